@@ -1,0 +1,59 @@
+"""One conversation: its turns in order and what the model is shown of them.
+
+Belongs to the GUI thread; the engine gets frozen `Message`s made from it.
+"""
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from app.engine.types import Message, Role, Usage
+
+MAX_TITLE_CHARS = 48
+
+
+class TurnState(StrEnum):
+    DONE = "done"
+    STREAMING = "streaming"
+    STOPPED = "stopped"  # by the user, or by the end of the program; the text so far counts
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message of the user or one answer. Only an answer is ever other than DONE."""
+
+    role: Role
+    text: str
+    state: TurnState = TurnState.DONE
+    notice: str = ""  # why it ended early, one sentence
+    model: str = ""  # who answered
+    usage: Usage = field(default_factory=Usage)
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    created_at: float = field(default_factory=time.time)  # seconds since the epoch
+
+
+@dataclass(slots=True)
+class Chat:
+    """A title and its turns, oldest first."""
+
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    title: str = ""
+    system_prompt: str = ""
+    turns: list[Turn] = field(default_factory=list)
+    created_at: float = field(default_factory=time.time)
+
+    @property
+    def display_title(self) -> str:
+        """The given title, else the beginning of the first message."""
+        if self.title:
+            return self.title
+        first = next((turn.text for turn in self.turns if turn.role is Role.USER), "")
+        line = " ".join(first.split())
+        return line[: MAX_TITLE_CHARS - 1] + "…" if len(line) > MAX_TITLE_CHARS else line or "New chat"
+
+    def messages(self) -> tuple[Message, ...]:
+        """What the model is shown: answers without any text (failed at once) are left out."""
+        system = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
+        return (*system, *(Message(turn.role, turn.text) for turn in self.turns if turn.text))

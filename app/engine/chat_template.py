@@ -1,0 +1,172 @@
+"""Turns a chat into the model's own prompt text by the Jinja2 template in its file.
+
+A template is code from a stranger. It runs in Jinja's sandbox, and in a child process with limits on time
+and memory, because the sandbox stops neither an endless loop nor a 10 GB string.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import sys
+import threading
+from collections.abc import Sequence
+from datetime import datetime
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from app.engine.errors import ChatTemplateError
+from app.engine.types import Message, Role
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+CHATML = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+MAX_CPU_S = 2
+MAX_MEMORY_BYTES = 512 << 20
+MAX_WALL_S = 30.0  # a busy machine may take long over two seconds of work
+
+
+class ChatTemplate:
+    """A compiled template. Any thread; no limits, so only for templates that are ours."""
+
+    def __init__(self, source: str, bos_text: str = "", eos_text: str = "") -> None:
+        self._template = _compile(source)
+        self._variables = {"bos_token": bos_text, "eos_token": eos_text, "add_generation_prompt": True}
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The prompt up to where the answer begins. Raises ChatTemplateError."""
+        turns = [{"role": message.role.value, "content": message.content} for message in messages]
+        try:
+            return self._template.render(messages=turns, **self._variables)
+        except Exception as error:  # whatever a stranger's code raises is one thing to us: it failed
+            raise ChatTemplateError(f"The model's chat template failed: {error}") from error
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
+class LimitedChatTemplate:
+    """A template from a model file, rendered in a child process. Any thread, one at a time.
+
+    The child is started at once, since starting takes longer than rendering, and again after it was killed.
+    """
+
+    def __init__(self, source: str, bos_text: str = "", eos_text: str = "") -> None:
+        self._arguments = (source, bos_text, eos_text)
+        self._lock = threading.Lock()
+        self._child: multiprocessing.process.BaseProcess | None = None
+        self._start()
+
+    def render(self, messages: Sequence[Message]) -> str:
+        with self._lock:
+            if self._child is None:
+                self._start()
+            request = json.dumps([[message.role, message.content] for message in messages])
+            reply = self._ask(request)
+        if "error" in reply:
+            raise ChatTemplateError(reply["error"])
+        return reply["text"]
+
+    def close(self) -> None:
+        """Ends a rendering that is under way, too."""
+        if child := self._child:
+            child.kill()
+        with self._lock:
+            self._kill()
+
+    def _start(self) -> None:
+        spawn = multiprocessing.get_context("spawn")  # a fork would copy llama.cpp's threads half-way
+        self._pipe, theirs = spawn.Pipe()
+        self._child = spawn.Process(
+            target=_serve, args=(theirs, *self._arguments), name="skein-template", daemon=True
+        )
+        self._child.start()
+        theirs.close()
+
+    def _ask(self, request: str) -> dict[str, str]:
+        try:
+            self._pipe.send_bytes(request.encode("utf-8", "replace"))
+            if self._pipe.poll(MAX_WALL_S):
+                return dict(json.loads(self._pipe.recv_bytes()))
+        except (EOFError, OSError):
+            pass  # the child was killed at one of its limits
+        self._kill()
+        return {
+            "error": f"The model's chat template took more than {MAX_CPU_S} seconds or "
+            f"{MAX_MEMORY_BYTES >> 20} MiB. It cannot be used; try another GGUF of this model."
+        }
+
+    def _kill(self) -> None:
+        if self._child is not None:
+            self._pipe.close()
+            self._child.kill()
+            self._child.join()
+            self._child = None
+
+
+def _compile(source: str) -> Template:
+    from jinja2 import TemplateError
+    from jinja2.ext import loopcontrols
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols], autoescape=False
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = lambda pattern: datetime.now().astimezone().strftime(pattern)
+    try:
+        return environment.from_string(source)
+    except (TemplateError, RecursionError) as error:
+        raise ChatTemplateError(f"The model's chat template cannot be read: {error}") from error
+
+
+def _to_json(value: Any, indent: int | None = None) -> str:
+    """As Hugging Face has it: Jinja's own would escape for HTML."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _raise_exception(message: str) -> NoReturn:
+    """What templates call to refuse a chat, such as one that begins with the assistant."""
+    raise ChatTemplateError(message)
+
+
+def _serve(pipe: Connection, source: str, bos_text: str, eos_text: str) -> None:
+    """The child's life: one reply for each request, until the other end closes or a limit strikes."""
+    _limit_memory()
+    template: ChatTemplate | None = None
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            messages = [Message(Role(role), content) for role, content in json.loads(pipe.recv_bytes())]
+            _limit_cpu()
+            try:
+                template = template or ChatTemplate(source, bos_text, eos_text)
+                reply = {"text": template.render(messages)}
+            except ChatTemplateError as error:
+                reply = {"error": str(error)}
+            pipe.send_bytes(json.dumps(reply).encode())
+
+
+def _limit_memory() -> None:
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_cpu() -> None:
+    """Two more seconds from here on, then SIGXCPU ends the process."""
+    if sys.platform != "win32":
+        import math
+        import resource
+
+        used: Any = resource.getrusage(resource.RUSAGE_SELF)
+        limit = math.ceil(used.ru_utime + used.ru_stime) + MAX_CPU_S
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))

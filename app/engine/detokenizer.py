@@ -1,0 +1,47 @@
+"""Tokens in, showable text out: whole characters only, and nothing of a stop string."""
+
+import codecs
+from collections.abc import Callable
+
+
+class Detokenizer:
+    """One answer's text. A character split across tokens waits for its last byte, and a tail that may
+    become a stop string waits until it is one or cannot be one any more.
+    """
+
+    def __init__(self, token_piece: Callable[[int], bytes], stop: tuple[str, ...] = ()) -> None:
+        self._token_piece = token_piece
+        self._stop = stop
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = ""
+        self.stopped = False
+
+    def add(self, token_id: int) -> str:
+        """The text that became certain with this token. After a stop string `stopped` is set."""
+        return self._release(self._decoder.decode(self._token_piece(token_id)))
+
+    def flush(self) -> str:
+        """What was still held back when the answer ended for another reason."""
+        if self.stopped:
+            return ""
+        text = self._release(self._decoder.decode(b"", final=True))
+        text, self._held = text + self._held, ""
+        return text
+
+    def _release(self, new_text: str) -> str:
+        text = self._held + new_text
+        ends = [at for at in (text.find(stop) for stop in self._stop) if at >= 0]
+        if ends:
+            self.stopped, self._held = True, ""
+            return text[: min(ends)]
+        keep = max((_partial_stop(text, stop) for stop in self._stop), default=0)
+        self._held = text[len(text) - keep :]
+        return text[: len(text) - keep]
+
+
+def _partial_stop(text: str, stop: str) -> int:
+    """Length of the longest end of `text` that is a proper beginning of `stop`."""
+    for length in range(min(len(text), len(stop) - 1), 0, -1):
+        if text.endswith(stop[:length]):
+            return length
+    return 0

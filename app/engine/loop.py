@@ -1,0 +1,213 @@
+"""The engine's thread seen from outside: a mailbox in, reports out.
+
+Knows no Qt; the thread that calls `run` is the engine's from then on, and no other touches the engine.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+
+from app.engine.engine import Engine
+from app.engine.errors import RequestError
+from app.engine.types import FinishReason, Request, StepReport
+
+log = logging.getLogger(__name__)
+
+PROMPT_STACK_BYTES = 256 << 20  # virtual memory only; see `prompt.LONG_RUN`
+
+
+@dataclass(frozen=True, slots=True)
+class _Submit:
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A submitted request whose prompt is now tokenised, or could not be."""
+
+    request: Request
+    result: list[int] | RequestError
+
+
+@dataclass(frozen=True, slots=True)
+class _Abort:
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Forget:
+    chat_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    pass
+
+
+_Letter = _Submit | _Prepared | _Abort | _Forget | _Stop
+
+
+class EngineLoop:
+    """Runs an engine until it is stopped. Values cross, objects stay."""
+
+    def __init__(self, engine: Engine, on_reports_ready: Callable[[], None]) -> None:
+        """`on_reports_ready` is called on the engine's thread, once for all reports until the next drain."""
+        self._engine = engine
+        self._on_reports_ready = on_reports_ready
+        self._mailbox: SimpleQueue[_Letter] = SimpleQueue()
+        self._reports: deque[StepReport] = deque()
+        self._woken = False
+        self._stopping = False
+        self._preparing: dict[str, Request] = {}  # the engine thread only
+        self._prompt_thread = _PromptThread(engine, self._mailbox)
+
+    # Any thread.
+
+    def submit(self, request: Request) -> None:
+        self._mailbox.put(_Submit(request))
+
+    def abort(self, request_id: str) -> None:
+        """End an answer before the next batch. Its last output has reason ABORT."""
+        self._mailbox.put(_Abort(request_id))
+
+    def forget(self, chat_id: str) -> None:
+        """The chat was closed: abort its answer and free its cells."""
+        self._mailbox.put(_Forget(chat_id))
+
+    def stop(self) -> None:
+        """End `run` soon, also in the middle of a decode. Whatever is still open ends with reason ABORT."""
+        self._stopping = True
+        self._engine.interrupt()
+        self._mailbox.put(_Stop())
+
+    def take_reports(self) -> list[StepReport]:
+        """All reports since the last call, oldest first."""
+        self._woken = False  # before draining: what comes in meanwhile wakes us again
+        reports = []
+        while self._reports:
+            reports.append(self._reports.popleft())
+        return reports
+
+    # The engine thread only.
+
+    def run(self) -> None:
+        """Step while there is work, sleep while there is none.
+
+        Raises EngineError when the engine cannot go on; every open request has ended with ERROR by then.
+        """
+        self._prompt_thread.start()
+        try:
+            while not self._stopping:
+                self._receive()
+                if self._engine.has_work and not self._stopping:
+                    self._publish(self._engine.step())
+        except Exception as error:  # the root of this thread: nobody may be left waiting
+            self._end_all(FinishReason.ERROR, f"The engine stopped: {error} Load the model again.")
+            raise
+        finally:
+            self._end_all(FinishReason.ABORT, "")
+            self._prompt_thread.stop()
+            self._engine.close()
+
+    def _receive(self) -> None:
+        """Take all letters; wait for one only when there is nothing to compute."""
+        if not self._engine.has_work:
+            self._engine.slots.verify()
+            self._handle(self._mailbox.get())
+        while True:
+            try:
+                self._handle(self._mailbox.get_nowait())
+            except Empty:
+                return
+
+    def _handle(self, letter: _Letter) -> None:
+        match letter:
+            case _Submit(request):
+                self._preparing[request.request_id] = request
+                self._prompt_thread.prepare(request)
+            case _Prepared(request, result):
+                self._add_prepared(request, result)
+            case _Abort(request_id):
+                self._refuse(self._preparing.pop(request_id, None))
+                self._engine.abort(request_id)
+            case _Forget(chat_id):
+                for request in [r for r in self._preparing.values() if r.chat_id == chat_id]:
+                    self._refuse(self._preparing.pop(request.request_id))
+                self._engine.forget(chat_id)
+                self._publish(self._engine.report())
+            case _Stop():
+                pass
+
+    def _add_prepared(self, request: Request, result: list[int] | RequestError) -> None:
+        if self._preparing.pop(request.request_id, None) is None:
+            return  # aborted meanwhile
+        if isinstance(result, RequestError):
+            self._engine.refuse(request, FinishReason.ERROR, str(result))
+        else:
+            self._engine.add_request(request, result)
+
+    def _refuse(self, request: Request | None) -> None:
+        if request:
+            self._engine.refuse(request, FinishReason.ABORT)
+
+    def _end_all(self, reason: FinishReason, notice: str) -> None:
+        """Every request that anybody still waits for gets its last output."""
+        while not self._mailbox.empty():
+            letter = self._mailbox.get()
+            if isinstance(letter, _Submit):
+                self._preparing[letter.request.request_id] = letter.request
+        for request in self._preparing.values():
+            self._engine.refuse(request, reason, notice)
+        self._preparing.clear()
+        self._engine.abort_all(reason, notice)
+        if self._engine.has_work:
+            self._publish(self._engine.report())
+
+    def _publish(self, report: StepReport) -> None:
+        self._reports.append(report)
+        if not self._woken:
+            self._woken = True
+            self._on_reports_ready()
+
+
+class _PromptThread:
+    """Builds prompts beside the engine, so that a slow template or a long text delays nobody else."""
+
+    def __init__(self, engine: Engine, mailbox: SimpleQueue[_Letter]) -> None:
+        self._prompts = engine.prompts
+        self._mailbox = mailbox
+        self._requests: SimpleQueue[Request | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        former = threading.stack_size(PROMPT_STACK_BYTES)
+        try:
+            self._thread = threading.Thread(target=self._run, name="skein-prompt")
+            self._thread.start()
+        finally:
+            threading.stack_size(former)
+
+    def stop(self) -> None:
+        self._requests.put(None)
+        self._prompts.close()  # a template that still renders is killed
+        if self._thread:
+            self._thread.join()
+
+    def prepare(self, request: Request) -> None:
+        self._requests.put(request)
+
+    def _run(self) -> None:
+        while (request := self._requests.get()) is not None:
+            try:
+                self._mailbox.put(_Prepared(request, self._prompts.build(request)))
+            except RequestError as error:
+                self._mailbox.put(_Prepared(request, error))
+            except Exception:  # the root of this thread: our bug ends one answer, not all later ones
+                log.exception("building the prompt of %s failed", request.request_id)
+                failure = RequestError("Skein failed to build the prompt; the log says why.")
+                self._mailbox.put(_Prepared(request, failure))

@@ -1,0 +1,83 @@
+"""One answer being made. Knows its tokens and its slot, not who decides about them. Engine thread only."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from app.engine.types import FinishReason, Request, Usage
+
+if TYPE_CHECKING:
+    from app.engine.backend import Sampler
+    from app.engine.detokenizer import Detokenizer
+    from app.engine.slots import Slot
+
+
+@dataclass(eq=False, slots=True)
+class Sequence:
+    """Prompt and answer in one list of tokens; what the slot does not hold yet is the work left.
+
+    Times are `time.perf_counter()` seconds, 0 for "not yet".
+    """
+
+    request: Request
+    token_ids: list[int]
+    max_tokens: int  # the request's own limit, or what the context leaves
+    sampler: Sampler
+    detokenizer: Detokenizer
+    num_prompt_tokens: int = field(init=False)
+    slot: Slot | None = None
+    finish_reason: FinishReason | None = None
+    notice: str = ""
+    num_reused_tokens: int = 0
+    num_shared_tokens: int = 0
+    num_rows_computed: int = 0  # more than its tokens if it was paused and computed again
+    submitted_at: float = field(default_factory=time.perf_counter)
+    leased_at: float = 0.0
+    first_token_at: float = 0.0
+    last_token_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.num_prompt_tokens = len(self.token_ids)
+
+    @property
+    def num_computed_tokens(self) -> int:
+        return len(self.slot.token_ids) if self.slot else 0
+
+    @property
+    def num_pending_tokens(self) -> int:
+        return len(self.token_ids) - self.num_computed_tokens
+
+    @property
+    def num_generated_tokens(self) -> int:
+        return len(self.token_ids) - self.num_prompt_tokens
+
+    @property
+    def is_decoding(self) -> bool:
+        """Only its newest token is left to compute, and that one belongs to the answer."""
+        return self.num_pending_tokens == 1 and self.num_generated_tokens > 0
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(
+            num_prompt_tokens=self.num_prompt_tokens,
+            num_reused_tokens=self.num_reused_tokens,
+            num_shared_tokens=self.num_shared_tokens,
+            num_computed_tokens=self.num_rows_computed,
+            num_generated_tokens=self.num_generated_tokens,
+            queue_s=self.leased_at - self.submitted_at if self.leased_at else 0.0,
+            time_to_first_token_s=self.first_token_at - self.submitted_at if self.first_token_at else 0.0,
+            decode_s=self.last_token_at - self.first_token_at,
+        )
+
+    def append(self, token_id: int) -> None:
+        """Take a token that was just sampled."""
+        self.token_ids.append(token_id)
+        self.last_token_at = time.perf_counter()
+        self.first_token_at = self.first_token_at or self.last_token_at
+
+    def finish(self, reason: FinishReason, notice: str = "") -> None:
+        assert self.finish_reason is None, "a sequence ends once"
+        self.finish_reason = reason
+        self.notice = notice

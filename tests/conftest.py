@@ -1,0 +1,93 @@
+"""What every test may ask for: a private home, tiny GGUFs, a backend, asyncio on Qt's loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+    from qasync import QEventLoop
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["QT_API"] = "pyside6"
+
+TINY_CONTEXT = {"n_ctx": 512, "n_seq_max": 4, "n_batch": 64}
+ASYNC_TEST_SECONDS = 20
+
+
+@pytest.fixture(autouse=True)
+def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the chats and settings of whoever runs it."""
+    for name in ("DATA", "CONFIG", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / f"xdg-{name.lower()}"))
+
+
+@pytest.fixture(scope="session")
+def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`tiny_gguf("qwen3")` is a random model of that architecture, 200 KB, written once a session."""
+    folder = tmp_path_factory.mktemp("ggufs")
+
+    def path_of(architecture: str) -> Path:
+        from tests.native.tiny_ggufs import write_tiny_gguf
+
+        path = folder / f"tiny-{architecture}.gguf"
+        if not path.exists():
+            write_tiny_gguf(path, architecture)
+        return path
+
+    return path_of
+
+
+@pytest.fixture(params=["fake", pytest.param("llama", marks=pytest.mark.native)])
+def backend(request: pytest.FixtureRequest, tiny_gguf: Callable[[str], Path]) -> Iterator[object]:
+    """The same 512 cells, 4 sequences and 64 rows a batch, once as a fake and once in llama.cpp."""
+    if request.param == "fake":
+        from tests.fakes import CountingBackend
+
+        yield CountingBackend(**TINY_CONTEXT)
+        return
+    from app.engine.llama_backend import open_llama_backend
+    from app.engine.types import LoadParams
+
+    # One thread: llama.cpp's workers spin, and with a second busy process each tiny step would take 20 ms.
+    with open_llama_backend(LoadParams(tiny_gguf("qwen3"), n_threads=1, **TINY_CONTEXT)) as llama:
+        yield llama
+
+
+@pytest.fixture
+def qloop(qapp: QObject) -> Iterator[QEventLoop]:
+    """asyncio on Qt's loop, as the window runs it. `async def` tests that ask for it run in it."""
+    import PySide6.QtCore  # noqa: F401  (qasync takes the Qt it finds imported)
+    import qasync
+
+    loop = qasync.QEventLoop(qapp)
+    yield loop
+    pending = asyncio.all_tasks(loop)
+    for task in pending:
+        task.cancel()
+    if pending:
+        loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs `async def` tests: in `qloop` if they ask for it, else in a loop of their own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    test = asyncio.wait_for(pyfuncitem.obj(**arguments), ASYNC_TEST_SECONDS)
+    if loop := pyfuncitem.funcargs.get("qloop"):
+        loop.run_until_complete(test)
+    else:
+        with asyncio.Runner() as runner:
+            runner.run(test)
+    return True

@@ -1,0 +1,70 @@
+"""Drives an engine by hand, step by step: no threads, no sleeps."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from app.engine.engine import Engine
+from app.engine.types import FinishReason, Message, Request, Role, SamplingParams, StepReport, Usage
+
+GREEDY = SamplingParams(temperature=0.0)
+_ids = itertools.count()
+
+
+@dataclass
+class Answer:
+    text: str = ""
+    finish_reason: FinishReason | None = None
+    notice: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass
+class Run:
+    """Everything an engine reported until it had nothing left to do."""
+
+    reports: list[StepReport] = field(default_factory=list)
+    answers: dict[str, Answer] = field(default_factory=dict)  # by request id
+
+    def is_open(self, request_id: str) -> bool:
+        return request_id not in self.answers or self.answers[request_id].finish_reason is None
+
+    def add(self, report: StepReport) -> None:
+        self.reports.append(report)
+        for output in report.outputs:
+            answer = self.answers.setdefault(output.request_id, Answer())
+            assert answer.finish_reason is None, "an output came after the last one"
+            answer.text += output.text
+            answer.usage = output.usage
+            answer.finish_reason, answer.notice = output.finish_reason, output.notice
+
+
+def request(
+    text: str, chat: str | None = None, *, history: tuple[Message, ...] = (), **options: object
+) -> Request:
+    """A greedy question. Each is a chat of its own unless `chat` says otherwise."""
+    name = f"r{next(_ids)}"
+    values: dict[str, object] = {"sampling": GREEDY, "max_tokens": 16} | options
+    messages = (*history, Message(Role.USER, text))
+    return Request(name, chat or f"chat-{name}", messages, **values)  # type: ignore[arg-type]
+
+
+def run(engine: Engine, *requests: Request, max_steps: int = 10_000) -> Run:
+    """Step until nothing is left to do."""
+    for one in requests:
+        engine.add_request(one)
+    result = Run()
+    while engine.has_work:
+        assert len(result.reports) < max_steps, "the engine makes no progress"
+        result.add(engine.step())
+    return result
+
+
+def ask(engine: Engine, one: Request) -> Answer:
+    return run(engine, one).answers[one.request_id]
+
+
+def next_turn(first: Request, answer: str, text: str) -> Request:
+    """The same chat, one turn later."""
+    return request(text, first.chat_id, history=(*first.messages, Message(Role.ASSISTANT, answer)))

@@ -1,0 +1,103 @@
+"""Templates are programs of strangers: they must neither reach out nor hang nor eat the memory."""
+
+import pytest
+
+from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
+from app.engine.errors import ChatTemplateError
+from app.engine.types import Message, Role
+
+CHAT = (
+    Message(Role.SYSTEM, "Be brief."),
+    Message(Role.USER, "Hi"),
+    Message(Role.ASSISTANT, "Hello."),
+    Message(Role.USER, "Bye"),
+)
+CHATML_TEXT = (
+    "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n"
+    "<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n"
+)
+
+
+@pytest.fixture
+def limited():
+    opened: list[LimitedChatTemplate] = []
+
+    def open_template(source: str) -> LimitedChatTemplate:
+        opened.append(LimitedChatTemplate(source, "<s>", "</s>"))
+        return opened[-1]
+
+    yield open_template
+    for template in opened:
+        template.close()
+
+
+def test_chatml_ends_where_the_answer_begins():
+    assert ChatTemplate(CHATML).render(CHAT) == CHATML_TEXT
+
+
+def test_the_child_renders_the_same_text(limited):
+    assert limited(CHATML).render(CHAT) == CHATML_TEXT
+
+
+def test_templates_know_the_words_that_hugging_face_gives_them(limited):
+    source = (
+        "{{ bos_token }}{% for m in messages %}{% if m.role == 'assistant' %}{% continue %}{% endif %}"
+        "{{ m | tojson }}{% endfor %}{{ strftime_now('%Y') | length }}{{ eos_token }}"
+    )
+    text = limited(source).render((Message(Role.USER, "ä<"), Message(Role.ASSISTANT, "x")))
+    assert text == '<s>{"role": "user", "content": "ä<"}4</s>'
+
+
+def test_a_template_can_refuse_a_chat_in_its_own_words(limited):
+    template = limited("{{ raise_exception('roles must alternate') }}")
+    with pytest.raises(ChatTemplateError, match="roles must alternate"):
+        template.render(CHAT)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ messages.__class__.__mro__[1].__subclasses__() }}",
+        "{{ ''.__class__.__base__.__subclasses__() }}",
+        "{{ cycler.__init__.__globals__.os.popen('id').read() }}",
+        "{{ self._TemplateReference__context }}{{ lipsum.__globals__['os'].system('id') }}",
+        "{% set x = messages.append(1) %}",
+        "{{ raise_exception.__globals__['os'].system('id') }}",
+        "{% import 'os' as os %}",
+    ],
+)
+def test_a_template_cannot_reach_python(limited, source):
+    template = limited(source)
+    with pytest.raises(ChatTemplateError):
+        template.render(CHAT)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+        "{{ ('a' * 10000000000) | length }}",
+        "{% set ns = namespace(s='a') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
+    ],
+    ids=["endless loop", "10 GB string", "doubling"],
+)
+def test_a_template_that_hangs_or_eats_memory_ends_one_answer(limited, source):
+    template = limited(source)
+    with pytest.raises(ChatTemplateError, match="template"):
+        template.render(CHAT)
+
+
+def test_after_a_limit_struck_the_template_is_tried_again(limited):
+    source = (
+        "{% if messages | length > 1 %}{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}"
+    )
+    template = limited(source + "{% endfor %}{% endif %}fine")
+    with pytest.raises(ChatTemplateError):
+        template.render(CHAT)
+    assert template.render(CHAT[:1]) == "fine"
+
+
+def test_a_template_that_cannot_be_read_says_so(limited):
+    template = limited("{% for m in messages %}")
+    with pytest.raises(ChatTemplateError, match="cannot be read"):
+        template.render(CHAT)

@@ -1,0 +1,345 @@
+"""What the engine promises, on the strict fake and on llama.cpp alike."""
+
+import logging
+import re
+
+import pytest
+
+from app.engine.engine import Engine
+from app.engine.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
+from app.engine.types import FinishReason, Message, Role, SlotState
+from tests.driver import Run, ask, next_turn, request, run
+from tests.fakes import CountingBackend, bad_logits, endless_token
+
+QUESTIONS = ["one", "two plus two", "three is a crowd in here", "4", "five gold rings"]
+
+
+@pytest.fixture
+def engine(backend):
+    engine = Engine(backend)
+    yield engine
+    engine.close()
+
+
+def cells_held(engine: Engine) -> int:
+    return engine.slots.cells.num_used
+
+
+# Answers
+
+
+def test_together_each_answers_as_it_does_alone(engine):
+    alone = [ask(engine, request(text, keep_cells=False)).text for text in QUESTIONS]
+    asked = [request(text, keep_cells=False) for text in QUESTIONS]
+    together = run(engine, *asked)
+    assert [together.answers[one.request_id].text for one in asked] == alone
+
+
+@pytest.mark.parametrize("max_tokens", [1, 2, 7])
+def test_max_tokens_is_exact(max_tokens):
+    answer = ask(Engine(CountingBackend(endless_token)), request("count", max_tokens=max_tokens))
+    assert answer.finish_reason is FinishReason.LENGTH
+    assert answer.usage.num_generated_tokens == len(answer.text) == max_tokens
+
+
+def test_a_limit_the_caller_set_needs_no_notice():
+    answer = ask(Engine(CountingBackend(endless_token)), request("x", max_tokens=5))
+    assert (answer.finish_reason, answer.notice) == (FinishReason.LENGTH, "")
+
+
+def test_an_answer_that_fills_the_context_ends_with_a_notice():
+    engine = Engine(CountingBackend(endless_token, n_ctx=256))
+    answer = ask(engine, request("x", max_tokens=None))
+    assert answer.finish_reason is FinishReason.LENGTH
+    assert "context of 256 tokens" in answer.notice
+    assert answer.usage.num_prompt_tokens + answer.usage.num_generated_tokens == 256
+
+
+def test_a_stop_string_ends_the_answer_and_is_not_shown():
+    text = ask(Engine(CountingBackend(endless_token)), request("x", max_tokens=30)).text
+    answer = ask(Engine(CountingBackend(endless_token)), request("x", stop=(text[4:7],), max_tokens=30))
+    assert answer.finish_reason is FinishReason.STOP
+    assert answer.text == text[: text.find(text[4:7])]
+
+
+def test_no_text_is_held_back_when_an_answer_is_aborted():
+    engine = Engine(CountingBackend(endless_token))
+    one = request("x", stop=("zzzz",), max_tokens=None)
+    engine.add_request(one)
+    result = run_steps(engine, 6)
+    engine.abort(one.request_id)
+    result.add(engine.step())
+    answer = result.answers[one.request_id]
+    assert answer.finish_reason is FinishReason.ABORT
+    assert len(answer.text) == 6
+
+
+# One ends, the others go on
+
+
+def test_abort_takes_effect_in_the_very_next_batch(engine):
+    asked = [request(text, max_tokens=40, keep_cells=False) for text in QUESTIONS[:4]]
+    for one in asked:
+        engine.add_request(one)
+    begun = run_steps(engine, 1)
+    victim = next(one.request_id for one in asked if begun.is_open(one.request_id))
+    engine.abort(victim)
+    result = run(engine)
+    for report in result.reports:
+        assert victim not in [span.request_id for span in report.spans]
+    assert result.answers[victim].finish_reason is FinishReason.ABORT
+    assert cells_held(engine) == 0
+
+
+def test_an_abort_changes_nothing_for_the_others(engine):
+    texts = QUESTIONS[:4]
+    alone = [ask(engine, request(text, keep_cells=False)).text for text in texts]
+    asked = [request(text, keep_cells=False) for text in texts]
+    for one in asked:
+        engine.add_request(one)
+    result = run_steps(engine, 2)
+    engine.abort(asked[0].request_id)
+    while engine.has_work:
+        result.add(engine.step())
+    assert [result.answers[one.request_id].text for one in asked[1:]] == alone[1:]
+
+
+def test_a_waiting_request_can_be_aborted():
+    engine = Engine(CountingBackend(endless_token, n_seq_max=1))
+    first, second = request("a", max_tokens=5), request("b", max_tokens=5)
+    engine.add_request(first)
+    engine.add_request(second)
+    engine.step()
+    engine.abort(second.request_id)
+    result = run(engine)
+    assert result.answers[second.request_id].finish_reason is FinishReason.ABORT
+    assert result.answers[second.request_id].usage.num_computed_tokens == 0
+
+
+def test_a_closed_chat_is_in_no_later_batch_and_holds_no_cells(engine):
+    one, other = request("going on", max_tokens=40), request("closing", max_tokens=40)
+    engine.add_request(one)
+    engine.add_request(other)
+    engine.step()
+    engine.forget(other.chat_id)
+    held = [slot.chat_id for slot in engine.slots.slots]
+    assert other.chat_id not in held
+    for report in run(engine).reports:
+        assert [span.chat_id for span in report.spans] in ([one.chat_id], [])
+
+
+def test_bad_logits_end_that_answer_only():
+    backend = CountingBackend(
+        lambda tokens: bad_logits(tokens) if ord("!") in tokens else endless_token(tokens)
+    )
+    bad, good = request("bad!"), request("good")
+    result = run(Engine(backend), bad, good)
+    assert result.answers[bad.request_id].finish_reason is FinishReason.ERROR
+    assert "only zeros" in result.answers[bad.request_id].notice
+    assert result.answers[good.request_id].finish_reason is FinishReason.LENGTH
+
+
+def test_a_prompt_that_does_not_fit_is_refused_alone(engine):
+    long, short = request("word " * 200), request("short")
+    result = run(engine, long, short)
+    assert result.answers[long.request_id].finish_reason is FinishReason.ERROR
+    assert "the context holds 512" in result.answers[long.request_id].notice
+    assert result.answers[short.request_id].finish_reason is not FinishReason.ERROR
+
+
+# Cells
+
+
+def test_a_second_turn_computes_only_what_is_new(engine):
+    first = request("what is the first question?")
+    answer = ask(engine, first)
+    second = next_turn(first, answer.text, "and the second?")
+    usage = ask(engine, second).usage
+    assert usage.num_reused_tokens >= answer.usage.num_prompt_tokens
+    num_new = usage.num_prompt_tokens - usage.num_reused_tokens
+    num_decoded = usage.num_computed_tokens - num_new  # all generated ones, but the last if a limit ended it
+    assert num_decoded in (usage.num_generated_tokens - 1, usage.num_generated_tokens)
+
+
+def test_a_second_turn_answers_as_a_fresh_engine_does(engine):
+    first = request("first")
+    answer = ask(engine, first)
+    second = next_turn(first, answer.text, "second")
+    warm = ask(engine, second)
+    engine.forget(first.chat_id)
+    assert ask(engine, next_turn(first, answer.text, "second")).text == warm.text
+
+
+def test_asking_the_same_again_recomputes_one_token(engine):
+    one = request("the same words", "chat")
+    first = ask(engine, one)
+    again = ask(engine, request("the same words", "chat"))
+    assert again.usage.num_reused_tokens == first.usage.num_prompt_tokens - 1
+    assert again.text == first.text
+
+
+def test_requests_one_after_another_cost_the_same_and_leave_nothing(engine):
+    usages = [ask(engine, request("again", keep_cells=False)).usage for _ in range(50)]
+    assert {usage.num_computed_tokens for usage in usages} == {usages[0].num_computed_tokens}
+    assert cells_held(engine) == 0
+    assert {(slot.pos_min, slot.pos_max, slot.state) for slot in engine.slots.snapshots()} == {
+        (-1, -1, SlotState.EMPTY)
+    }
+
+
+def test_a_shared_prefix_is_computed_once(engine):
+    document = "All of this text is the same for both of the chats. "
+    first = ask(engine, request(document + "one?"))
+    second_request = request(document + "two?")
+    second = ask(engine, second_request)
+    assert first.usage.num_shared_tokens == 0
+    assert second.usage.num_shared_tokens > 40
+    assert engine.slots.cells.usage.num_shared == second.usage.num_shared_tokens
+    for slot in engine.slots.slots:
+        if slot.chat_id:
+            engine.forget(slot.chat_id)
+    assert ask(engine, request(document + "two?")).text == second.text
+
+
+def test_more_chats_than_slots_wait_and_are_all_answered(engine):
+    asked = [request(f"number {index}", max_tokens=6) for index in range(15)]
+    result = run(engine, *asked)
+    assert len(result.answers) == 15
+    assert max(report.num_waiting for report in result.reports) == 11
+    assert all(answer.finish_reason is not FinishReason.ERROR for answer in result.answers.values())
+
+
+def test_when_cells_run_out_the_youngest_is_paused_and_nobody_fails():
+    texts = [f"chat number {index}" for index in range(4)]
+    alone = [ask(Engine(CountingBackend(endless_token)), request(t, max_tokens=120)).text for t in texts]
+    engine = Engine(CountingBackend(endless_token, n_ctx=256))
+    asked = [request(text, max_tokens=120) for text in texts]
+    result = run(engine, *asked)
+    assert [result.answers[one.request_id].text for one in asked] == alone
+    events = [event for report in result.reports for event in report.events]
+    assert any("paused" in event for event in events)
+
+
+def test_an_idle_chat_gives_way_to_a_running_one():
+    engine = Engine(CountingBackend(endless_token, n_ctx=128, n_seq_max=2))
+    idle = request("x" * 20, max_tokens=20)
+    ask(engine, idle)
+    result = run(engine, request("y" * 20, max_tokens=50))
+    assert any("evicted" in event for report in result.reports for event in report.events)
+    assert idle.chat_id not in [slot.chat_id for slot in engine.slots.slots]
+
+
+def test_a_short_question_does_not_wait_behind_a_long_document():
+    engine = Engine(CountingBackend(endless_token, n_ctx=2048))
+    talking, long, short = request("hi", max_tokens=200), request("x" * 900), request("brief?")
+    engine.add_request(talking)
+    engine.step()
+    result = run(engine, long, short)
+    order = [out.request_id for report in result.reports for out in report.outputs if out.text]
+    assert order.index(short.request_id) < order.index(long.request_id)
+
+
+def test_running_answers_get_a_token_in_every_step_while_a_prompt_arrives():
+    engine = Engine(CountingBackend(endless_token, n_ctx=2048))
+    talking = request("hi", max_tokens=200)
+    engine.add_request(talking)
+    engine.step()
+    long = request("x" * 900, max_tokens=2)
+    engine.add_request(long)
+    result = run(engine)
+    steps = [report for report in result.reports if len(report.spans) == 2]
+    assert len(steps) > 3
+    assert all(span.num_rows == 1 for r in steps for span in r.spans if span.request_id == talking.request_id)
+
+
+# Decodes that fail
+
+
+def fails_once(error: Exception):
+    """The second decode raises."""
+    calls = iter([False, True])
+
+    def before_decode(_batch):
+        if next(calls, False):
+            raise error
+
+    return before_decode
+
+
+def test_no_room_in_the_library_costs_nobody_their_answer():
+    texts = ["one", "two", "three"]
+    alone = [ask(Engine(CountingBackend()), request(text)).text for text in texts]
+    engine = Engine(CountingBackend(before_decode=fails_once(NoKvCellsError("no room"))))
+    asked = [request(text) for text in texts]
+    result = run(engine, *asked)
+    assert [result.answers[one.request_id].text for one in asked] == alone
+
+
+def test_an_interrupted_decode_is_computed_again():
+    alone = ask(Engine(CountingBackend()), request("one")).text
+    engine = Engine(CountingBackend(before_decode=fails_once(DecodeInterruptedError("stopped"))))
+    assert ask(engine, request("one")).text == alone
+
+
+def test_a_decode_that_fails_for_good_ends_the_engine():
+    engine = Engine(CountingBackend(before_decode=fails_once(DecodeError("code -3"))))
+    with pytest.raises(DecodeError, match="code -3"):
+        ask(engine, request("one"))
+
+
+# What it tells
+
+
+def test_reports_add_up(engine):
+    asked = [request(text, max_tokens=12) for text in QUESTIONS]
+    result = run(engine, *asked)
+    for report in result.reports:
+        assert report.cells.num_used + report.cells.num_free == report.cells.num_total
+        for slot in report.slots:
+            assert slot.pos_max + 1 == slot.num_cells
+            assert slot.pos_min == (0 if slot.num_cells else -1)
+    computed = sum(answer.usage.num_computed_tokens for answer in result.answers.values())
+    assert computed == sum(report.num_rows for report in result.reports)
+
+
+def test_every_step_is_one_line_in_the_debug_log(caplog):
+    engine = Engine(CountingBackend(endless_token))
+    with caplog.at_level(logging.DEBUG, logger="app.engine.engine"):
+        run(engine, request("ab", max_tokens=2), request("cd", max_tokens=3))
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 3
+    assert re.fullmatch(
+        r"step 2 \| seq 0 decode rows=1 pos=(\d+)\.\.\1 tokens=2/2 request=r\d+ "
+        r"\| seq 1 decode rows=1 pos=(\d+)\.\.\2 tokens=2/3 request=r\d+ "
+        r"\| end r\d+ length \| 2 rows, \d+/512 cells, 0 waiting, [\d.]+ ms",
+        lines[1],
+    )
+
+
+def test_samplers_are_freed_however_an_answer_ends():
+    backend = CountingBackend()
+    engine = Engine(backend)
+    one, two = request("a", max_tokens=None), request("b")
+    run(engine, one, two)
+    engine.add_request(request("c", max_tokens=None))
+    engine.step()
+    assert backend.num_samplers == 1
+    engine.close()
+    assert backend.num_samplers == 0
+
+
+def test_the_history_is_what_the_model_is_shown(engine):
+    history = (Message(Role.SYSTEM, "sys"), Message(Role.USER, "q"), Message(Role.ASSISTANT, "a"))
+    usage = ask(engine, request("now", history=history)).usage
+    prompt = engine.prompts.build(request("now", history=history))
+    text = "".join(f"<|im_start|>{turn.role}\n{turn.content}<|im_end|>\n" for turn in history)
+    told = engine._backend.tokenize(text, parse_special=True)
+    assert usage.num_prompt_tokens == len(prompt)
+    assert prompt[: len(told)] == told
+
+
+def run_steps(engine: Engine, num_steps: int) -> Run:
+    result = Run()
+    for _ in range(num_steps):
+        result.add(engine.step())
+    return result

@@ -1,0 +1,219 @@
+"""The mailbox and its threads: the one file of the engine's tests that starts any."""
+
+import threading
+import time
+
+import pytest
+
+from app.engine.chat_template import ChatTemplate
+from app.engine.engine import Engine
+from app.engine.errors import ChatTemplateError, DecodeError
+from app.engine.loop import EngineLoop
+from app.engine.types import FinishReason
+from tests.driver import Run, request
+from tests.fakes import CountingBackend, endless_token
+
+SOON = 10.0
+
+
+class Runner:
+    """An EngineLoop on its thread, and what it has reported so far."""
+
+    def __init__(self, backend: CountingBackend) -> None:
+        self.backend = backend
+        self.loop = EngineLoop(Engine(backend), self._on_reports_ready)
+        self.error: BaseException | None = None
+        self.run = Run()
+        self.num_wakes = 0
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._main)
+        self._thread.start()
+
+    def _main(self) -> None:
+        try:
+            self.loop.run()
+        except Exception as error:
+            self.error = error
+
+    def _on_reports_ready(self) -> None:
+        self.num_wakes += 1
+        self._ready.set()
+
+    def wait_for(self, condition, within: float = SOON) -> None:
+        deadline = time.monotonic() + within
+        while not condition(self.run):
+            assert time.monotonic() < deadline, "it did not come"
+            self._ready.wait(0.05)
+            self._ready.clear()
+            for report in self.loop.take_reports():
+                self.run.add(report)
+
+    def wait_for_end_of(self, request_id: str) -> None:
+        self.wait_for(lambda run: not run.is_open(request_id))
+
+    def stop(self) -> None:
+        self.loop.stop()
+        self._thread.join(SOON)
+        assert not self._thread.is_alive()
+        for report in self.loop.take_reports():
+            self.run.add(report)
+
+
+@pytest.fixture
+def start():
+    started: list[Runner] = []
+
+    def start_runner(*args: object, **options: object) -> Runner:
+        started.append(Runner(CountingBackend(*args, **options)))
+        return started[-1]
+
+    yield start_runner
+    for runner in started:
+        runner.stop()
+
+
+def test_an_answer_comes_out_of_the_door_it_was_asked_through(start):
+    runner = start()
+    one = request("hello")
+    runner.loop.submit(one)
+    runner.wait_for_end_of(one.request_id)
+    assert runner.run.answers[one.request_id].text
+
+
+def test_requests_from_several_threads_are_all_answered(start):
+    runner = start(n_ctx=4096)
+    asked = [request(f"question {index}", max_tokens=8) for index in range(40)]
+    threads = [
+        threading.Thread(target=lambda part=part: [runner.loop.submit(r) for r in part])
+        for part in (asked[:20], asked[20:])
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    runner.wait_for(lambda run: all(not run.is_open(one.request_id) for one in asked))
+
+
+def test_abort_and_forget_reach_a_running_answer(start):
+    runner = start(endless_token, n_ctx=100_000)
+    stopped, closed = request("a", max_tokens=None), request("b", max_tokens=None)
+    for one in (stopped, closed):
+        runner.loop.submit(one)
+    runner.wait_for(lambda run: len(run.answers) == 2)
+    runner.loop.abort(stopped.request_id)
+    runner.wait_for_end_of(stopped.request_id)
+    runner.loop.forget(closed.chat_id)
+    runner.wait_for_end_of(closed.request_id)
+    assert {answer.finish_reason for answer in runner.run.answers.values()} == {FinishReason.ABORT}
+    assert closed.chat_id not in [slot.chat_id for slot in runner.run.reports[-1].slots]
+
+
+def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch):
+    may_render, rendering = threading.Event(), threading.Event()
+
+    def slow_render(_self, _messages):
+        rendering.set()
+        may_render.wait(SOON)
+        return "text"
+
+    monkeypatch.setattr(ChatTemplate, "render", slow_render)
+    runner = start()
+    one = request("slow")
+    runner.loop.submit(one)
+    assert rendering.wait(SOON)
+    runner.loop.abort(one.request_id)
+    runner.wait_for_end_of(one.request_id)
+    may_render.set()
+    assert runner.run.answers[one.request_id].finish_reason is FinishReason.ABORT
+    assert runner.backend.batches == []
+
+
+def test_a_slow_template_delays_nobody_else(start, monkeypatch):
+    may_render = threading.Event()
+
+    def render(_self, messages):
+        if messages[-1].content == "slow":
+            may_render.wait(SOON)
+        return "text"
+
+    monkeypatch.setattr(ChatTemplate, "render", render)
+    runner = start(endless_token, n_ctx=100_000)
+    talking, waiting = request("fast", max_tokens=None), request("slow")
+    runner.loop.submit(talking)
+    runner.loop.submit(waiting)
+    runner.wait_for(lambda run: len(run.reports) > 20)
+    assert runner.run.is_open(waiting.request_id)
+    may_render.set()
+    runner.wait_for_end_of(waiting.request_id)
+    assert runner.run.is_open(talking.request_id)
+
+
+def test_a_template_that_fails_ends_its_own_request(start, monkeypatch):
+    def render(_self, messages):
+        if "bad" in messages[-1].content:
+            raise ChatTemplateError("The model's chat template failed: no.")
+        return "text"
+
+    monkeypatch.setattr(ChatTemplate, "render", render)
+    runner = start()
+    bad, good = request("bad"), request("good")
+    runner.loop.submit(bad)
+    runner.loop.submit(good)
+    runner.wait_for_end_of(bad.request_id)
+    runner.wait_for_end_of(good.request_id)
+    assert runner.run.answers[bad.request_id].notice == "The model's chat template failed: no."
+    assert runner.run.answers[good.request_id].finish_reason is not FinishReason.ERROR
+
+
+def test_our_own_bug_in_a_prompt_ends_that_answer_and_not_the_thread(start, monkeypatch):
+    monkeypatch.setattr(ChatTemplate, "render", lambda _self, _messages: 1 / 0)
+    runner = start()
+    for _ in range(2):
+        one = request("x")
+        runner.loop.submit(one)
+        runner.wait_for_end_of(one.request_id)
+        assert runner.run.answers[one.request_id].finish_reason is FinishReason.ERROR
+
+
+def test_stop_ends_every_open_request(start):
+    runner = start(endless_token, n_ctx=100_000, n_seq_max=1)
+    running, waiting = request("a", max_tokens=None), request("b", max_tokens=None)
+    runner.loop.submit(running)
+    runner.loop.submit(waiting)
+    runner.wait_for(lambda run: run.answers)
+    runner.stop()
+    assert runner.error is None
+    assert {runner.run.answers[one.request_id].finish_reason for one in (running, waiting)} == {
+        FinishReason.ABORT
+    }
+    assert runner.backend.num_samplers == 0
+
+
+def test_when_the_engine_dies_every_open_request_hears_why(start):
+    def fail_on_the_third(batch):
+        if batch.positions[0] == 40:
+            raise DecodeError("code -3")
+
+    runner = start(endless_token, fail_on_the_third, n_ctx=100_000, n_seq_max=1)
+    first, second = request("a", max_tokens=None), request("b", max_tokens=None)
+    runner.loop.submit(first)
+    runner.loop.submit(second)
+    runner.wait_for_end_of(first.request_id)
+    runner.wait_for_end_of(second.request_id)
+    for one in (first, second):
+        answer = runner.run.answers[one.request_id]
+        assert (answer.finish_reason, "code -3" in answer.notice) == (FinishReason.ERROR, True)
+    runner.stop()
+    assert isinstance(runner.error, DecodeError)
+
+
+def test_reports_pile_up_without_waking_the_reader_twice():
+    engine = Engine(CountingBackend())
+    wakes: list[int] = []
+    loop = EngineLoop(engine, lambda: wakes.append(1))
+    for _ in range(5):
+        loop._publish(engine.report())
+    assert len(wakes) == 1
+    assert len(loop.take_reports()) == 5
+    loop._publish(engine.report())
+    assert len(wakes) == 2

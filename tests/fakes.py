@@ -1,0 +1,209 @@
+"""A backend as strict as the real library and far smaller.
+
+It keeps cells the way llama.cpp's unified cache does, refuses what llama.cpp refuses with the same words,
+and also refuses what llama.cpp would silently spoil. Each next token depends on every token in the cells of
+its sequence, so one wrong cell changes the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.engine.batch import Batch
+from app.engine.errors import (
+    BadLogitsError,
+    DecodeError,
+    DecodeInterruptedError,
+    NoKvCellsError,
+    PositionMismatchError,
+)
+from app.engine.types import ModelInfo, SamplingParams
+
+CONTROL = {"<|endoftext|>": 256, "<|im_start|>": 257, "<|im_end|>": 258}
+END = CONTROL["<|im_end|>"]
+N_VOCAB = 259
+
+
+def model_info(**changes: object) -> ModelInfo:
+    values: dict[str, object] = {
+        "path": Path("fake.gguf"),
+        "name": "fake",
+        "description": "fake 0B",
+        "architecture": "fake",
+        "n_vocab": N_VOCAB,
+        "n_params": 0,
+        "size_bytes": 0,
+        "n_ctx": 512,
+        "n_ctx_train": 0,
+        "n_seq_max": 4,
+        "n_batch": 64,
+    }
+    return ModelInfo(**(values | changes))  # type: ignore[arg-type]
+
+
+@dataclass(eq=False)
+class Cell:
+    """One KV cell: held by every sequence in `seq_ids`."""
+
+    token_id: int
+    pos: int
+    seq_ids: set[int] = field(default_factory=set)
+
+
+class CountingBackend:
+    """Counts cells and samplers; `batches` remembers what every decode was given."""
+
+    chat_template: str | None = None
+    bos_text = ""
+    eos_text = "<|im_end|>"
+
+    def __init__(
+        self,
+        next_token: Callable[[Sequence[int]], int] | None = None,
+        before_decode: Callable[[Batch], None] = lambda _batch: None,
+        **model: object,
+    ) -> None:
+        """`next_token` chooses from all tokens of a sequence; `before_decode` may raise what a decode can."""
+        self.model = model_info(**model)
+        self.cells: list[Cell] = []
+        self.batches: list[dict[int, list[int]]] = []  # seq_id -> positions
+        self.num_samplers = 0
+        self._next_token = next_token or pseudo_random_token
+        self._before_decode = before_decode
+        self._rows: dict[int, list[int]] = {}
+        self._interrupted = False
+
+    # Any thread.
+
+    def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
+        tokens: list[int] = []
+        while text:
+            name = next((name for name in CONTROL if parse_special and text.startswith(name)), None)
+            tokens += [CONTROL[name]] if name else text[0].encode("utf-8", "replace")
+            text = text[len(name or text[0]) :]
+        return tokens
+
+    def token_piece(self, token_id: int) -> bytes:
+        return bytes([token_id]) if token_id < 256 else b""
+
+    def is_end_of_generation(self, token_id: int) -> bool:
+        return token_id == END
+
+    def control_texts(self) -> frozenset[str]:
+        return frozenset(CONTROL)
+
+    def leading_tokens(self) -> list[int]:
+        return []
+
+    def interrupt(self) -> None:
+        self._interrupted = True
+
+    # The engine thread only.
+
+    def decode(self, batch: Batch) -> None:
+        self._rows = {}
+        if self._interrupted:
+            raise DecodeInterruptedError("the step was interrupted")
+        self._before_decode(batch)
+        self._check(batch)
+        if len(self.cells) + batch.num_rows > self.model.n_ctx:
+            raise NoKvCellsError(f"no room for {batch.num_rows} rows")
+        self.batches.append({})
+        for row in range(batch.num_rows):
+            self._compute(batch, row)
+
+    def new_sampler(self, params: SamplingParams, prompt_token_ids: Sequence[int]) -> CountingSampler:
+        return CountingSampler(self)
+
+    def truncate(self, seq_id: int, num_tokens: int) -> bool:
+        if num_tokens and self.model.is_recurrent and self.pos_max(seq_id) != num_tokens - 1:
+            return False
+        for cell in self.cells:
+            if cell.pos >= num_tokens:
+                cell.seq_ids.discard(seq_id)
+        self.cells = [cell for cell in self.cells if cell.seq_ids]
+        return True
+
+    def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
+        assert self.pos_max(target) == -1, "merging two sequences"
+        assert self.pos_max(source) + 1 >= num_tokens
+        for cell in self._cells_of(source)[:num_tokens]:
+            cell.seq_ids.add(target)
+
+    def pos_min(self, seq_id: int) -> int:
+        return min((cell.pos for cell in self._cells_of(seq_id)), default=-1)
+
+    def pos_max(self, seq_id: int) -> int:
+        return max((cell.pos for cell in self._cells_of(seq_id)), default=-1)
+
+    # For tests.
+
+    def tokens_of(self, seq_id: int) -> list[int]:
+        return [cell.token_id for cell in self._cells_of(seq_id)]
+
+    def choose(self, row: int) -> int:
+        assert row in self._rows, f"row {row} has no logits"
+        return self._next_token(self._rows[row])
+
+    def _cells_of(self, seq_id: int) -> list[Cell]:
+        held = [cell for cell in self.cells if seq_id in cell.seq_ids]
+        return sorted(held, key=lambda cell: cell.pos)
+
+    def _check(self, batch: Batch) -> None:
+        if batch.num_rows == 0 or batch.num_rows > self.model.n_batch:
+            raise DecodeError(f"n_tokens == {batch.num_rows}")
+        last_pos: dict[int, int] = {}
+        for row in range(batch.num_rows):
+            token_id, seq_id = int(batch.token_ids[row]), int(batch.seq_ids[row])
+            if not 0 <= token_id < self.model.n_vocab:
+                raise DecodeError(f"invalid token[{row}] = {token_id}")
+            if not 0 <= seq_id < self.model.n_seq_max:
+                raise DecodeError(f"invalid seq_id[{row}][0] = {seq_id} >= {self.model.n_seq_max}")
+            before = last_pos.get(seq_id, self.pos_max(seq_id))
+            position = int(batch.positions[row])
+            if position != before + 1:
+                raise PositionMismatchError(
+                    f"the tokens of sequence {seq_id} in the input batch have inconsistent sequence "
+                    f"positions: X = {before}, Y = {position}: it is required that Y = X + 1"
+                )
+            last_pos[seq_id] = position
+        assert list(last_pos) == sorted(last_pos), "rows are not sorted by seq_id"
+
+    def _compute(self, batch: Batch, row: int) -> None:
+        seq_id, position = int(batch.seq_ids[row]), int(batch.positions[row])
+        self.cells.append(Cell(int(batch.token_ids[row]), position, {seq_id}))
+        self.batches[-1].setdefault(seq_id, []).append(position)
+        if batch.wants_logits[row]:
+            self._rows[row] = self.tokens_of(seq_id)
+
+
+class CountingSampler:
+    def __init__(self, backend: CountingBackend) -> None:
+        self._backend = backend
+        self._open = True
+        backend.num_samplers += 1
+
+    def sample(self, row: int) -> int:
+        return self._backend.choose(row)
+
+    def close(self) -> None:
+        self._backend.num_samplers -= self._open
+        self._open = False
+
+
+def pseudo_random_token(token_ids: Sequence[int]) -> int:
+    """A letter that depends on every token before it; about one in twenty ends the answer."""
+    state = 17
+    for token_id in token_ids:
+        state = (state * 1_000_003 + token_id + 1) % 2_147_483_647
+    return END if state % 20 == 0 else ord("a") + state % 26
+
+
+def endless_token(token_ids: Sequence[int]) -> int:
+    return ord("a") + (sum(token_ids) + len(token_ids)) % 26
+
+
+def bad_logits(_token_ids: Sequence[int]) -> int:
+    raise BadLogitsError("The model computed only zeros logits.")
