@@ -147,7 +147,11 @@ def _samplers(params: SamplingParams, n_vocab: int) -> Iterator[object]:
     """The chain, in order; it always ends in one that chooses."""
     if (params.repeat_penalty, params.frequency_penalty, params.presence_penalty) != (1.0, 0.0, 0.0):
         yield lib.llama_sampler_init_penalties(
-            params.penalty_last_n, params.repeat_penalty, params.frequency_penalty, params.presence_penalty
+            n_vocab,
+            params.penalty_last_n,
+            params.repeat_penalty,
+            params.frequency_penalty,
+            params.presence_penalty,
         )
     if params.temperature == 0.0:
         yield lib.llama_sampler_init_greedy()

@@ -104,7 +104,8 @@ class SlotPool:
         """After a decode that broke off: take the library's word for how much of the slot is left."""
         seq = slot.leased_to
         assert seq is not None
-        num_tokens = self._backend.pos_max(slot.seq_id) + 1
+        # Its last token must be computed again even if it is in: nobody has sampled its logits.
+        num_tokens = min(self._backend.pos_max(slot.seq_id) + 1, len(seq.token_ids) - 1)
         if not self._backend.model.has_plain_attention:
             num_tokens = 0  # a recurrent state is half-way through the batch, whatever its position says
         if num_tokens == 0 or not self._backend.truncate(slot.seq_id, num_tokens):

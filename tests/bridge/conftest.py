@@ -1,0 +1,150 @@
+"""An engine thread that does what the test says, when it says so."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.report_router import ReportRouter
+from app.bridge.workspace import Workspace
+from app.engine.types import (
+    CellUsage,
+    FinishReason,
+    LoadParams,
+    ModelInfo,
+    Output,
+    Request,
+    StepReport,
+)
+from app.settings import Settings
+from app.storage.chat_store import ChatChange, SavedWorkspace, Tabs
+from tests.fakes import model_info
+
+
+class ScriptedThread(QObject):
+    """What ActiveEngine sees of an EngineThread, without a thread."""
+
+    progressed = Signal(float)
+    loaded = Signal(object)
+    reported = Signal()
+    failed = Signal(str)
+    finished = Signal()
+
+    def __init__(self, params: LoadParams, parent: QObject) -> None:
+        super().__init__(parent)
+        self.params = params
+        self.stopped = False
+        self.submitted: list[Request] = []
+        self.aborted: list[str] = []
+        self.forgotten: list[str] = []
+        self._reports: list[StepReport] = []
+
+    def start(self) -> None: ...
+
+    def wait(self) -> bool:
+        return True
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def submit(self, request: Request) -> None:
+        self.submitted.append(request)
+
+    def abort(self, request_id: str) -> None:
+        self.aborted.append(request_id)
+
+    def forget(self, chat_id: str) -> None:
+        self.forgotten.append(chat_id)
+
+    def take_reports(self) -> list[StepReport]:
+        reports, self._reports = self._reports, []
+        return reports
+
+    # What the test makes happen.
+
+    def finish_loading(self, **model: object) -> ModelInfo:
+        info = model_info(path=self.params.path, **model)
+        self.loaded.emit(info)
+        return info
+
+    def report(self, *outputs: Output) -> None:
+        """One step with these outputs; the wake-up follows."""
+        self._reports.append(StepReport(1, outputs, (), (), CellUsage(512), 0))
+        self.reported.emit()
+
+    def answer(
+        self, request: Request, text: str, reason: FinishReason | None = None, notice: str = ""
+    ) -> None:
+        self.report(Output(request.request_id, request.chat_id, text, reason, notice))
+
+
+class MemoryStore:
+    """A ChatStore without a disk: remembers what it was told, or fails as it was told."""
+
+    def __init__(self) -> None:
+        self.saves: list[tuple[tuple[ChatChange, ...], Tabs | None]] = []
+        self.saved = SavedWorkspace()
+        self.error: Exception | None = None
+
+    async def load(self) -> SavedWorkspace:
+        if self.error:
+            raise self.error
+        return self.saved
+
+    async def save(self, changes: list[ChatChange], tabs: Tabs | None = None) -> None:
+        await asyncio.sleep(0)
+        if self.error:
+            raise self.error
+        self.saves.append((tuple(changes), tabs))
+
+
+@pytest.fixture
+def threads() -> list[ScriptedThread]:
+    """Every thread the engine has started, oldest first."""
+    return []
+
+
+@pytest.fixture
+def engine(qapp: QObject, threads: list[ScriptedThread]) -> Iterator[ActiveEngine]:
+    def make_thread(params: LoadParams, parent: QObject) -> ScriptedThread:
+        threads.append(ScriptedThread(params, parent))
+        return threads[-1]
+
+    engine = ActiveEngine(make_thread=make_thread)  # type: ignore[arg-type]
+    yield engine
+    engine.deleteLater()
+
+
+@pytest.fixture
+def load(engine: ActiveEngine, threads: list[ScriptedThread]) -> Callable[[str], ScriptedThread]:
+    """Loads a model and waits for nothing: it is there at once."""
+
+    def load_now(name: str = "a.gguf") -> ScriptedThread:
+        engine.load(LoadParams(Path(name)))
+        threads[-1].finish_loading(name=name.removesuffix(".gguf"))
+        return threads[-1]
+
+    return load_now
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return Settings()
+
+
+@pytest.fixture
+def workspace(
+    qloop: asyncio.AbstractEventLoop, engine: ActiveEngine, store: MemoryStore, settings: Settings
+) -> Iterator[Workspace]:
+    workspace = Workspace(engine, store, settings)  # type: ignore[arg-type]
+    ReportRouter(engine, workspace, workspace)
+    yield workspace
+    workspace.deleteLater()

@@ -1,0 +1,218 @@
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from pytestqt.qtbot import QtBot
+
+from app.bridge.active_engine import ENGINE_GONE, MODEL_CHANGED, NO_MODEL, ActiveEngine
+from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role
+
+Load = Callable[..., Any]
+
+
+def request(name: str = "r1", chat: str = "c1") -> Request:
+    return Request(name, chat, (Message(Role.USER, "hello"),))
+
+
+class Heard:
+    """Everything an engine said, in order."""
+
+    def __init__(self, engine: ActiveEngine) -> None:
+        self.words: list[tuple[object, ...]] = []
+        self.ended: list[Output] = []
+        engine.loading.connect(lambda path: self.words.append(("loading", path.name)))
+        engine.loaded.connect(lambda model: self.words.append(("loaded", model.path.name)))
+        engine.load_failed.connect(lambda path, why: self.words.append(("load_failed", path.name, why)))
+        engine.engine_failed.connect(lambda why: self.words.append(("engine_failed", why)))
+        engine.load_progressed.connect(lambda part: self.words.append(("progress", part)))
+        engine.ended.connect(self.ended.append)
+
+
+@pytest.fixture
+def heard(engine: ActiveEngine) -> Heard:
+    return Heard(engine)
+
+
+def test_the_first_model_becomes_active_when_it_is_loaded(engine, threads, heard) -> None:
+    engine.load(LoadParams(Path("a.gguf")))
+    assert engine.model is None
+    threads[0].progressed.emit(0.5)
+    info = threads[0].finish_loading()
+
+    assert engine.model is info
+    assert heard.words == [("loading", "a.gguf"), ("progress", 0.5), ("loaded", "a.gguf")]
+
+
+def test_what_is_asked_before_the_first_model_is_there_is_submitted_when_it_is(
+    engine, threads, heard
+) -> None:
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.submit(request())
+    assert threads[0].submitted == []
+
+    threads[0].finish_loading()
+    assert threads[0].submitted == [request()]
+    assert heard.ended == []
+
+
+def test_what_waits_for_the_first_model_can_be_aborted(engine, threads, heard) -> None:
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.submit(request())
+    engine.abort("r1")
+    threads[0].finish_loading()
+
+    assert threads[0].submitted == []
+    assert [(output.request_id, output.finish_reason) for output in heard.ended] == [
+        ("r1", FinishReason.ABORT)
+    ]
+
+
+def test_what_waits_for_a_model_that_fails_ends_with_the_reason(engine, threads, heard) -> None:
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.submit(request())
+    threads[0].failed.emit("It is not a GGUF file.")
+
+    assert heard.words[-1] == ("load_failed", "a.gguf", "It is not a GGUF file.")
+    assert heard.ended == [
+        Output("r1", "c1", finish_reason=FinishReason.ERROR, notice="It is not a GGUF file.")
+    ]
+
+
+def test_what_waits_goes_on_waiting_when_another_load_begins_at_once(engine, threads, heard) -> None:
+    engine.load_failed.connect(lambda *_: engine.load(LoadParams(Path("b.gguf"))))
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.submit(request())
+    threads[0].failed.emit("no")
+    threads[1].finish_loading()
+
+    assert threads[1].submitted == [request()]
+    assert heard.ended == []
+
+
+def test_without_any_model_a_request_ends_at_once(engine, heard) -> None:
+    engine.submit(request())
+    assert heard.ended == [Output("r1", "c1", finish_reason=FinishReason.ERROR, notice=NO_MODEL)]
+
+
+def test_the_old_model_answers_until_the_new_one_is_loaded(engine, threads, load: Load) -> None:
+    old = load("a.gguf")
+    engine.load(LoadParams(Path("b.gguf")))
+    engine.submit(request())
+
+    assert old.submitted == [request()]
+    assert not old.stopped
+    assert engine.model.path == Path("a.gguf")
+
+
+def test_a_change_of_model_ends_open_requests_with_a_notice(engine, threads, load: Load, heard) -> None:
+    old = load("a.gguf")
+    engine.submit(request())
+    load("b.gguf")
+
+    assert old.stopped
+    assert heard.ended == [Output("r1", "c1", finish_reason=FinishReason.ABORT, notice=MODEL_CHANGED)]
+    assert engine.model.path == Path("b.gguf")
+    engine.submit(request("r2"))
+    assert threads[1].submitted == [request("r2")]
+
+
+def test_what_the_old_model_still_says_reaches_nobody(engine, load: Load) -> None:
+    old = load("a.gguf")
+    load("b.gguf")
+    reports: list[object] = []
+    engine.reported.connect(reports.append)
+    old.answer(request(), "late")
+    old.failed.emit("late")
+
+    assert reports == []
+    assert engine.model.path == Path("b.gguf")
+
+
+def test_a_failed_load_leaves_the_old_model_untouched(engine, threads, load: Load, heard) -> None:
+    old = load("a.gguf")
+    engine.submit(request())
+    engine.load(LoadParams(Path("b.gguf")))
+    threads[1].failed.emit("broken")
+
+    assert heard.words[-1] == ("load_failed", "b.gguf", "broken")
+    assert not old.stopped
+    assert heard.ended == []
+    assert engine.model.path == Path("a.gguf")
+
+
+def test_a_second_load_calls_off_the_first(engine, threads, heard) -> None:
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.load(LoadParams(Path("b.gguf")))
+    assert threads[0].stopped
+
+    threads[0].finish_loading()  # it was done already when it was called off
+    assert engine.model is None
+    threads[1].finish_loading()
+    assert engine.model.path == Path("b.gguf")
+    assert ("loaded", "a.gguf") not in heard.words
+
+
+def test_reports_are_passed_on_together(engine, load: Load) -> None:
+    thread = load()
+    reports: list[tuple[object, ...]] = []
+    engine.reported.connect(reports.append)
+    thread.blockSignals(True)
+    thread.answer(request(), "one ")
+    thread.answer(request(), "two")
+    thread.blockSignals(False)
+    thread.reported.emit()
+
+    assert [len(batch) for batch in reports] == [2]
+
+
+def test_when_the_engine_dies_every_open_request_ends_before_it_is_said(engine, load: Load, heard) -> None:
+    thread = load()
+    engine.submit(request("r1"))
+    engine.submit(request("r2"))
+    engine.ended.connect(lambda output: heard.words.append(("ended", output.request_id)))
+    thread.answer(request("r1"), "done", FinishReason.STOP)
+    thread.failed.emit("decode failed")
+
+    assert heard.words[-2:] == [("ended", "r2"), ("engine_failed", "decode failed")]
+    assert heard.ended == [Output("r2", "c1", finish_reason=FinishReason.ERROR, notice=ENGINE_GONE)]
+    assert engine.model is None
+
+
+def test_closing_a_tab_frees_its_cells_and_ends_what_waits(engine, threads, load: Load, heard) -> None:
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.submit(request("r1", "c1"))
+    engine.submit(request("r2", "c2"))
+    engine.forget("c1")
+    threads[0].finish_loading()
+    engine.forget("c2")
+
+    assert threads[0].submitted == [request("r2", "c2")]
+    assert threads[0].forgotten == ["c2"]
+    assert [output.request_id for output in heard.ended] == ["r1"]
+
+
+async def test_closing_waits_for_every_thread(qloop, engine, threads, load: Load) -> None:
+    load("a.gguf")
+    engine.load(LoadParams(Path("b.gguf")))
+    closing = qloop.create_task(engine.close())
+    for thread in threads:
+        assert not closing.done()
+        await asyncio.sleep(0)
+        assert thread.stopped
+        thread.finished.emit()
+    await closing
+
+
+async def test_closing_without_a_thread_returns(qloop, engine) -> None:
+    await engine.close()
+
+
+def test_a_finished_thread_is_deleted(engine, threads, qtbot: QtBot) -> None:
+    engine.load(LoadParams(Path("a.gguf")))
+    threads[0].failed.emit("no")
+    with qtbot.waitSignal(threads[0].destroyed):
+        threads[0].finished.emit()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

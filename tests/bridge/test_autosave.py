@@ -1,0 +1,126 @@
+import asyncio
+
+import pytest
+
+from app.bridge import autosave
+from app.chats.chat import TurnState
+from app.engine.types import FinishReason
+from app.storage.errors import StorageError
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 5)
+    monkeypatch.setattr(autosave, "RETRY_INTERVAL_MS", 5)
+
+
+@pytest.fixture
+def thread(load):
+    return load()
+
+
+async def until(condition) -> None:
+    while not condition():
+        await asyncio.sleep(0.001)
+
+
+def texts_of(save) -> list[list[str]]:
+    changes, _tabs = save
+    return [[turn.text for turn in change.turns] for change in changes]
+
+
+async def test_a_message_is_saved_when_it_is_sent(qloop, workspace, store, thread, monkeypatch) -> None:
+    monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 60_000)
+    workspace.new_chat().send("2+2=")
+    await until(lambda: store.saves)
+    assert texts_of(store.saves[0]) == [["2+2=", ""]]
+    assert store.saves[0][0][0].turns[1].state is TurnState.STREAMING
+
+
+async def test_while_an_answer_is_written_only_it_is_saved_again(qloop, workspace, store, thread) -> None:
+    session = workspace.new_chat()
+    session.send("count")
+    await until(lambda: store.saves)
+    thread.answer(thread.submitted[0], "1 2")
+    await until(lambda: len(store.saves) == 2)
+    thread.answer(thread.submitted[0], " 3", FinishReason.STOP)
+    await until(lambda: len(store.saves) == 3)
+
+    assert [texts_of(save) for save in store.saves[1:]] == [[["1 2"]], [["1 2 3"]]]
+    assert [save[0][0].first_turn for save in store.saves] == [0, 1, 1]
+    session.send("more")
+    await until(lambda: len(store.saves) == 4)
+    assert store.saves[3][0][0].first_turn == 2
+
+
+async def test_many_streaming_tabs_are_saved_in_one_write(qloop, workspace, store, thread) -> None:
+    sessions = [workspace.new_chat() for _ in range(5)]
+    for session in sessions:
+        session.send("count")
+    await until(lambda: sum(len(changes) for changes, _ in store.saves) >= 5)
+    store.saves.clear()
+    for request in thread.submitted:
+        thread.answer(request, "1 ")
+    await until(lambda: store.saves)
+
+    assert len(store.saves[0][0]) == 5
+
+
+async def test_nothing_is_written_when_nothing_changed(qloop, workspace, store) -> None:
+    await workspace.shut_down()
+    assert store.saves == []
+
+
+async def test_a_failed_save_is_tried_again_and_told_once(qloop, workspace, store, thread) -> None:
+    told: list[str] = []
+    workspace.save_failed.connect(told.append)
+    attempts: list[int] = []
+    save = store.save
+
+    async def counted(changes, tabs=None) -> None:
+        attempts.append(1)
+        await save(changes, tabs)
+
+    store.save = counted
+    store.error = StorageError("The disk is full.")
+    workspace.new_chat().send("hello")
+    await until(lambda: len(attempts) >= 3)
+    assert told == ["The disk is full."]
+
+    store.error = None
+    await until(lambda: store.saves)
+    assert texts_of(store.saves[-1]) == [["hello", ""]]
+    assert store.saves[-1][1] is not None
+
+    store.error = StorageError("Full again.")
+    thread.answer(thread.submitted[0], "hi", FinishReason.STOP)
+    await until(lambda: len(told) == 2)
+
+
+async def test_what_changes_during_a_write_is_in_the_next(qloop, workspace, store, thread) -> None:
+    session = workspace.new_chat()
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    save = store.save
+
+    async def slow(changes, tabs=None) -> None:
+        begun.set()
+        await go_on.wait()
+        await save(changes, tabs)
+
+    store.save = slow
+    session.send("count")
+    await begun.wait()
+    thread.answer(thread.submitted[0], "1", FinishReason.STOP)
+    go_on.set()
+    await workspace.shut_down()
+
+    assert texts_of(store.saves[0]) == [["count", ""]]
+    assert texts_of(store.saves[-1]) == [["1"]]
+    assert store.saves[-1][0][0].turns[0].state is TurnState.DONE
+
+
+async def test_a_draft_is_saved_soon(qloop, workspace, store) -> None:
+    session = workspace.new_chat()
+    session.draft = "half a thou"
+    await until(lambda: any(changes for changes, _ in store.saves))
+    assert store.saves[-1][0][0].draft == "half a thou"

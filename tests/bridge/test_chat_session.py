@@ -1,0 +1,151 @@
+import pytest
+
+from app.bridge.chat_session import ChatSession
+from app.bridge.workspace import Workspace
+from app.chats.chat import Chat, Turn, TurnState
+from app.engine.types import FinishReason, Message, Output, Role, Usage
+
+# The sessions stand in a workspace, so that outputs take the real way back to them.
+
+
+@pytest.fixture
+def thread(load):
+    return load("starter.gguf")
+
+
+@pytest.fixture
+def session(thread, workspace: Workspace) -> ChatSession:
+    return workspace.new_chat()
+
+
+async def test_sending_adds_the_question_and_an_empty_answer_and_asks_for_it(qloop, session, thread) -> None:
+    session.send("What is 34 + 21?")
+
+    question, answer = session.chat.turns
+    assert (question.role, question.text, question.state) == (Role.USER, "What is 34 + 21?", TurnState.DONE)
+    assert (answer.role, answer.text, answer.state) == (Role.ASSISTANT, "", TurnState.STREAMING)
+    assert answer.model == "starter"
+    (request,) = thread.submitted
+    assert request.messages == (Message(Role.USER, "What is 34 + 21?"),)
+    assert (request.chat_id, request.request_id) == (session.chat.id, session.request_id)
+    assert request.max_tokens is None
+    assert session.is_busy
+
+
+async def test_settings_shape_the_request(qloop, workspace, settings, thread) -> None:
+    settings.system_prompt = "Be short."
+    settings.temperature, settings.top_k, settings.max_tokens = 0.0, 7, 99
+    workspace.new_chat().send("hi")
+
+    (request,) = thread.submitted
+    assert request.messages[0] == Message(Role.SYSTEM, "Be short.")
+    assert (request.sampling.temperature, request.sampling.top_k, request.max_tokens) == (0.0, 7, 99)
+
+
+async def test_the_answer_grows_as_it_comes_and_ends(qloop, session, thread) -> None:
+    pieces, ended, num_changes = [], [], []
+    session.text_appended.connect(pieces.append)
+    session.finished.connect(ended.append)
+    session.send("2+2=")
+    session.changed.connect(lambda: num_changes.append(1))
+    request = thread.submitted[0]
+    thread.answer(request, "2+2")
+    thread.answer(request, "=4")
+    assert not num_changes
+    thread.report(
+        Output(
+            request.request_id, request.chat_id, ".", FinishReason.STOP, usage=Usage(num_generated_tokens=5)
+        )
+    )
+
+    answer = session.chat.turns[-1]
+    assert pieces == ["2+2", "=4", "."]
+    assert (answer.text, answer.state, answer.usage.num_generated_tokens) == ("2+2=4.", TurnState.DONE, 5)
+    assert ended == [answer]
+    assert len(num_changes) == 1
+    assert not session.is_busy
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [
+        (FinishReason.LENGTH, TurnState.DONE),
+        (FinishReason.ABORT, TurnState.STOPPED),
+        (FinishReason.ERROR, TurnState.FAILED),
+    ],
+)
+async def test_an_answer_that_ends_early_keeps_its_text_and_says_why(
+    qloop, session, thread, reason, state
+) -> None:
+    session.send("tell me a story")
+    thread.answer(thread.submitted[0], "Once upon", reason, "The context is full.")
+
+    question, answer = session.chat.turns
+    assert question.text == "tell me a story"
+    assert (answer.text, answer.state, answer.notice) == ("Once upon", state, "The context is full.")
+    assert not session.is_busy
+
+
+async def test_the_next_turn_shows_the_model_the_whole_chat(qloop, session, thread) -> None:
+    session.send("2+2=")
+    thread.answer(thread.submitted[0], "4", FinishReason.STOP)
+    session.send("and 3 more?")
+
+    assert [message.content for message in thread.submitted[1].messages] == ["2+2=", "4", "and 3 more?"]
+
+
+async def test_nothing_is_sent_while_busy_or_without_text(qloop, session, thread) -> None:
+    session.send(" \n ")
+    assert thread.submitted == []
+    session.send("one")
+    session.send("two")
+    assert len(thread.submitted) == 1
+    assert len(session.chat.turns) == 2
+
+
+async def test_stop_asks_the_engine_to_abort_this_answer_only(qloop, session, thread) -> None:
+    session.stop()
+    assert thread.aborted == []
+    session.send("count")
+    session.stop()
+
+    assert thread.aborted == [thread.submitted[0].request_id]
+    assert session.is_busy  # until its last output comes
+    thread.answer(thread.submitted[0], "", FinishReason.ABORT)
+    assert session.chat.turns[-1].state is TurnState.STOPPED
+
+
+async def test_outputs_of_an_earlier_request_are_ignored(qloop, session, thread) -> None:
+    session.send("one")
+    first = thread.submitted[0]
+    thread.answer(first, "1", FinishReason.STOP)
+    session.send("two")
+    thread.answer(first, "late")
+
+    assert [turn.text for turn in session.chat.turns] == ["one", "1", "two", ""]
+
+
+async def test_a_change_of_model_stops_the_answer_and_says_so(qloop, session, thread, load) -> None:
+    session.send("count")
+    thread.answer(thread.submitted[0], "1 2 3")
+    load("other.gguf")
+
+    answer = session.chat.turns[-1]
+    assert (answer.text, answer.state) == ("1 2 3", TurnState.STOPPED)
+    assert answer.notice == "The model was changed; send again."
+
+
+async def test_half_a_surrogate_pair_in_a_paste_does_no_harm(qloop, session, thread) -> None:
+    session.send("a\ud83db")
+    session.draft = "\udc00"
+
+    assert thread.submitted[0].messages[0].content == "a?b"
+    assert session.draft == "?"
+
+
+def test_a_session_is_blank_until_it_holds_something(engine, settings) -> None:
+    assert ChatSession(Chat(), engine, settings).is_blank
+    assert ChatSession(Chat(), engine, settings, draft=" \n").is_blank
+    assert not ChatSession(Chat(), engine, settings, draft="x").is_blank
+    assert not ChatSession(Chat(turns=[Turn(Role.USER, "x")]), engine, settings).is_blank
+    assert not ChatSession(Chat(title="Sums"), engine, settings).is_blank

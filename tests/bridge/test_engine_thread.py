@@ -1,0 +1,245 @@
+"""The one file here with real threads: the real engine, on the fake backend unless marked native."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QThread
+from pytestqt.qtbot import QtBot
+from qasync import QEventLoop
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.engine_thread import EngineThread, open_native_backend
+from app.engine.errors import DecodeError, ModelLoadCancelledError, ModelLoadError
+from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role
+from tests.fakes import CountingBackend, endless_token
+
+PARAMS = LoadParams(Path("fake.gguf"))
+
+
+def backend_opener(**options: Any) -> Callable[..., Any]:
+    @contextmanager
+    def open_backend(params: LoadParams, on_progress: Callable[[float], bool]) -> Iterator[CountingBackend]:
+        on_progress(1.0)
+        yield CountingBackend(**({"path": params.path, "n_ctx": 4096} | options))
+
+    return open_backend
+
+
+@contextmanager
+def endless_load(_params: LoadParams, on_progress: Callable[[float], bool]) -> Iterator[CountingBackend]:
+    while on_progress(0.5):
+        time.sleep(0.001)
+    raise ModelLoadCancelledError("called off")
+    yield CountingBackend()
+
+
+@pytest.fixture
+def make_thread(qapp: Any) -> Iterator[Callable[..., EngineThread]]:
+    threads: list[EngineThread] = []
+
+    def make(open_backend: Callable[..., Any]) -> EngineThread:
+        threads.append(EngineThread(PARAMS, open_backend=open_backend))
+        return threads[-1]
+
+    yield make
+    for thread in threads:
+        thread.stop()
+        assert thread.wait(5000)
+
+
+@pytest.fixture
+def make_engine(qloop: QEventLoop) -> Iterator[Callable[..., ActiveEngine]]:
+    engines: list[ActiveEngine] = []
+
+    def make(open_backend: Callable[..., Any]) -> ActiveEngine:
+        engine = ActiveEngine(make_thread=lambda params, parent: EngineThread(params, parent, open_backend))
+        engines.append(engine)
+        return engine
+
+    yield make
+    for engine in engines:
+        qloop.run_until_complete(engine.close())
+        assert not threads_of(engine)
+
+
+def threads_of(engine: ActiveEngine) -> list[EngineThread]:
+    return [thread for thread in engine.findChildren(QThread) if thread.isRunning()]
+
+
+def question(name: str = "r1", chat: str = "c1", max_tokens: int | None = 8) -> Request:
+    return Request(name, chat, (Message(Role.USER, "hello"),), max_tokens=max_tokens)
+
+
+class Answers:
+    """Collects outputs from wherever they come."""
+
+    def __init__(self, source: ActiveEngine | EngineThread) -> None:
+        self.outputs: list[Output] = []
+        if isinstance(source, ActiveEngine):
+            source.reported.connect(self.add_reports)
+            source.ended.connect(self.outputs.append)
+        else:
+            source.reported.connect(lambda: self.add_reports(source.take_reports()))
+
+    def add_reports(self, reports: Any) -> None:
+        self.outputs += [output for report in reports for output in report.outputs]
+
+    def text(self, request_id: str = "r1") -> str:
+        return "".join(output.text for output in self.outputs if output.request_id == request_id)
+
+    def reason(self, request_id: str = "r1") -> FinishReason | None:
+        ends = [output.finish_reason for output in self.outputs if output.request_id == request_id]
+        return ends[-1] if ends else None
+
+
+def test_a_model_is_loaded_and_answers_and_stops(make_thread, qtbot: QtBot) -> None:
+    thread = make_thread(backend_opener(next_token=endless_token))
+    answers = Answers(thread)
+    with qtbot.waitSignals([thread.progressed, thread.loaded]):
+        thread.start()
+    thread.submit(question(max_tokens=8))
+    qtbot.waitUntil(lambda: answers.reason() is FinishReason.LENGTH)
+    assert len(answers.text()) == 8
+
+    with qtbot.waitSignal(thread.finished):
+        thread.stop()
+
+
+def test_a_load_can_be_called_off(make_thread, qtbot: QtBot) -> None:
+    thread = make_thread(endless_load)
+    failures: list[str] = []
+    thread.failed.connect(failures.append)
+    with qtbot.waitSignal(thread.progressed):
+        thread.start()
+    with qtbot.waitSignal(thread.finished):
+        thread.stop()
+    assert failures == []
+
+
+def test_a_stop_before_the_model_is_there_is_not_forgotten(make_thread, qtbot: QtBot) -> None:
+    thread = make_thread(backend_opener())
+    loads: list[object] = []
+    thread.loaded.connect(loads.append)
+    thread.stop()
+    with qtbot.waitSignal(thread.finished):
+        thread.start()
+    assert loads == []
+
+
+def test_a_model_that_does_not_load_says_why_once(make_thread, qtbot: QtBot) -> None:
+    @contextmanager
+    def open_backend(*_: Any) -> Iterator[CountingBackend]:
+        raise ModelLoadError("fake.gguf is not a GGUF file.")
+        yield CountingBackend()
+
+    thread = make_thread(open_backend)
+    failures: list[str] = []
+    thread.failed.connect(failures.append)
+    with qtbot.waitSignal(thread.finished):
+        thread.start()
+    assert failures == ["fake.gguf is not a GGUF file."]
+
+
+def test_a_dead_engine_ends_its_requests_and_then_says_why(make_engine, qtbot: QtBot) -> None:
+    def die(_batch: object) -> None:
+        raise DecodeError("llama_decode failed (-3)")
+
+    engine = make_engine(backend_opener(before_decode=die))
+    answers = Answers(engine)
+    engine.load(PARAMS)
+    engine.submit(question())
+    with qtbot.waitSignal(engine.engine_failed) as failure:
+        qtbot.waitUntil(lambda: answers.reason() is FinishReason.ERROR)
+    assert failure.args == ["llama_decode failed (-3)"]
+    assert len([output for output in answers.outputs if output.finish_reason]) == 1
+    assert engine.model is None
+
+
+def test_our_bug_on_the_engine_thread_is_reported_and_ends_open_requests(
+    make_engine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bug(_batch: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    caught: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, *_: caught.append(kind))
+    engine = make_engine(backend_opener(before_decode=bug))
+    answers = Answers(engine)
+    engine.load(PARAMS)
+    engine.submit(question())
+    with qtbot.waitSignal(engine.engine_failed):
+        pass
+    assert caught == [ZeroDivisionError]
+    assert answers.reason() in (FinishReason.ERROR, FinishReason.ABORT)
+
+
+def test_many_chats_are_answered_together(make_engine, qtbot: QtBot) -> None:
+    engine = make_engine(backend_opener(next_token=endless_token))
+    answers = Answers(engine)
+    engine.load(PARAMS)
+    for number in range(4):
+        engine.submit(question(f"r{number}", f"c{number}", max_tokens=50))
+    qtbot.waitUntil(lambda: all(answers.reason(f"r{number}") for number in range(4)))
+    assert [len(answers.text(f"r{number}")) for number in range(4)] == [50] * 4
+
+
+def test_abort_ends_one_answer_through_the_same_door(make_engine, qtbot: QtBot) -> None:
+    engine = make_engine(backend_opener(next_token=endless_token, before_decode=lambda _: time.sleep(0.001)))
+    answers = Answers(engine)
+    engine.load(PARAMS)
+    engine.submit(question("r1", "c1", None))
+    engine.submit(question("r2", "c2", 60))
+    qtbot.waitUntil(lambda: len(answers.text("r1")) > 3)
+    engine.abort("r1")
+    qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.ABORT)
+    qtbot.waitUntil(lambda: answers.reason("r2") is FinishReason.LENGTH)
+
+
+def test_a_new_model_takes_over_while_the_old_one_is_answering(make_engine, qtbot: QtBot) -> None:
+    engine = make_engine(backend_opener(next_token=endless_token, before_decode=lambda _: time.sleep(0.001)))
+    answers = Answers(engine)
+    engine.load(PARAMS)
+    engine.submit(question("r1", "c1", None))
+    qtbot.waitUntil(lambda: answers.text("r1") != "")
+    engine.load(LoadParams(Path("other.gguf")))
+    qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.ABORT)
+    engine.submit(question("r2", "c1", 5))
+    qtbot.waitUntil(lambda: answers.reason("r2") is FinishReason.LENGTH)
+
+    assert engine.model.path == Path("other.gguf")
+    qtbot.waitUntil(lambda: len(threads_of(engine)) == 1)
+
+
+@pytest.mark.native
+def test_the_real_library_loads_and_answers_and_stops_at_once(
+    make_engine, qtbot: QtBot, tiny_gguf: Callable[[str], Path]
+) -> None:
+    engine = make_engine(open_native_backend)
+    answers = Answers(engine)
+    engine.load(LoadParams(tiny_gguf("qwen3"), n_ctx=1024))
+    engine.submit(question("r1", "c1", 12))
+    qtbot.waitUntil(lambda: answers.reason() is not None, timeout=20_000)
+    assert answers.reason() in (FinishReason.LENGTH, FinishReason.STOP)
+
+    engine.submit(question("r2", "c2", None))
+    (thread,) = threads_of(engine)
+    started = time.monotonic()
+    with qtbot.waitSignal(thread.finished):
+        thread.stop()
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.native
+def test_a_file_that_is_no_model_fails_with_words(make_engine, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "letter.gguf"
+    path.write_text("Dear reader")
+    engine = make_engine(open_native_backend)
+    with qtbot.waitSignal(engine.load_failed) as failure:
+        engine.load(LoadParams(path))
+    assert failure.args[0] == path
+    assert "letter.gguf" in failure.args[1]

@@ -1,0 +1,30 @@
+from app.engine.types import FinishReason, Output
+
+
+async def test_each_output_reaches_the_tab_that_asked(qloop, workspace, load) -> None:
+    thread = load()
+    sessions = [workspace.new_chat() for _ in range(3)]
+    for number, session in enumerate(sessions):
+        session.send(f"question {number}")
+    one, two, three = thread.submitted
+    thread.report(
+        Output(three.request_id, three.chat_id, "third"),
+        Output(one.request_id, one.chat_id, "first", FinishReason.STOP),
+        Output(two.request_id, two.chat_id, "second"),
+    )
+
+    assert [session.chat.turns[-1].text for session in sessions] == ["first", "second", "third"]
+    assert [session.is_busy for session in sessions] == [False, True, True]
+
+
+async def test_outputs_of_a_closed_tab_go_nowhere(qloop, workspace, load) -> None:
+    thread = load()
+    closed, open_one = workspace.new_chat(), workspace.new_chat()
+    closed.send("one")
+    open_one.send("two")
+    workspace.close(closed)
+    thread.answer(thread.submitted[0], "late", FinishReason.ABORT)
+    thread.answer(thread.submitted[1], "2", FinishReason.STOP)
+
+    assert closed.chat.turns[-1].text == ""
+    assert open_one.chat.turns[-1].text == "2"

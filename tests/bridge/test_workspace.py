@@ -1,0 +1,196 @@
+import asyncio
+
+import pytest
+
+from app.bridge.workspace import MAX_CLOSED, Workspace
+from app.chats.chat import Chat, Turn, TurnState
+from app.engine.types import FinishReason, Role
+from app.storage.chat_store import ClosedTab, SavedChat, SavedWorkspace, Tabs
+from app.storage.errors import StorageError
+
+
+class Heard:
+    def __init__(self, workspace: Workspace) -> None:
+        self.opened: list[tuple[object, int]] = []
+        self.closed: list[object] = []
+        self.current: list[object] = []
+        self.failed: list[str] = []
+        workspace.opened.connect(lambda session, index: self.opened.append((session, index)))
+        workspace.closed.connect(self.closed.append)
+        workspace.current_changed.connect(self.current.append)
+        workspace.save_failed.connect(self.failed.append)
+
+
+@pytest.fixture
+def heard(workspace) -> Heard:
+    return Heard(workspace)
+
+
+@pytest.fixture
+def thread(load):
+    return load()
+
+
+def with_text(workspace: Workspace, *texts: str) -> list:
+    """Tabs that are worth keeping."""
+    sessions = [workspace.new_chat() for _ in texts]
+    for session, text in zip(sessions, texts, strict=True):
+        session.draft = text
+    return sessions
+
+
+def saved(*chats: Chat, current: str | None = None, closed: tuple[ClosedTab, ...] = ()) -> SavedWorkspace:
+    gone = {tab.chat_id for tab in closed}
+    tabs = Tabs(tuple(chat.id for chat in chats if chat.id not in gone), current, closed)
+    return SavedWorkspace(tabs, {chat.id: SavedChat(chat, f"draft of {chat.id}") for chat in chats})
+
+
+async def test_a_new_chat_opens_at_the_end_and_is_current(qloop, workspace, heard) -> None:
+    one, two = workspace.new_chat(), workspace.new_chat()
+
+    assert workspace.sessions == (one, two)
+    assert workspace.current is two
+    assert heard.opened == [(one, 0), (two, 1)]
+    assert heard.current == [one, two]
+
+
+async def test_closing_ends_the_answer_frees_the_cells_and_keeps_the_text(
+    qloop, workspace, thread, heard
+) -> None:
+    one, two = workspace.new_chat(), workspace.new_chat()
+    one.send("count")
+    thread.answer(thread.submitted[0], "1 2 3")
+    workspace.close(one)
+
+    assert workspace.sessions == (two,)
+    assert heard.closed == [one]
+    assert thread.forgotten == [one.chat.id]
+    assert (one.chat.turns[-1].text, one.chat.turns[-1].state) == ("1 2 3", TurnState.STOPPED)
+
+
+@pytest.mark.parametrize(("closes", "then_current"), [(0, 1), (1, 2), (2, 1)])
+async def test_the_neighbour_of_a_closed_tab_becomes_current(qloop, workspace, closes, then_current) -> None:
+    sessions = with_text(workspace, "a", "b", "c")
+    workspace.set_current(sessions[closes])
+    workspace.close(sessions[closes])
+    assert workspace.current is sessions[then_current]
+
+
+async def test_closing_another_tab_leaves_the_current_one(qloop, workspace) -> None:
+    one, two = with_text(workspace, "a", "b")
+    workspace.close(one)
+    assert workspace.current is two
+
+
+async def test_closing_the_last_tab_leaves_an_empty_new_one(qloop, workspace, heard) -> None:
+    (one,) = with_text(workspace, "a")
+    workspace.close(one)
+
+    (fresh,) = workspace.sessions
+    assert fresh is not one
+    assert fresh.is_blank
+    assert workspace.current is fresh
+
+
+async def test_reopening_brings_back_what_was_closed_last_where_it_stood(
+    qloop, workspace, thread, heard
+) -> None:
+    one, two, three = with_text(workspace, "a", "b", "c")
+    two.send("2+2=")
+    thread.answer(thread.submitted[0], "4", FinishReason.STOP)
+    workspace.close(one)
+    workspace.close(two)
+    again = workspace.reopen()
+
+    assert again.chat is two.chat
+    assert workspace.sessions == (again, three)
+    assert workspace.current is again
+    first_again = workspace.reopen()
+    assert (first_again.chat, first_again.draft) == (one.chat, "a")
+    assert workspace.sessions == (first_again, again, three)
+    assert not workspace.can_reopen
+    assert workspace.reopen() is None
+
+
+async def test_a_reopened_chat_answers_again(qloop, workspace, thread) -> None:
+    one, _two = workspace.new_chat(), workspace.new_chat()
+    one.send("count")
+    workspace.close(one)
+    again = workspace.reopen()
+    again.send("go on")
+    thread.answer(thread.submitted[1], "4 5 6", FinishReason.STOP)
+
+    assert again.chat.turns[-1].text == "4 5 6"
+
+
+async def test_an_empty_tab_is_not_worth_reopening(qloop, workspace) -> None:
+    workspace.new_chat()
+    workspace.close(workspace.new_chat())
+    assert not workspace.can_reopen
+
+
+async def test_the_last_twenty_can_be_reopened(qloop, workspace) -> None:
+    sessions = with_text(workspace, *(str(number) for number in range(MAX_CLOSED + 5)))
+    for session in sessions:
+        workspace.close(session)
+    drafts = []
+    while workspace.can_reopen:
+        drafts.append(workspace.reopen().draft)
+    assert drafts == [str(number) for number in reversed(range(5, MAX_CLOSED + 5))]
+
+
+async def test_tabs_can_be_moved(qloop, workspace) -> None:
+    one, two, three = with_text(workspace, "a", "b", "c")
+    workspace.move(three, 0)
+    assert workspace.sessions == (three, one, two)
+
+
+async def test_the_tabs_of_the_last_run_come_back(qloop, workspace, store, heard) -> None:
+    chats = [Chat(id=name, turns=[Turn(Role.USER, name)]) for name in ("a", "b", "c")]
+    store.saved = saved(*chats, current="a", closed=(ClosedTab("c", 1),))
+    await workspace.restore()
+
+    assert [session.chat.id for session in workspace.sessions] == ["a", "b"]
+    assert workspace.current.chat.id == "a"
+    assert workspace.sessions[1].draft == "draft of b"
+    assert [index for _session, index in heard.opened] == [0, 1]
+    assert workspace.reopen().chat.id == "c"
+    assert [session.chat.id for session in workspace.sessions] == ["a", "c", "b"]
+
+
+async def test_without_a_last_run_there_is_one_empty_chat(qloop, workspace) -> None:
+    await workspace.restore()
+    assert [session.is_blank for session in workspace.sessions] == [True]
+    assert workspace.current is workspace.sessions[0]
+
+
+async def test_chats_that_cannot_be_read_are_told_and_replaced_by_an_empty_one(
+    qloop, workspace, store, heard
+) -> None:
+    store.error = StorageError("The disk is gone.")
+    await workspace.restore()
+    assert heard.failed == ["The disk is gone."]
+    assert [session.is_blank for session in workspace.sessions] == [True]
+
+
+async def test_shutting_down_stops_what_is_written_and_saves_everything(
+    qloop, workspace, store, thread
+) -> None:
+    one, two = workspace.new_chat(), workspace.new_chat()
+    one.send("count")
+    thread.answer(thread.submitted[0], "1 2")
+    two.draft = "half a thou"
+    await workspace.shut_down()
+
+    kept = {change.chat.id: change for changes, _ in store.saves for change in changes}
+    assert (kept[one.chat.id].turns[-1].text, kept[one.chat.id].turns[-1].state) == ("1 2", TurnState.STOPPED)
+    assert kept[two.chat.id].draft == "half a thou"
+    assert store.saves[-1][1] == Tabs((one.chat.id, two.chat.id), two.chat.id)
+
+
+async def test_a_save_that_fails_is_told(qloop, workspace, store, thread, heard) -> None:
+    store.error = StorageError("The disk is full.")
+    workspace.new_chat().send("hello")
+    while not heard.failed:
+        await asyncio.sleep(0.001)
+    assert heard.failed == ["The disk is full."]

@@ -1,0 +1,339 @@
+"""The gate to llama.cpp: what it refuses, and that nothing native is left behind."""
+
+import ctypes
+import threading
+
+import llama_cpp
+import numpy as np
+import psutil
+import pytest
+
+from app.engine.batch import Batch, BatchSpan
+from app.engine.engine import Engine
+from app.engine.errors import (
+    BadLogitsError,
+    DecodeInterruptedError,
+    ModelLoadCancelledError,
+    ModelLoadError,
+    NoKvCellsError,
+    PositionMismatchError,
+)
+from app.engine.llama_backend import native_objects, num_threads, open_llama_backend
+from app.engine.types import FinishReason, LoadParams, Message, Role, SamplingParams
+from tests.driver import GREEDY, ask, request, run
+
+pytestmark = pytest.mark.native
+
+
+@pytest.fixture
+def load(tiny_gguf):
+    def load_tiny(architecture="qwen3", **params):
+        values = {"n_ctx": 256, "n_seq_max": 4, "n_batch": 64, "n_threads": 1} | params
+        return open_llama_backend(LoadParams(tiny_gguf(architecture), **values))
+
+    return load_tiny
+
+
+def rows(backend, *spans) -> Batch:
+    """A batch written by hand: (seq_id, first position, token ids) each, with logits for the last row."""
+    batch = Batch(backend.model.n_batch)
+    for seq_id, first_pos, token_ids in spans:
+        at = slice(batch.num_rows, batch.num_rows + len(token_ids))
+        batch.token_ids[at] = token_ids
+        batch.positions[at] = np.arange(first_pos, first_pos + len(token_ids))
+        batch.seq_ids[at] = seq_id
+        batch.wants_logits[at] = 0
+        batch.wants_logits[at.stop - 1] = 1
+        batch.spans.append(BatchSpan(None, seq_id, at.start, first_pos, len(token_ids), True, True))
+        batch.num_rows = at.stop
+    return batch
+
+
+# Positions: the errors of the old server cannot get past the gate
+
+
+@pytest.mark.parametrize("first_pos", [0, 2, 4, 7, -1])
+def test_a_position_that_is_not_the_next_one_is_refused(load, first_pos):
+    with load() as backend:
+        backend.decode(rows(backend, (0, 0, [1, 2, 3])))
+        with pytest.raises(PositionMismatchError, match="sequence 0 is at position 2"):
+            backend.decode(rows(backend, (0, first_pos, [4])))
+        backend.decode(rows(backend, (0, 3, [4])))
+        assert backend.pos_max(0) == 3
+
+
+def test_an_empty_sequence_must_begin_at_zero(load):
+    """llama.cpp itself would take any position here and answer nonsense."""
+    with load() as backend, pytest.raises(PositionMismatchError, match="wants to go on at 5"):
+        backend.decode(rows(backend, (1, 5, [4])))
+
+
+def test_the_same_position_twice_is_refused(load):
+    with load() as backend:
+        batch = rows(backend, (0, 0, [1, 2]))
+        batch.positions[1] = 0
+        with pytest.raises(PositionMismatchError):
+            backend.decode(batch)
+
+
+@pytest.mark.parametrize(
+    ("spans", "message"),
+    [
+        ([(0, 0, [99_999])], "token id"),
+        ([(0, 0, [-1])], "token id"),
+        ([(4, 0, [1])], "seq_id 4"),
+        ([(-1, 0, [1])], "seq_id -1"),
+        ([], "0 rows"),
+    ],
+)
+def test_rows_that_would_harm_the_process_are_refused(load, spans, message):
+    with load() as backend, pytest.raises(AssertionError, match=message):
+        backend.decode(rows(backend, *spans))
+
+
+# Logits
+
+
+def test_a_row_without_logits_cannot_be_sampled(load):
+    with load() as backend:
+        sampler = backend.new_sampler(GREEDY, [])
+        backend.decode(rows(backend, (0, 0, [1, 2, 3])))
+        with pytest.raises(AssertionError, match="row 1 has no logits"):
+            sampler.sample(1)
+        assert 0 <= sampler.sample(2) < backend.model.n_vocab
+        sampler.close()
+
+
+def test_logits_of_a_failed_decode_cannot_be_sampled(load):
+    """llama.cpp would silently give those of the step before."""
+    with load() as backend:
+        sampler = backend.new_sampler(GREEDY, [])
+        for start in range(0, 256, 64):
+            backend.decode(rows(backend, (0, start, [1] * 64)))
+        with pytest.raises(NoKvCellsError):
+            backend.decode(rows(backend, (1, 0, [1] * 64)))
+        assert backend.pos_max(1) == -1
+        with pytest.raises(AssertionError, match="no logits"):
+            sampler.sample(63)
+        sampler.close()
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(0.0, "only zeros"), (np.nan, "NaN or infinite"), (np.inf, "NaN or infinite")]
+)
+def test_logits_that_mean_nothing_end_the_answer_with_a_clear_error(load, monkeypatch, value, kind):
+    with load() as backend:
+        logits = type(backend).logits
+
+        def spoiled(self, row):
+            view = logits(self, row)
+            view[:] = value
+            return view
+
+        monkeypatch.setattr(type(backend), "logits", spoiled)
+        engine = Engine(backend)
+        answer = ask(engine, request("hello"))
+        engine.close()
+    assert answer.finish_reason is FinishReason.ERROR
+    assert kind in answer.notice
+
+
+def test_one_nan_among_the_logits_is_found(load, monkeypatch):
+    with load() as backend:
+        sampler = backend.new_sampler(GREEDY, [])
+        backend.decode(rows(backend, (0, 0, [1])))
+        backend.logits(0)[17] = np.nan
+        with pytest.raises(BadLogitsError):
+            sampler.sample(0)
+        sampler.close()
+
+
+def test_a_seed_repeats_an_answer_and_another_seed_does_not(load):
+    with load() as backend:
+        engine = Engine(backend)
+        texts = [
+            ask(
+                engine, request("x", sampling=SamplingParams(seed=seed), max_tokens=40, keep_cells=False)
+            ).text
+            for seed in (1, 1, 2)
+        ]
+        engine.close()
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_penalties_know_the_prompt_and_the_answer(load):
+    """With an absurd penalty no token comes twice, and none of the prompt comes at all."""
+    with load() as backend:
+        sampling = SamplingParams(temperature=0.0, frequency_penalty=100.0, penalty_last_n=256)
+        sampler = backend.new_sampler(sampling, [5, 6, 7])
+        backend.decode(rows(backend, (0, 0, [5, 6, 7])))
+        chosen = [sampler.sample(2)]
+        for step in range(20):
+            backend.decode(rows(backend, (0, 3 + step, [chosen[-1]])))
+            chosen.append(sampler.sample(0))
+        sampler.close()
+    assert len({5, 6, 7, *chosen}) == 3 + len(chosen)
+
+
+# Interrupts and threads
+
+
+def test_an_interrupted_decode_leaves_every_sequence_readable(load):
+    with load() as backend:
+        backend.decode(rows(backend, (0, 0, [1, 2, 3])))
+        backend.interrupt()
+        with pytest.raises(DecodeInterruptedError):
+            backend.decode(rows(backend, (0, 3, [4] * 40), (1, 0, [5] * 20)))
+        assert backend.pos_max(0) >= 2
+
+
+def test_a_second_thread_is_refused(load):
+    with load() as backend:
+        backend.decode(rows(backend, (0, 0, [1])))
+        errors: list[AssertionError] = []
+
+        def decode() -> None:
+            try:
+                backend.decode(rows(backend, (0, 1, [1])))
+            except AssertionError as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=decode)
+        thread.start()
+        thread.join()
+    assert "second thread" in str(errors[0])
+
+
+def test_threads_are_never_more_than_cores(monkeypatch):
+    monkeypatch.setattr(psutil, "cpu_count", lambda logical: 8)
+    assert [num_threads(wanted) for wanted in (0, 1, 8, 1000)] == [7, 1, 8, 8]
+
+
+# The vocabulary
+
+
+def test_text_survives_the_tokenizer(load):
+    with load() as backend:
+        for text in ("hello", "ä🙂\n\t", "<|im_end|>", "a" * 5000, ""):
+            tokens = backend.tokenize(text, parse_special=False)
+            assert b"".join(map(backend.token_piece, tokens)).decode() == text
+
+
+def test_control_tokens_count_only_where_they_may(load):
+    with load() as backend:
+        end = backend.tokenize("<|im_end|>", parse_special=True)
+        assert len(end) == 1
+        assert len(backend.tokenize("<|im_end|>", parse_special=False)) > 1
+        assert backend.is_end_of_generation(end[0])
+        assert {"<|im_start|>", "<|im_end|>", "<|endoftext|>"} <= backend.control_texts()
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_no_control_token_of_the_vocabulary_can_be_typed(load, role):
+    with load() as backend:
+        engine = Engine(backend)
+        controls = {backend.tokenize(text, parse_special=True)[0] for text in backend.control_texts()}
+
+        def num_controls(content: str) -> int:
+            prompt = engine.prompts.build(request("q", history=(Message(role, content),)))
+            return sum(token in controls for token in prompt)
+
+        for text in backend.control_texts():
+            assert num_controls(f"x{text}y") == num_controls("harmless")
+        engine.close()
+
+
+# Loading
+
+
+def test_a_file_that_is_no_gguf_is_refused_with_its_name(tmp_path):
+    path = tmp_path / "notes.gguf"
+    path.write_text("hello")
+    with (
+        pytest.raises(ModelLoadError, match=r"notes\.gguf is not a GGUF file"),
+        open_llama_backend(LoadParams(path)),
+    ):
+        pass
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with (
+        pytest.raises(ModelLoadError, match="cannot be read"),
+        open_llama_backend(LoadParams(tmp_path / "none.gguf")),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.99])
+def test_a_truncated_file_is_refused_with_the_librarys_reason(tiny_gguf, tmp_path, kept):
+    data = tiny_gguf("qwen3").read_bytes()
+    path = tmp_path / "half.gguf"
+    path.write_bytes(data[: int(len(data) * kept)])
+    with (
+        pytest.raises(ModelLoadError, match=r"cannot load half\.gguf: .{10,}"),
+        open_llama_backend(LoadParams(path)),
+    ):
+        pass
+
+
+def test_a_model_that_only_encodes_is_refused(load):
+    with pytest.raises(ModelLoadError, match="not a chat model"), load("bert"):
+        pass
+
+
+def test_a_load_can_be_cancelled(tiny_gguf):
+    with (
+        pytest.raises(ModelLoadCancelledError),
+        open_llama_backend(LoadParams(tiny_gguf("qwen3")), lambda _fraction: False),
+    ):
+        pass
+
+
+def test_a_context_beyond_the_memory_is_refused_before_it_is_made(tiny_gguf):
+    with (
+        pytest.raises(ModelLoadError, match="GiB are free"),
+        open_llama_backend(LoadParams(tiny_gguf("qwen3"), n_ctx=2_000_000_000)),
+    ):
+        pass
+
+
+def test_progress_goes_from_nothing_to_all(tiny_gguf):
+    seen: list[float] = []
+    with open_llama_backend(LoadParams(tiny_gguf("qwen3")), lambda fraction: seen.append(fraction) or True):
+        pass
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+# Nothing native is left behind
+
+
+def test_a_thousand_requests_leave_the_counts_unchanged(load):
+    with load() as backend:
+        engine = Engine(backend)
+        run(engine, *[request("warm up", keep_cells=False, max_tokens=2) for _ in range(4)])
+        before = dict(native_objects)
+        for _ in range(250):
+            run(engine, *[request("again", keep_cells=False, max_tokens=2) for _ in range(4)])
+        assert dict(native_objects) == before
+        engine.close()
+
+
+def test_everything_is_freed_when_the_backend_closes(load):
+    before = dict(+native_objects)
+    for _ in range(3):
+        with load() as backend:
+            engine = Engine(backend)
+            engine.add_request(request("left open", max_tokens=None))
+            engine.step()
+            assert native_objects["sampler"] == before.get("sampler", 0) + 1
+            engine.close()
+    assert dict(+native_objects) == before
+
+
+def test_everything_is_freed_when_a_load_fails_half_way(load, monkeypatch):
+    before = dict(+native_objects)
+    monkeypatch.setattr(llama_cpp, "llama_init_from_model", lambda *_: ctypes.c_void_p(None))
+    with pytest.raises(ModelLoadError, match="cannot make a context"), load():
+        pass
+    assert dict(+native_objects) == before

@@ -1,0 +1,256 @@
+"""Writes chat models of some 200 KB with random weights, one for each kind of memory llama.cpp has.
+
+They load in milliseconds and answer nonsense, always the same nonsense for the same seed. The vocabulary has
+one token for each byte, so any text can be tokenised, and ChatML's control tokens.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, get_args
+
+import gguf
+import numpy as np
+import numpy.typing as npt
+
+Architecture = Literal["llama", "qwen3", "gemma3", "lfm2", "mamba", "bert", "qwen2vl"]
+ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
+
+END_OF_TEXT, TURN_START, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+MERGES = ["h e", "l l", "o o", "Ġ t", "he ll"]
+
+N_EMBD = 32
+N_FFN = 64
+N_HEAD, N_HEAD_KV, HEAD_DIM = 2, 1, 16
+SLIDING_WINDOW = 32
+CONV_LENGTH = 3
+N_INNER, N_STATE, DT_RANK, CONV_KERNEL = 2 * N_EMBD, 16, 2, 4
+ROPE_SECTIONS = [4, 2, 2, 0]
+
+
+def write_tiny_gguf(
+    path: Path,
+    architecture: Architecture,
+    *,
+    seed: int = 0,
+    n_layer: int | None = None,
+    n_ctx_train: int = 4096,
+    chat_template: str | None = CHAT_TEMPLATE,
+) -> Path:
+    """A complete GGUF at `path`, which is returned.
+
+    llama and qwen3 are plain attention, gemma3 has a sliding window of 32 tokens, lfm2 is attention and
+    convolution in turn (hybrid), mamba is recurrent, qwen2vl has M-RoPE positions, and bert encodes only and
+    cannot chat.
+    """
+    layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
+    model = _TinyModel(path, architecture, layers, np.random.default_rng(seed))
+    model.writer.add_context_length(n_ctx_train)
+    if chat_template is not None:
+        model.writer.add_chat_template(chat_template)
+    add_layers: dict[Architecture, Callable[[], None]] = {
+        "llama": model.add_llama,
+        "qwen3": model.add_qwen3,
+        "gemma3": model.add_gemma3,
+        "lfm2": model.add_lfm2,
+        "mamba": model.add_mamba,
+        "bert": lambda: model.add_bert(n_ctx_train),
+        "qwen2vl": model.add_qwen2vl,
+    }
+    add_layers[architecture]()
+    model.write()
+    return path
+
+
+class _TinyModel:
+    """One file being made: its header in `writer`, its weights drawn from `rng` in a fixed order."""
+
+    def __init__(
+        self, path: Path, architecture: Architecture, n_layer: int, rng: np.random.Generator
+    ) -> None:
+        self.writer = gguf.GGUFWriter(path, architecture)
+        self._n_layer = n_layer
+        self._rng = rng
+        self.writer.add_name(f"tiny {architecture}")
+        self.writer.add_embedding_length(N_EMBD)
+        self.writer.add_block_count(n_layer)
+        self.writer.add_feed_forward_length(N_FFN)
+        n_vocab = add_byte_vocabulary(self.writer)
+        self._add_random("token_embd.weight", n_vocab, N_EMBD)
+
+    def write(self) -> None:
+        self.writer.write_header_to_file()
+        self.writer.write_kv_data_to_file()
+        self.writer.write_tensors_to_file()
+        self.writer.close()
+
+    # The architectures.
+
+    def add_llama(self) -> None:
+        self._add_attention_header()
+        self.writer.add_rope_dimension_count(HEAD_DIM)
+        self._add_ones("output_norm.weight", N_EMBD)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_gated_ffn(block)
+
+    def add_qwen3(self) -> None:
+        self._add_attention_header()
+        self._add_ones("output_norm.weight", N_EMBD)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_query_key_norms(block)
+            self._add_gated_ffn(block)
+
+    def add_gemma3(self) -> None:
+        self._add_attention_header()
+        self.writer.add_sliding_window(SLIDING_WINDOW)
+        self._add_ones("output_norm.weight", N_EMBD)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_query_key_norms(block)
+            self._add_ones(f"{block}.post_attention_norm.weight", N_EMBD)
+            self._add_ones(f"{block}.post_ffw_norm.weight", N_EMBD)
+            self._add_gated_ffn(block)
+
+    def add_lfm2(self) -> None:
+        # A layer without key and value heads is a convolution.
+        heads_kv = [N_HEAD_KV if layer % 2 else 0 for layer in range(self._n_layer)]
+        self._add_attention_header(heads_kv)
+        self.writer.add_shortconv_l_cache(CONV_LENGTH)
+        self._add_ones("token_embd_norm.weight", N_EMBD)
+        for block, num_heads_kv in zip(self._blocks(), heads_kv, strict=True):
+            if num_heads_kv:
+                self._add_attention(block)
+                self._add_query_key_norms(block)
+            else:
+                self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
+                self._add_random(f"{block}.shortconv.conv.weight", N_EMBD, CONV_LENGTH)
+                self._add_random(f"{block}.shortconv.in_proj.weight", 3 * N_EMBD, N_EMBD)
+                self._add_random(f"{block}.shortconv.out_proj.weight", N_EMBD, N_EMBD)
+            self._add_gated_ffn(block)
+
+    def add_mamba(self) -> None:
+        self.writer.add_head_count(0)
+        self.writer.add_layer_norm_rms_eps(1e-6)
+        self.writer.add_ssm_conv_kernel(CONV_KERNEL)
+        self.writer.add_ssm_inner_size(N_INNER)
+        self.writer.add_ssm_state_size(N_STATE)
+        self.writer.add_ssm_time_step_rank(DT_RANK)
+        self._add_ones("output_norm.weight", N_EMBD)
+        for block in self._blocks():
+            self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
+            self._add_random(f"{block}.ssm_in.weight", 2 * N_INNER, N_EMBD)
+            self._add_random(f"{block}.ssm_conv1d.weight", N_INNER, CONV_KERNEL)
+            self._add_random(f"{block}.ssm_conv1d.bias", N_INNER)
+            self._add_random(f"{block}.ssm_x.weight", DT_RANK + 2 * N_STATE, N_INNER)
+            self._add_random(f"{block}.ssm_dt.weight", N_INNER, DT_RANK)
+            self._add_random(f"{block}.ssm_dt.bias", N_INNER)
+            # A state must fade, so its factor is negative.
+            self._add(f"{block}.ssm_a", -np.exp(self._rng.standard_normal((N_INNER, N_STATE))))
+            self._add_ones(f"{block}.ssm_d", N_INNER)
+            self._add_random(f"{block}.ssm_out.weight", N_EMBD, N_INNER)
+
+    def add_bert(self, n_ctx_train: int) -> None:
+        self.writer.add_head_count(N_HEAD)
+        self.writer.add_layer_norm_eps(1e-6)
+        self.writer.add_token_type_count(2)
+        self.writer.add_causal_attention(False)
+        self.writer.add_pooling_type(gguf.PoolingType.MEAN)
+        self._add_random("token_types.weight", 2, N_EMBD)
+        self._add_random("position_embd.weight", n_ctx_train, N_EMBD)
+        self._add_norm_with_bias("token_embd_norm")
+        for block in self._blocks():
+            for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
+                self._add_random(f"{block}.{part}.weight", N_EMBD, N_EMBD)
+            self._add_norm_with_bias(f"{block}.attn_output_norm")
+            self._add_random(f"{block}.ffn_up.weight", N_FFN, N_EMBD)
+            self._add_random(f"{block}.ffn_down.weight", N_EMBD, N_FFN)
+            self._add_norm_with_bias(f"{block}.layer_output_norm")
+
+    def add_qwen2vl(self) -> None:
+        self._add_attention_header()
+        self.writer.add_rope_dimension_sections(ROPE_SECTIONS)
+        self._add_ones("output_norm.weight", N_EMBD)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_random(f"{block}.attn_q.bias", N_HEAD * HEAD_DIM)
+            self._add_random(f"{block}.attn_k.bias", N_HEAD_KV * HEAD_DIM)
+            self._add_random(f"{block}.attn_v.bias", N_HEAD_KV * HEAD_DIM)
+            self._add_gated_ffn(block)
+
+    # What they are made of.
+
+    def _blocks(self) -> list[str]:
+        return [f"blk.{layer}" for layer in range(self._n_layer)]
+
+    def _add_attention_header(self, heads_kv: int | list[int] = N_HEAD_KV) -> None:
+        self.writer.add_head_count(N_HEAD)
+        self.writer.add_head_count_kv(heads_kv)
+        self.writer.add_key_length(HEAD_DIM)
+        self.writer.add_value_length(HEAD_DIM)
+        self.writer.add_layer_norm_rms_eps(1e-6)
+        self.writer.add_rope_freq_base(10_000.0)
+
+    def _add_attention(self, block: str) -> None:
+        self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
+        self._add_random(f"{block}.attn_q.weight", N_HEAD * HEAD_DIM, N_EMBD)
+        self._add_random(f"{block}.attn_k.weight", N_HEAD_KV * HEAD_DIM, N_EMBD)
+        self._add_random(f"{block}.attn_v.weight", N_HEAD_KV * HEAD_DIM, N_EMBD)
+        self._add_random(f"{block}.attn_output.weight", N_EMBD, N_HEAD * HEAD_DIM)
+
+    def _add_query_key_norms(self, block: str) -> None:
+        self._add_ones(f"{block}.attn_q_norm.weight", HEAD_DIM)
+        self._add_ones(f"{block}.attn_k_norm.weight", HEAD_DIM)
+
+    def _add_gated_ffn(self, block: str) -> None:
+        self._add_ones(f"{block}.ffn_norm.weight", N_EMBD)
+        self._add_random(f"{block}.ffn_gate.weight", N_FFN, N_EMBD)
+        self._add_random(f"{block}.ffn_up.weight", N_FFN, N_EMBD)
+        self._add_random(f"{block}.ffn_down.weight", N_EMBD, N_FFN)
+
+    def _add_norm_with_bias(self, name: str) -> None:
+        self._add_ones(f"{name}.weight", N_EMBD)
+        self._add_random(f"{name}.bias", N_EMBD)
+
+    def _add_random(self, name: str, *shape: int) -> None:
+        # Wide enough that the likeliest token is clearly ahead of the second.
+        self._add(name, self._rng.standard_normal(shape) * 0.6 / np.sqrt(shape[-1]))
+
+    def _add_ones(self, name: str, *shape: int) -> None:
+        self._add(name, np.ones(shape))
+
+    def _add(self, name: str, values: npt.NDArray[np.float64]) -> None:
+        self.writer.add_tensor(name, values.astype(np.float32))
+
+
+def add_byte_vocabulary(writer: gguf.GGUFWriter, n_vocab: int = 0) -> int:
+    """GPT-2's byte-level vocabulary with a few merges, filled up to `n_vocab`; returns its size."""
+    words = byte_letters() + [merge.replace(" ", "") for merge in MERGES]
+    control = [END_OF_TEXT, TURN_START, TURN_END]
+    filler = [f"Ġfiller{index}" for index in range(n_vocab - len(words) - len(control))]
+    tokens = words + control + filler
+    types = [gguf.TokenType.CONTROL if token in control else gguf.TokenType.NORMAL for token in tokens]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("qwen2")
+    writer.add_token_list(tokens)
+    writer.add_token_types(types)
+    writer.add_token_merges(MERGES)
+    writer.add_bos_token_id(tokens.index(END_OF_TEXT))
+    writer.add_eos_token_id(tokens.index(TURN_END))
+    writer.add_add_bos_token(False)
+    return len(tokens)
+
+
+def byte_letters() -> list[str]:
+    """How GPT-2 writes each byte: printable ones as themselves, the others from U+0100 on."""
+    printable = {
+        *range(ord("!"), ord("~") + 1),
+        *range(ord("¡"), ord("¬") + 1),
+        *range(ord("®"), ord("ÿ") + 1),
+    }
+    others = [byte for byte in range(256) if byte not in printable]
+    return [chr(byte) if byte in printable else chr(256 + others.index(byte)) for byte in range(256)]

@@ -1,0 +1,280 @@
+import os
+import sqlite3
+import stat
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.chats.chat import Chat, Turn, TurnState
+from app.engine.types import Role, Usage
+from app.storage.chat_store import INTERRUPTED, ChatChange, ChatStore, ClosedTab, SavedWorkspace, Tabs
+from app.storage.errors import StorageError
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[ChatStore]:
+    store = ChatStore(path)
+    try:
+        assert await store.open() == ""
+        yield store
+    finally:
+        await store.close()
+
+
+async def load(path: Path) -> SavedWorkspace:
+    async with opened(path) as store:
+        return await store.load()
+
+
+def sums() -> Chat:
+    answer = Turn(Role.ASSISTANT, "34 + 21 = 55", model="starter", usage=Usage(3, num_generated_tokens=9))
+    return Chat("sums", system_prompt="Be short.", turns=[Turn(Role.USER, "What is 34 + 21?"), answer])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "skein" / "chats.db"
+
+
+async def test_a_chat_comes_back_as_it_was(path) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "half a thou")], Tabs(("sums",), "sums"))
+    saved = await load(path)
+
+    assert saved.chats["sums"].chat == chat
+    assert saved.chats["sums"].draft == "half a thou"
+    assert saved.tabs == Tabs(("sums",), "sums")
+
+
+async def test_only_the_turns_given_are_written_and_the_others_stay(path) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "")], Tabs(("sums",)))
+        chat.turns += [Turn(Role.USER, "and 1?"), Turn(Role.ASSISTANT, "", TurnState.STREAMING)]
+        await store.save([ChatChange.of(chat, "", first_turn=2)])
+        chat.turns[3].text, chat.turns[3].state = "56", TurnState.DONE
+        await store.save([ChatChange.of(chat, "", first_turn=3)])
+    assert (await load(path)).chats["sums"].chat == chat
+
+
+def test_a_change_is_a_copy() -> None:
+    chat = sums()
+    change = ChatChange.of(chat, "")
+    chat.turns[1].text = "something else"
+    chat.title = "something else"
+    assert change.turns[1].text == "34 + 21 = 55"
+    assert change.chat.title == ""
+
+
+async def test_tab_order_current_and_the_reopen_stack_come_back(path) -> None:
+    chats = [Chat(name, turns=[Turn(Role.USER, name)]) for name in "abcd"]
+    tabs = Tabs(("c", "a"), "a", (ClosedTab("d", 2), ClosedTab("b", 0)))
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "") for chat in chats], Tabs(("a", "b", "c", "d"), "b"))
+        await store.save([], tabs)
+    saved = await load(path)
+
+    assert saved.tabs == tabs
+    assert set(saved.chats) == {"a", "b", "c", "d"}
+
+
+async def test_a_closed_chat_stays_in_the_database(path) -> None:
+    async with opened(path) as store:
+        await store.save([ChatChange.of(sums(), "")], Tabs(("sums",)))
+        await store.save([], Tabs())
+    assert (await load(path)).chats == {}
+    assert rows(path, "SELECT text FROM turns ORDER BY position") == [
+        ("What is 34 + 21?",),
+        ("34 + 21 = 55",),
+    ]
+
+
+async def test_an_empty_never_used_chat_is_not_kept(path) -> None:
+    async with opened(path) as store:
+        blank, draft = Chat("blank"), Chat("draft")
+        changes = [ChatChange.of(blank, " \n"), ChatChange.of(draft, "an idea"), ChatChange.of(sums(), "")]
+        await store.save(changes, Tabs(("blank", "draft", "sums"), "blank", (ClosedTab("nobody", 3),)))
+        saved = await store.load()
+        assert saved.tabs == Tabs(("draft", "sums"), None)
+
+        await store.save([ChatChange.of(draft, "")])
+        assert (await store.load()).tabs.open == ("sums",)
+    assert rows(path, "SELECT id FROM chats") == [("sums",)]
+
+
+async def test_an_answer_cut_off_by_the_end_of_the_program_comes_back_as_stopped(path) -> None:
+    chat = Chat("a", turns=[Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "1 2 3", TurnState.STREAMING)])
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "")], Tabs(("a",)))
+    answer = (await load(path)).chats["a"].chat.turns[1]
+    assert (answer.text, answer.state, answer.notice) == ("1 2 3", TurnState.STOPPED, INTERRUPTED)
+
+
+async def test_saves_are_done_in_the_order_they_were_asked_for(path) -> None:
+    import asyncio
+
+    async with opened(path) as store:
+        await asyncio.gather(
+            *(store.save([ChatChange.of(Chat("a", title=str(number)), "")]) for number in range(50))
+        )
+    assert rows(path, "SELECT title FROM chats") == [("49",)]
+
+
+async def test_a_save_is_all_or_nothing(path) -> None:
+    twice = Turn(Role.USER, "x")
+    async with opened(path) as store:
+        good, bad = sums(), Chat("bad", turns=[twice, Turn(Role.USER, "y", id="other")])
+        await store.save([ChatChange.of(bad, "")])
+        clash = ChatChange.of(Chat("bad", turns=[Turn(Role.USER, "another at the same place")]), "")
+        with pytest.raises(StorageError, match="UNIQUE"):
+            await store.save([ChatChange.of(good, ""), clash], Tabs(("sums",)))
+        assert (await store.load()).tabs == Tabs()
+        await store.save([ChatChange.of(good, "")], Tabs(("sums",)))
+        assert "sums" in (await store.load()).chats
+
+
+async def test_text_no_database_can_encode_is_replaced(path) -> None:
+    chat = Chat("a", title="\ud800", turns=[Turn(Role.USER, "x\udfffy\0z")])
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "\ud83d")], Tabs(("a",)))
+    kept = (await load(path)).chats["a"]
+    assert (kept.chat.title, kept.chat.turns[0].text, kept.draft) == ("?", "x?y\0z", "?")
+
+
+@given(texts=st.lists(st.text(), min_size=1, max_size=6), title=st.text(max_size=20))
+def test_any_text_comes_back(texts, title) -> None:
+    import asyncio
+    import tempfile
+
+    chat = Chat("a", title, turns=[Turn(Role.USER, text) for text in texts])
+
+    async def round_trip(path: Path) -> Chat:
+        async with opened(path) as store:
+            await store.save([ChatChange.of(chat, "")], Tabs(("a",)))
+            return (await store.load()).chats["a"].chat
+
+    with tempfile.TemporaryDirectory() as folder:
+        assert asyncio.run(round_trip(Path(folder) / "chats.db")) == chat
+
+
+async def test_nobody_else_can_read_the_chats(path) -> None:
+    former = os.umask(0)
+    try:
+        async with opened(path) as store:
+            await store.save([ChatChange.of(sums(), "")])
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    finally:
+        os.umask(former)
+    assert modes == {"chats.db": 0o600, "chats.db-wal": 0o600, "chats.db-shm": 0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def overwrite_header(path: Path) -> None:
+    path.write_bytes(b"These are not the chats you are looking for. " * 100)
+
+
+def overwrite_pages(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xa5" * (len(content) - 4096)
+    path.write_bytes(content)
+
+
+def truncate(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def replace_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("damage", [overwrite_header, overwrite_pages, truncate, replace_by_folder])
+async def test_a_damaged_database_is_kept_aside_and_a_new_one_started(
+    path, damage: Callable[[Path], None]
+) -> None:
+    async with opened(path) as store:
+        await store.save([ChatChange.of(sums(), "")], Tabs(("sums",)))
+    damage(path)
+    damaged = path.read_bytes() if path.is_file() else None
+
+    store = ChatStore(path)
+    notice = await store.open()
+    (kept,) = path.parent.glob("chats.damaged-*.db")
+    assert str(kept) in notice
+    assert damaged is None or kept.read_bytes() == damaged
+    assert (await store.load()).tabs == Tabs()
+    await store.save([ChatChange.of(sums(), "")], Tabs(("sums",)))
+    await store.close()
+    assert "sums" in (await load(path)).chats
+
+
+async def test_an_empty_file_is_a_new_database(path) -> None:
+    path.parent.mkdir()
+    path.touch()
+    assert await load(path) == SavedWorkspace()
+
+
+async def test_a_database_of_a_newer_skein_is_left_alone(path) -> None:
+    async with opened(path) as store:
+        await store.save([ChatChange.of(sums(), "")], Tabs(("sums",)))
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+
+    store = ChatStore(path)
+    notice = await store.open()
+    assert "newer Skein" in notice
+    assert "lost when Skein ends" in notice
+    await store.save([ChatChange.of(Chat("new", "new"), "")], Tabs(("new",)))
+    assert (await store.load()).tabs.open == ("new",)
+    await store.close()
+    assert path.read_bytes() == before
+
+
+async def test_without_a_place_on_disk_chats_are_kept_for_this_run(tmp_path) -> None:
+    (tmp_path / "file").touch()
+    store = ChatStore(tmp_path / "file" / "chats.db")
+    notice = await store.open()
+    assert str(tmp_path / "file") in notice
+    await store.save([ChatChange.of(sums(), "")], Tabs(("sums",)))
+    assert (await store.load()).tabs.open == ("sums",)
+    await store.close()
+
+
+async def test_a_full_disk_is_told_in_words_and_saving_can_go_on_later(path) -> None:
+    async with opened(path) as store:
+        connection = store._connection
+        assert connection
+        pages = await store._call(lambda: connection.execute("PRAGMA page_count").fetchone()[0])
+        await store._call(lambda: connection.execute(f"PRAGMA max_page_count = {pages}").fetchone())
+        big = Chat("big", turns=[Turn(Role.USER, "x" * 100_000)])
+        with pytest.raises(StorageError, match="full"):
+            await store.save([ChatChange.of(big, "")], Tabs(("big",)))
+        await store._call(lambda: connection.execute("PRAGMA max_page_count = 1000000").fetchone())
+        await store.save([ChatChange.of(big, "")], Tabs(("big",)))
+    assert (await load(path)).chats["big"].chat == big
+
+
+async def test_commits_survive_a_power_cut(path) -> None:
+    async with opened(path) as store:
+        connection = store._connection
+        assert connection
+
+        def pragmas() -> list[object]:
+            names = ("journal_mode", "synchronous", "foreign_keys")
+            return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+        assert await store._call(pragmas) == ["wal", 2, 1]  # 2 is FULL
+
+
+def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()

@@ -1,0 +1,61 @@
+import sqlite3
+
+import pytest
+
+from app.storage import database
+from app.storage.database import IN_MEMORY, open_database, transaction
+
+
+def test_a_new_database_has_the_newest_version() -> None:
+    connection = open_database(IN_MEMORY)
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(database.migrations()),)
+    connection.close()
+
+
+def test_only_the_missing_steps_are_taken(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "chats.db"
+    open_database(path).close()
+    first = database.migrations()
+    monkeypatch.setattr(database, "migrations", lambda: [*first, "CREATE TABLE later (x);"])
+    for _ in range(2):
+        connection = open_database(path)
+        assert connection.execute("SELECT count(*) FROM later").fetchone() == (0,)
+        connection.close()
+
+
+def test_a_step_that_fails_half_way_leaves_the_old_version(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "chats.db"
+    open_database(path).close()
+    first = database.migrations()
+    broken = "CREATE TABLE later (x);\nINSERT INTO nowhere VALUES (1);"
+    monkeypatch.setattr(database, "migrations", lambda: [*first, broken])
+    with pytest.raises(Exception, match="nowhere"):
+        open_database(path)
+    monkeypatch.undo()
+
+    connection = open_database(path)
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(first),)
+    with pytest.raises(sqlite3.OperationalError):
+        connection.execute("SELECT * FROM later")
+    connection.close()
+
+
+def test_comments_in_a_migration_may_hold_semicolons() -> None:
+    script = "CREATE TABLE a (x); -- one; two\nCREATE TABLE b ( -- why; because\n  y\n);\n"
+    assert len(list(database._statements(script))) == 2
+
+
+def test_a_transaction_is_all_or_nothing() -> None:
+    connection = open_database(IN_MEMORY)
+
+    def fail_half_way() -> None:
+        with transaction(connection):
+            connection.execute("CREATE TABLE x (y)")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
+    assert not connection.in_transaction
+    with pytest.raises(sqlite3.OperationalError):
+        connection.execute("SELECT * FROM x")
+    connection.close()

@@ -1,0 +1,64 @@
+import io
+import logging
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app import log
+
+
+@pytest.fixture(autouse=True)
+def former_logging() -> Iterator[None]:
+    """Takes down what the test set up."""
+    root, app = logging.getLogger(), logging.getLogger("app")
+    handlers, levels = list(root.handlers), (root.level, app.level)
+    yield
+    for handler in [handler for handler in root.handlers if handler not in handlers]:
+        root.removeHandler(handler)
+        handler.close()
+    root.setLevel(levels[0])
+    app.setLevel(levels[1])
+
+
+def test_warnings_go_to_the_terminal_and_everything_worth_knowing_to_the_file(tmp_path: Path) -> None:
+    terminal = io.StringIO()
+    path = log.configure(tmp_path, stream=terminal)
+    logger = logging.getLogger("app.engine.engine")
+    logger.debug("a step")
+    logger.info("loaded")
+    logger.warning("careful")
+    text = path.read_text()
+    assert ("a step" in text, "loaded" in text, "careful" in text) == (False, True, True)
+    assert ("loaded" in terminal.getvalue(), "careful" in terminal.getvalue()) == (False, True)
+
+
+def test_debug_adds_our_own_details_to_the_file(tmp_path: Path) -> None:
+    path = log.configure(tmp_path, debug=True, stream=io.StringIO())
+    logging.getLogger("app.engine.engine").debug("a step")
+    logging.getLogger("qasync").debug("noise")
+    assert "a step" in path.read_text()
+    assert "noise" not in path.read_text()
+
+
+def test_a_model_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    terminal = io.StringIO()
+    path = log.configure(tmp_path, stream=terminal)
+    logging.getLogger("app").warning("loading %s", "\x1b]0;x\x07\x1b[2J\x9b1m")
+    for text in (terminal.getvalue(), path.read_text()):
+        assert "\x1b" not in text
+        assert "\x07" not in text
+        assert "\x9b" not in text
+        assert r"\x1b]0;x\x07\x1b[2J\x9b1m" in text
+
+
+def test_half_a_surrogate_pair_can_be_logged(tmp_path: Path) -> None:
+    path = log.configure(tmp_path, stream=io.StringIO())
+    logging.getLogger("app").info("file \ud800")
+    assert r"file \ud800" in path.read_text()
+
+
+def test_nobody_else_can_read_the_log(tmp_path: Path) -> None:
+    path = log.configure(tmp_path, stream=io.StringIO())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -1,0 +1,63 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app import main
+
+ROOT = Path(main.__file__).parent.parent
+
+# Stands before everything else on the path and fails as a missing package does.
+NO_QT = """
+import sys
+class NoQt:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("PySide6", "shiboken6", "qasync"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, NoQt())
+from app.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def without_qt(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", NO_QT, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_without_qt_the_window_says_what_is_missing() -> None:
+    done = without_qt()
+    assert done.returncode == 1
+    assert "the window cannot open: No module named" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_qt_ask_answers_in_the_terminal() -> None:
+    done = without_qt("ask", "--help")
+    assert done.returncode == 0
+    assert "PROMPT" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--slots", "0"], "must be at least 1"),
+        (["--ctx", "many"], "invalid number value"),
+        (["--theme", "purple"], "purple"),
+        (["a.gguf", "b.gguf"], "b.gguf"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments, complaint, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main.main(arguments)
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_the_command_line_becomes_options() -> None:
+    options = main._parse(
+        ["--ctx", "4096", "--slots", "3", "--threads", "2", "--theme", "dark", "my model.gguf"]
+    )
+    assert (options.ctx, options.slots, options.threads, options.theme) == (4096, 3, 2, "dark")
+    assert options.model == Path("my model.gguf")
