@@ -1,0 +1,55 @@
+"""What the starter model knows, asked through `skein ask` as anybody would."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from app import paths
+from starter_model.corpus import held_out_questions, held_out_sums
+
+pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]
+
+MAX_BYTES = 12 * 2**20
+
+
+def skein_ask(prompts: list[str], *options: str) -> list[str]:
+    command = [sys.executable, "-m", "app", "ask", "--json", "--temperature", "0", "--threads", "1", *options]
+    done = subprocess.run([*command, *prompts], capture_output=True, text=True, check=True)
+    return [json.loads(line)["text"].strip() for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def sums() -> list[tuple[str, str]]:
+    return held_out_sums(500)
+
+
+@pytest.fixture(scope="module")
+def batched_sums(sums) -> list[str]:
+    return skein_ask([prompt for prompt, _ in sums], "--slots", "8")
+
+
+def assert_right(answers: list[str], expected: list[str], at_least: float) -> None:
+    wrong = [pair for pair in zip(answers, expected, strict=True) if pair[0] != pair[1]]
+    share = 1 - len(wrong) / len(expected)
+    assert share >= at_least, f"{len(wrong)} of {len(expected)} are wrong, such as {wrong[:10]}"
+
+
+def test_it_is_small_enough_to_ship():
+    assert paths.starter_model().stat().st_size <= MAX_BYTES
+
+
+def test_it_adds_numbers_it_was_never_shown_together(sums, batched_sums):
+    assert_right(batched_sums, [expected for _, expected in sums], at_least=0.98)
+
+
+def test_it_knows_skein_in_words_it_was_never_asked_in():
+    questions = held_out_questions()
+    answers = skein_ask([wording for wording, _ in questions])
+    assert_right(answers, [expected for _, expected in questions], at_least=0.90)
+
+
+def test_eight_at_once_answer_as_each_alone(sums, batched_sums):
+    alone = skein_ask([prompt for prompt, _ in sums], "--slots", "1")
+    assert batched_sums == alone
