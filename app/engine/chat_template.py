@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import multiprocessing
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -138,6 +139,7 @@ def _raise_exception(message: str) -> NoReturn:
 
 def _serve(pipe: Connection, source: str, bos_text: str, eos_text: str) -> None:
     """The child's life: one reply for each request, until the other end closes or a limit strikes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
     _limit_memory()
     template: ChatTemplate | None = None
     with contextlib.suppress(EOFError, OSError):

@@ -116,7 +116,7 @@ class Engine:
     def _new_sequence(self, request: Request, tokens: list[int]) -> Sequence:
         room = self.model.max_sequence_tokens - len(tokens)
         if room < 1:
-            raise PromptTooLongError(len(tokens), self.model.max_sequence_tokens)
+            raise PromptTooLongError(len(tokens), self.model)
         return Sequence(
             request=request,
             token_ids=list(tokens),
@@ -208,7 +208,7 @@ class Engine:
     def _context_full(self) -> str:
         return (
             f"The answer was cut: this chat fills its context of {self.model.max_sequence_tokens:,} tokens. "
-            "Start a new chat, or load the model with a larger context (--ctx)."
+            f"{self.model.longer_chats_need}"
         )
 
     def _report(self, schedule_ms: float, decode_ms: float, update_ms: float) -> StepReport:

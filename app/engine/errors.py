@@ -4,6 +4,13 @@ A `RequestError` ends one answer, any other `EngineError` ends the engine. Messa
 person at the screen: what failed, why, and what to do.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.engine.types import ModelInfo
+
 
 class EngineError(Exception):
     """The engine cannot go on: the model did not load, or a decode failed for good."""
@@ -44,10 +51,10 @@ class InvalidRequestError(RequestError):
 class PromptTooLongError(RequestError):
     """The prompt alone does not fit into the context."""
 
-    def __init__(self, num_tokens: int, n_ctx: int) -> None:
+    def __init__(self, num_tokens: int, model: ModelInfo) -> None:
         super().__init__(
-            f"This chat needs {num_tokens:,} tokens, but the context holds {n_ctx:,}. "
-            "Start a new chat, shorten the text, or load the model with a larger context (--ctx)."
+            f"This chat needs {num_tokens:,} tokens, but the context holds {model.max_sequence_tokens:,}. "
+            f"Shorten the text. {model.longer_chats_need}"
         )
 
 

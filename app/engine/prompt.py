@@ -66,10 +66,10 @@ class PromptBuilder:
         self._template.close()
 
     def _check_size(self, request: Request) -> None:
-        limit = self._backend.model.max_sequence_tokens
+        model = self._backend.model
         num_chars = sum(len(message.content) for message in request.messages)
-        if num_chars > limit * MAX_CHARS_PER_TOKEN:
-            raise PromptTooLongError(num_chars // MAX_CHARS_PER_TOKEN, limit)
+        if num_chars > model.max_sequence_tokens * MAX_CHARS_PER_TOKEN:
+            raise PromptTooLongError(num_chars // MAX_CHARS_PER_TOKEN, model)
         if any(LONG_RUN.search(message.content) for message in request.messages):
             raise InvalidRequestError(
                 "The text has over 200,000 letters in a row without a space. Break it up and send again."

@@ -225,6 +225,13 @@ class ModelInfo:
         return min(self.n_ctx, self.n_ctx_train) if self.n_ctx_train else self.n_ctx
 
     @property
+    def longer_chats_need(self) -> str:
+        """What a user can do about a chat that does not fit, in one sentence."""
+        if self.n_ctx_train and self.n_ctx >= self.n_ctx_train:
+            return "Start a new chat: this model was trained for no longer ones."
+        return "Start a new chat, or load the model with a larger context (--ctx)."
+
+    @property
     def has_plain_attention(self) -> bool:
         """Every cell is one token at one position, so prefixes can be cut and shared at will."""
         return not (self.n_swa or self.is_recurrent or self.is_hybrid)
