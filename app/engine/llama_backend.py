@@ -41,6 +41,7 @@ log = logging.getLogger(__name__)
 DEFAULT_N_CTX = 8192
 MAX_N_SEQ = 256  # LLAMA_MAX_SEQ
 KV_SHARE_OF_RAM = 0.25
+SMALL_MODEL_PARAMS = 30_000_000
 FULL_TOP_K = 1000  # "off" for top_k: sorting a whole vocabulary of 152,000 costs 22 ms a token
 VOCAB_TYPE_NONE = 0
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
@@ -452,13 +453,14 @@ def _make_context(model: _Native, params: LoadParams) -> _Native:
     n_seq_max = min(max(params.n_seq_max, 1), MAX_N_SEQ)
     n_ctx = params.n_ctx or _default_n_ctx(model)
     _check_memory(model, n_ctx, params.path)
+    n_threads = num_threads(params.n_threads, lib.llama_model_n_params(model.pointer))
     native = lib.llama_context_default_params()
     native.n_ctx = n_ctx
     native.n_batch = max(params.n_batch, n_seq_max, 32)  # n_seq_max > n_batch aborts
     native.n_ubatch = min(native.n_batch, 256)
     native.n_seq_max = n_seq_max
     native.n_outputs_max = n_seq_max  # one a sequence; the default reserves 297 MiB for a big vocabulary
-    native.n_threads = native.n_threads_batch = num_threads(params.n_threads)
+    native.n_threads = native.n_threads_batch = n_threads
     native.kv_unified = True
     native.swa_full = False
     native.no_perf = True
@@ -471,10 +473,15 @@ def _make_context(model: _Native, params: LoadParams) -> _Native:
     return _Native("context", pointer, lib.llama_free)
 
 
-def num_threads(wanted: int) -> int:
-    """Physical cores, one left for the window where there are more than two."""
+def num_threads(wanted: int, n_params: int) -> int:
+    """As wanted, else the physical cores, one left for the window where there are more than two.
+
+    A small model gets one: its threads would wait for each other longer than they compute.
+    """
     cores = psutil.cpu_count(logical=False) or 1
-    return min(wanted, cores) if wanted > 0 else max(cores - 1, min(cores, 2))
+    if wanted > 0:
+        return min(wanted, cores)
+    return 1 if n_params < SMALL_MODEL_PARAMS else max(cores - 1, min(cores, 2))
 
 
 def _default_n_ctx(model: _Native) -> int:

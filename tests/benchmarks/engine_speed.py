@@ -22,6 +22,7 @@ import llama_cpp as lib
 from app.engine import llama_backend
 from app.engine.engine import Engine
 from app.engine.llama_backend import LlamaBackend, LlamaSampler, open_llama_backend
+from app.engine.scheduler import HEADROOM_TOKENS
 from app.engine.types import FinishReason, LoadParams, Message, Request, Role, SamplingParams
 from tests.benchmarks.gguf_0_6b import cached_gguf
 
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 1 when the engine is below WANTED_RATIO of the bare loop somewhere."""
-    n_ctx = N_SEQ_MAX * (options.prompt_tokens + options.tokens)
+    n_ctx = N_SEQ_MAX * (options.prompt_tokens + options.tokens + HEADROOM_TOKENS)
     params = LoadParams(
         options.model or cached_gguf(), n_ctx=n_ctx, n_seq_max=N_SEQ_MAX, n_threads=options.threads
     )

@@ -111,8 +111,8 @@ def _random_blocks(
 def _q4_k(rng: np.random.Generator, num_blocks: int) -> npt.NDArray[np.void]:
     """A weight is d · scale · quant - dmin · min with quants 0 … 15, and 6 bits for scale and min."""
     blocks = np.zeros(num_blocks, Q4_K)
-    # Every scale and every min is 32. The first eight bytes hold four of each in their low six bits, and in their
-    # top two bits the high bits of the other four.
+    # Every scale and every min is 32. The first eight bytes hold four of each in their low six bits, and the
+    # high bits of the other four in their top two.
     blocks["scales"][:, :8] = 32 | (32 >> 4) << 6
     step = WEIGHT_STD / np.sqrt((16**2 - 1) / 12)
     blocks["d"] = step / 32

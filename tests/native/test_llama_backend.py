@@ -206,7 +206,12 @@ def test_a_second_thread_is_refused(load):
 
 def test_threads_are_never_more_than_cores(monkeypatch):
     monkeypatch.setattr(psutil, "cpu_count", lambda logical: 8)
-    assert [num_threads(wanted) for wanted in (0, 1, 8, 1000)] == [7, 1, 8, 8]
+    assert [num_threads(wanted, 10**9) for wanted in (0, 1, 8, 1000)] == [7, 1, 8, 8]
+
+
+def test_a_small_model_computes_on_one_thread_unless_told_otherwise():
+    assert num_threads(0, n_params=3_000_000) == 1
+    assert num_threads(2, n_params=3_000_000) == min(2, psutil.cpu_count(logical=False))
 
 
 # The vocabulary

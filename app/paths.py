@@ -1,0 +1,52 @@
+"""Where things lie: chats and models, settings, logs, and the files Skein ships with.
+
+Follows the platform's rules (on Linux the XDG variables). Makes folders only in `private_dir`. Any thread.
+"""
+
+from pathlib import Path
+
+import platformdirs
+
+APP_NAME = "skein"
+
+
+def data_dir() -> Path:
+    return platformdirs.user_data_path(APP_NAME, appauthor=False)
+
+
+def config_dir() -> Path:
+    return platformdirs.user_config_path(APP_NAME, appauthor=False)
+
+
+def log_dir() -> Path:
+    return platformdirs.user_log_path(APP_NAME, appauthor=False)
+
+
+def chats_file() -> Path:
+    return data_dir() / "chats.db"
+
+
+def settings_file() -> Path:
+    return config_dir() / "settings.json"
+
+
+def window_state_file() -> Path:
+    return config_dir() / "window.ini"
+
+
+def resources_dir() -> Path:
+    """Inside the package when installed, beside it in a checkout."""
+    package = Path(__file__).resolve().parent
+    installed = package / "resources"
+    return installed if installed.is_dir() else package.parent / "resources"
+
+
+def starter_model() -> Path:
+    return resources_dir() / "models" / "starter.gguf"
+
+
+def private_dir(path: Path) -> Path:
+    """The folder `path`, made if need be, closed to other users whatever the umask."""
+    path.mkdir(parents=True, exist_ok=True)
+    path.chmod(0o700)
+    return path

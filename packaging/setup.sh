@@ -1,0 +1,239 @@
+# Makes .venv ready; sourced by packaging/run and packaging/test.
+#
+# What was done is stamped, so a second start only compares stamps: no pip, no network. Everything is said on
+# stderr, for stdout belongs to the program that is started.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+venv=$root/.venv
+log=$venv/setup.log
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+    say "$@"
+    exit 1
+}
+
+# --- The virtual environment -------------------------------------------------------------------------------
+
+# ensure_venv EXTRA…: .venv holds Skein with these extras of pyproject.toml.
+ensure_venv() {
+    if is_set_up "$@"; then return; fi
+    mkdir -p "$venv"
+    (
+        flock --nonblock 9 || { say "Another set-up is running; waiting for it."; flock 9; }
+        # The other one may have done it all.
+        if ! is_set_up "$@"; then set_up "$@"; fi
+    ) 9>"$venv/setup.lock"
+}
+
+is_set_up() {
+    local extra key
+    [[ -x $venv/bin/python ]] || return 1
+    key=$(stamp_key)
+    for extra in "$@"; do
+        [[ -f $venv/ready-$extra && $(<"$venv/ready-$extra") == "$key" ]] || return 1
+    done
+}
+
+# Changes with the requirements, with the folder (scripts in .venv name it) and with the Python behind it.
+stamp_key() {
+    { cat "$root/pyproject.toml"; printf '%s\n' "$venv"; readlink -f "$venv/bin/python"; } | sha256sum
+}
+
+set_up() {
+    local extra key
+    say "Setting up Skein in $venv. This is done once."
+    make_venv
+    if [[ -z $(compgen -G "$venv/lib/python3*/site-packages/llama_cpp_python-*.dist-info") ]]; then
+        ensure_compiler
+    fi
+    install_skein "$@"
+    key=$(stamp_key)
+    for extra in "$@"; do printf '%s\n' "$key" >"$venv/ready-$extra"; done
+    say "Set-up done."
+}
+
+make_venv() {
+    local python
+    if venv_works; then return; fi
+    # Half made, moved, or its Python is gone. The lock file must stay.
+    rm -rf "${venv:?}"/{bin,include,lib,lib64,share,pyvenv.cfg} "$venv"/ready-*
+    python=$(find_python) || python=$(install_python)
+    "$python" -m venv "$venv"
+}
+
+venv_works() {
+    # Its scripts name the folder it was made in.
+    [[ -f $venv/pyvenv.cfg && $(<"$venv/pyvenv.cfg")$'\n' == *" $venv"$'\n'* ]] || return 1
+    python_fits "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1
+}
+
+install_skein() {
+    local extras reporter failed=''
+    extras=$(IFS=,; printf '%s' "$*")
+    : >"$log"
+    report_progress 9>&- &
+    reporter=$!
+    # pip stays in the foreground, so that Ctrl+C ends it and its compiler too. What it has built by then is kept in
+    # its cache, and the next set-up goes on from there.
+    (
+        cd "$root"
+        CMAKE_ARGS=$(cmake_args) "$venv/bin/python" -m pip install --verbose --no-input \
+            --disable-pip-version-check --editable ".[$extras]"
+    ) >>"$log" 2>&1 || failed=yes
+    kill "$reporter" 2>/dev/null || true
+    wait "$reporter" 2>/dev/null || true
+    [[ ! -t 2 ]] || printf '\r\033[K' >&2
+    if [[ $(tail -n 3 "$log") == *"cancelled by user"* ]]; then
+        die "Set-up stopped. Start again to go on from here."
+    elif [[ $failed ]]; then
+        say "Set-up failed. The last lines of $log:"
+        tail -n 30 "$log" >&2
+        die "Start again to go on from here; what is downloaded and compiled is kept."
+    fi
+}
+
+# Builds for the CPU of this machine (the package's default) and only what Skein loads: neither the image models nor
+# llama.cpp's library for its own programs. That is 83 build steps instead of 193. The user's CMAKE_ARGS go last.
+cmake_args() {
+    local quoted=\'${root//\'/\'\"\'\"\'}\'
+    printf '%s' "-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$quoted/packaging/llama_cpp_build.cmake" \
+        "${CMAKE_ARGS:+ $CMAKE_ARGS}"
+}
+
+# --- What is going on --------------------------------------------------------------------------------------
+
+# On a terminal one line that changes, else a line every 30 seconds. Ends with the set-up.
+report_progress() {
+    local told='' work elapsed next_line=30
+    SECONDS=0
+    while sleep 1 && kill -0 $$ 2>/dev/null; do
+        work=$(current_work)
+        if [[ $work == compiling* && ! $told ]]; then
+            [[ ! -t 2 ]] || printf '\r\033[K' >&2
+            say "Compiling llama-cpp-python for this machine. On two cores this takes up to about 7 minutes, once."
+            told=yes
+        fi
+        elapsed=$(printf '%d:%02d' $((SECONDS / 60)) $((SECONDS % 60)))
+        if [[ -t 2 ]]; then
+            printf '\r\033[K  %s  %s' "$elapsed" "$work" >&2
+        elif ((SECONDS >= next_line)); then
+            say "  $elapsed  $work"
+            next_line=$((SECONDS + 30))
+        fi
+    done
+}
+
+# Read from what pip and the build wrote last.
+current_work() {
+    local last
+    last=$(grep -aoE \
+        '^ *\[[0-9]+/[0-9]+\]|Downloading [^ ]+|Running command Building wheel for llama|Installing collected' \
+        "$log" | tail -n 1) || true
+    case $last in
+        *\[*) printf 'compiling llama-cpp-python, step %s' "${last// /}" ;;
+        *llama) printf 'compiling llama-cpp-python' ;;
+        Downloading*) last=${last##*[ /]} && printf 'downloading %s' "${last%%-[0-9]*}" ;;
+        Installing*) printf 'installing the packages' ;;
+        *) printf 'looking for packages' ;;
+    esac
+}
+
+# --- Python ------------------------------------------------------------------------------------------------
+
+# The first Python that fits and can make virtual environments.
+find_python() {
+    local python
+    for python in python3 python3.13 python3.12 python3.11; do
+        if python_fits "$python" && "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+            printf '%s' "$python"
+            return
+        fi
+    done
+    return 1
+}
+
+python_fits() {
+    "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null
+}
+
+install_python() {
+    # Debian keeps ensurepip in a package of its own.
+    install_packages "Python 3.11, 3.12 or 3.13 with venv" python3 python3-venv
+    find_python || die "Skein needs Python 3.11, 3.12 or 3.13 with its venv module, and found none on PATH."
+}
+
+# --- The system's packages ---------------------------------------------------------------------------------
+
+ensure_compiler() {
+    if command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; then return; fi
+    install_packages "a C++ compiler (for llama-cpp-python)" g++
+}
+
+# What Qt needs to open a window here; `skein ask` does without.
+ensure_window_libraries() {
+    local platform=xcb stamp=$venv/ready-window missing
+    [[ -z ${WAYLAND_DISPLAY:-} ]] || platform=wayland
+    if [[ -f $stamp && $(<"$stamp") == "$platform" && ! $venv/ready-gui -nt $stamp ]]; then return; fi
+    missing=$(missing_libraries "$platform")
+    if [[ $missing ]]; then
+        # shellcheck disable=SC2046,SC2086 # a list of names
+        install_packages "system libraries for the window" $(debian_packages $missing)
+        missing=$(missing_libraries "$platform")
+        [[ -z $missing ]] || die "Still missing for the window: ${missing//$'\n'/ }"
+    fi
+    printf '%s\n' "$platform" >"$stamp"
+}
+
+missing_libraries() {
+    local qt
+    for qt in "$venv"/lib/python3*/site-packages/PySide6; do
+        # A file that is not there has no libraries; starting says what is wrong then.
+        LC_ALL=C ldd "$qt"/{QtWidgets,QtSvg}.abi3.so "$qt/Qt/plugins/platforms/libq$1.so" 2>/dev/null || true
+    done | awk '/not found/ { print $1 }' | sort -u
+}
+
+# Debian names a library package after the soname: libEGL.so.1 is in libegl1, libX11.so.6 in libx11-6.
+debian_packages() {
+    local soname name
+    for soname in "$@"; do
+        case $soname in
+            libglib-2.0.so.0 | libgthread-2.0.so.0) name=libglib2.0-0 ;;
+            *[0-9].so.*) name=${soname/.so./-} ;;
+            *) name=${soname/.so./} ;;
+        esac
+        printf '%s\n' "${name,,}"
+    done | sort -u
+}
+
+ensure_window_test_tools() {
+    local missing=()
+    command -v Xvfb >/dev/null || missing+=(xvfb)
+    command -v openbox >/dev/null || missing+=(openbox)
+    command -v xdotool >/dev/null || missing+=(xdotool)
+    command -v import >/dev/null || missing+=(imagemagick)
+    if ((${#missing[@]})); then install_packages "tools for the tests of the real window" "${missing[@]}"; fi
+}
+
+# install_packages WHAT PACKAGE…: as root by apt-get; anyone else is told the command.
+install_packages() {
+    local what=$1
+    shift
+    if ! command -v apt-get >/dev/null; then
+        die "Missing on this machine: $what. Debian calls the packages: $*. Install them and start again."
+    elif ((EUID != 0)); then
+        die "Missing on this machine: $what. Install the packages and start again:"$'\n'"  sudo apt-get install $*"
+    fi
+    say "Installing $what: $*"
+    # A fresh system has no package lists yet.
+    apt_install "$@" || { apt-get update --quiet >>"$log" 2>&1 && apt_install "$@"; } || {
+        tail -n 10 "$log" >&2
+        die "apt-get could not install: $*. All it said is in $log."
+    }
+}
+
+apt_install() {
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends "$@" >>"$log" 2>&1 </dev/null
+}

@@ -1,0 +1,137 @@
+"""The parts of packaging/setup.sh that decide, run by bash in a copy with a space in its path."""
+
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    clone = tmp_path / "a copy"
+    (clone / "packaging").mkdir(parents=True)
+    shutil.copy(ROOT / "packaging" / "setup.sh", clone / "packaging")
+    shutil.copy(ROOT / "pyproject.toml", clone)
+    python = clone / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(shutil.which("true") or "true")
+    return clone
+
+
+def bash(clone: Path, script: str) -> subprocess.CompletedProcess[str]:
+    command = f"set -euo pipefail; source '{clone}/packaging/setup.sh'; {script}"
+    return subprocess.run(["bash", "-c", command], cwd="/", capture_output=True, text=True, timeout=20)
+
+
+def stamp(clone: Path) -> None:
+    bash(clone, 'stamp_key >"$venv/ready-gui"').check_returncode()
+
+
+def test_a_stamped_extra_needs_no_set_up(clone) -> None:
+    stamp(clone)
+    assert bash(clone, "is_set_up gui").returncode == 0
+    assert bash(clone, "is_set_up gui test").returncode == 1
+
+
+def test_changed_requirements_need_a_new_set_up(clone) -> None:
+    stamp(clone)
+    with (clone / "pyproject.toml").open("a") as file:
+        file.write("\n# changed\n")
+    assert bash(clone, "is_set_up gui").returncode == 1
+
+
+def test_a_moved_folder_needs_a_new_set_up(clone) -> None:
+    stamp(clone)
+    moved = clone.rename(clone.parent / "moved here")
+    assert bash(moved, "is_set_up gui").returncode == 1
+
+
+def test_another_python_behind_the_venv_needs_a_new_set_up(clone) -> None:
+    stamp(clone)
+    python = clone / ".venv" / "bin" / "python"
+    python.unlink()
+    python.symlink_to(shutil.which("false") or "false")
+    assert bash(clone, "is_set_up gui").returncode == 1
+
+
+def test_a_venv_made_in_another_folder_is_not_used(clone) -> None:
+    config = clone / ".venv" / "pyvenv.cfg"
+    config.write_text("version = 3.11.7\ncommand = /usr/bin/python3 -m venv /elsewhere/.venv\n")
+    assert bash(clone, "venv_works").returncode == 1
+
+
+def test_a_second_set_up_waits_for_the_first_and_does_nothing(clone) -> None:
+    result = bash(
+        clone,
+        """
+        set_up() { sleep 0.3; echo "set up"; stamp_key >"$venv/ready-gui"; }
+        ensure_venv gui & ensure_venv gui & wait
+        """,
+    )
+    assert result.stdout == "set up\n"
+    assert "waiting" in result.stderr
+
+
+def test_nothing_is_said_on_stdout(clone) -> None:
+    result = bash(clone, "make_venv() { :; }; ensure_compiler() { :; }; install_skein() { :; }; set_up gui")
+    assert result.stdout == ""
+    assert "done once" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("sonames", "packages"),
+    [
+        ("libEGL.so.1 libGL.so.1", ["libegl1", "libgl1"]),
+        ("libX11.so.6 libX11-xcb.so.1", ["libx11-6", "libx11-xcb1"]),
+        ("libdbus-1.so.3", ["libdbus-1-3"]),
+        ("libglib-2.0.so.0 libgthread-2.0.so.0", ["libglib2.0-0"]),
+        ("libxkbcommon-x11.so.0 libxcb-cursor.so.0", ["libxcb-cursor0", "libxkbcommon-x11-0"]),
+    ],
+)
+def test_a_library_is_found_in_its_debian_package(clone, sonames, packages) -> None:
+    assert bash(clone, f"debian_packages {sonames}").stdout.split() == packages
+
+
+def test_a_user_who_is_not_root_is_told_the_command(clone) -> None:
+    # EUID cannot be set, so the line that asks for it is what is replaced.
+    result = bash(
+        clone,
+        """
+        eval "$(declare -f install_packages | sed 's/EUID != 0/1/')"
+        apt-get() { echo never; }
+        install_packages "a C++ compiler" g++ make
+        """,
+    )
+    assert result.returncode == 1
+    assert "a C++ compiler" in result.stderr
+    assert "sudo apt-get install g++ make" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "work"),
+    [
+        ("Collecting numpy", "looking for packages"),
+        ("Downloading https://host/a/numpy-2.4.6-cp311.whl (16 MB)", "downloading numpy"),
+        ("  Running command Building wheel for llama-cpp-python", "compiling llama-cpp-python"),
+        ("  [57/83] /usr/bin/g++ -DX [1/2]", "compiling llama-cpp-python, step [57/83]"),
+        ("Installing collected packages: a, b", "installing the packages"),
+    ],
+)
+def test_progress_is_read_from_the_log(clone, written, work) -> None:
+    (clone / ".venv" / "setup.log").write_text(f"Collecting llama-cpp-python\n{written}\nother\n")
+    assert bash(clone, "current_work").stdout == work
+
+
+def test_the_build_finds_its_cmake_file_whatever_the_path(clone) -> None:
+    odd = clone.rename(clone.parent / "kim's copy")
+    command = "source ./packaging/setup.sh; CMAKE_ARGS='-DGGML_VULKAN=ON' cmake_args"
+    said = subprocess.run(["bash", "-c", command], cwd=odd, capture_output=True, text=True, timeout=20)
+    assert shlex.split(said.stdout) == [
+        "-DLLAVA_BUILD=OFF",
+        f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={odd}/packaging/llama_cpp_build.cmake",
+        "-DGGML_VULKAN=ON",
+    ]
