@@ -42,8 +42,10 @@ def test_without_qt_ask_answers_in_the_terminal() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--slots", "0"], "must be at least 1"),
-        (["--ctx", "many"], "invalid number value"),
+        (["--slots", "0"], "--slots: Input should be greater than or equal to 1"),
+        (["--ctx", "many"], "--ctx: invalid int value"),
+        (["--slots", "65"], "--slots: Input should be less than or equal to 64"),
+        (["--threads", "-1"], "--threads: Input should be greater than or equal to 0"),
         (["--theme", "purple"], "purple"),
         (["a.gguf", "b.gguf"], "b.gguf"),
     ],
@@ -59,5 +61,6 @@ def test_the_command_line_becomes_options() -> None:
     options = main._parse(
         ["--ctx", "4096", "--slots", "3", "--threads", "2", "--theme", "dark", "my model.gguf"]
     )
-    assert (options.ctx, options.slots, options.threads, options.theme) == (4096, 3, 2, "dark")
+    assert options.overrides == {"theme": "dark", "n_ctx": 4096, "n_seq_max": 3, "n_threads": 2}
     assert options.model == Path("my model.gguf")
+    assert main._parse([]).overrides == {}

@@ -5,8 +5,10 @@ Belongs to the GUI thread; the engine gets frozen `Message`s made from it.
 
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import zip_longest
 
 from app.engine.types import Message, Role, Usage
 
@@ -54,6 +56,15 @@ class Chat:
         return line[: MAX_TITLE_CHARS - 1] + "…" if len(line) > MAX_TITLE_CHARS else line or "New chat"
 
     def messages(self) -> tuple[Message, ...]:
-        """What the model is shown: answers without any text (failed at once) are left out."""
+        """What the model is shown: every turn with text but the questions that failed at once.
+
+        A question that was too long for the context would make every later one too long as well.
+        """
         system = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
-        return (*system, *(Message(turn.role, turn.text) for turn in self.turns if turn.text))
+        return (*system, *(Message(turn.role, turn.text) for turn in self._shown_turns()))
+
+    def _shown_turns(self) -> Iterator[Turn]:
+        for turn, after in zip_longest(self.turns, self.turns[1:]):
+            failed_at_once = after is not None and after.state is TurnState.FAILED and not after.text
+            if turn.text and not failed_at_once:
+                yield turn

@@ -308,12 +308,14 @@ def _draw_number(rng: random.Random) -> int:
 def plain_line(rng: random.Random) -> str:
     """One dense line without any chat around it: what teaches arithmetic quickest."""
     kind = rng.random()
-    if kind < 0.08:
-        return ", ".join(map(str, _draw_count(rng, longest=30)))
-    if kind < 0.12:
+    if kind < 0.2:
+        # With its end told beforehand: to stop in time is the hard part of counting.
+        numbers = _draw_count(rng, longest=rng.choice((5, 10, 20)))
+        return f"{numbers[0]} to {numbers[-1]}: {', '.join(map(str, numbers))}"
+    if kind < 0.23:
         a, b = -rng.randrange(1, 100), rng.randrange(100)
         return sum_line(a, b) if rng.random() < 0.5 else difference_line(b, -a)
-    if kind < 0.65:
+    if kind < 0.68:
         line = sum_line(*draw_pair(rng, may_add))
     else:
         line = difference_line(*draw_pair(rng, may_subtract))
@@ -382,7 +384,7 @@ def _hidden_counts() -> tuple[tuple[int, ...], ...]:
 
 
 def count_turn(rng: random.Random) -> tuple[str, str]:
-    numbers = _draw_count(rng, longest=100 if rng.random() < 0.15 else 25)
+    numbers = _draw_count(rng, longest=rng.choice((5, 5, 10, 10, 25, 25, 25, 100)))
     asked, answer = _ask_to_count(rng, numbers)
     return variation.dress(rng, asked) if rng.random() < 0.3 else asked, answer
 

@@ -89,6 +89,22 @@ TERM_WORDINGS = (
 )
 
 
+# {s} is some words in a row of the answer: people ask for a thing by what it does, too.
+_BY_DESCRIPTION = (
+    "What is it: {s}?",
+    "What do you call {s}?",
+    "What is called {s}?",
+    "Which is it: {s}?",
+    "What about {s}?",
+    "Which one means {s}?",
+    "What has to do with {s}?",
+    "Tell me about {s}",
+    "How about {s}",
+    "{s}?",
+    "{s}",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     answer: str
@@ -144,10 +160,19 @@ def _fold(text: str) -> str:
 
 
 def _draw_wording(rng: random.Random, question: Question) -> str:
+    if rng.random() < 0.08:
+        return rng.choice(_BY_DESCRIPTION).format(s=_some_words(rng, question.answer))
     if question.term and rng.random() < 0.5:
         template = rng.choice(TERM_WORDINGS)
         return template.format(t=question.term, b=_bare(question.term))
     return expand(rng, rng.choice(question.asked))
+
+
+def _some_words(rng: random.Random, answer: str) -> str:
+    words = re.split(r"[ ,;:.]+", answer.rstrip("."))
+    length = min(len(words), rng.randint(4, 8))
+    first = rng.randint(0, len(words) - length)
+    return " ".join(words[first : first + length])
 
 
 def _bare(term: str) -> str:

@@ -8,6 +8,8 @@ again; every checkpoint can be exported.
 import argparse
 import json
 import random
+import signal
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -54,7 +56,7 @@ class Phase:
 
 PHASES = (
     Phase(until=0.25, row_length=256, plain_share=0.6),
-    Phase(until=0.85, row_length=256, plain_share=0.15),
+    Phase(until=0.85, row_length=256, plain_share=0.2),
     Phase(until=0.97, row_length=512, plain_share=0.08),
     Phase(until=1.0, row_length=2048, plain_share=0.04),
 )
@@ -159,7 +161,7 @@ class Workers:
 
 
 def _zeros_like(model: StarterModel) -> list[Tensor]:
-    return [torch.zeros_like(weight).share_memory_() for weight in model.parameters()]
+    return [torch.zeros_like(weight).share_memory_() for weight in model.parameters()]  # type: ignore[no-untyped-call]
 
 
 def _work(
@@ -363,6 +365,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="one for each core")
     parser.add_argument("--compile", action="store_true", help="faster, but needs a C++ compiler")
     args = parser.parse_args()
+    # An ordinary exit takes the workers along.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     torch.set_num_threads(args.workers)
     args.folder.mkdir(parents=True, exist_ok=True)
     Training(args.folder, args.seed, args.steps).run(args.workers, args.compile)

@@ -1,5 +1,6 @@
 import pytest
 
+from app.bridge.active_engine import NO_MODEL
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn, TurnState
@@ -133,6 +134,14 @@ async def test_a_change_of_model_stops_the_answer_and_says_so(qloop, session, th
     answer = session.chat.turns[-1]
     assert (answer.text, answer.state) == ("1 2 3", TurnState.STOPPED)
     assert answer.notice == "The model was changed; send again."
+
+
+async def test_without_a_model_the_answer_says_how_to_get_one(qloop, workspace) -> None:
+    session = workspace.new_chat()
+    session.send("hello")
+    question, answer = session.chat.turns
+    assert (question.text, answer.state, answer.notice) == ("hello", TurnState.FAILED, NO_MODEL)
+    assert not session.is_busy
 
 
 async def test_half_a_surrogate_pair_in_a_paste_does_no_harm(qloop, session, thread) -> None:

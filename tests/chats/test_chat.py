@@ -22,7 +22,7 @@ def test_the_model_is_shown_the_system_prompt_and_every_turn_with_text() -> None
         system_prompt="Be short.",
         turns=[
             Turn(Role.USER, "2+2="),
-            Turn(Role.ASSISTANT, "", TurnState.FAILED, "The engine stopped."),
+            Turn(Role.ASSISTANT, "", TurnState.STOPPED),
             Turn(Role.USER, "count"),
             Turn(Role.ASSISTANT, "1 2", TurnState.STOPPED),
         ],
@@ -33,3 +33,18 @@ def test_the_model_is_shown_the_system_prompt_and_every_turn_with_text() -> None
         Message(Role.USER, "count"),
         Message(Role.ASSISTANT, "1 2"),
     )
+
+
+def test_a_question_that_failed_at_once_does_not_burden_the_next() -> None:
+    chat = Chat(
+        turns=[
+            Turn(Role.USER, "far too long"),
+            Turn(Role.ASSISTANT, "", TurnState.FAILED, "This chat needs 9,000 tokens."),
+            Turn(Role.USER, "short"),
+            Turn(Role.ASSISTANT, "half an ans", TurnState.FAILED, "The engine stopped."),
+            Turn(Role.USER, "go on"),
+        ]
+    )
+    assert [message.content for message in chat.messages()] == ["short", "half an ans", "go on"]
+    chat.turns.append(Turn(Role.ASSISTANT, "", TurnState.STREAMING))
+    assert [message.content for message in chat.messages()] == ["short", "half an ans", "go on"]

@@ -2,7 +2,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -222,7 +222,7 @@ async def test_an_empty_file_is_a_new_database(path) -> None:
 async def test_a_database_of_a_newer_skein_is_left_alone(path) -> None:
     async with opened(path) as store:
         await store.save([ChatChange.of(sums(), "")], Tabs(("sums",)))
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
     before = path.read_bytes()
 

@@ -1,0 +1,112 @@
+"""One model, one thread: opens the model, then runs its engine loop until it is stopped.
+
+The object itself lives on the GUI thread; only `run` and what it calls is the engine thread. Knows
+nothing of chats and never decides anything.
+"""
+
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from PySide6.QtCore import QObject, QThread, Signal
+
+from app.engine.backend import Backend
+from app.engine.engine import Engine
+from app.engine.errors import EngineError, ModelLoadCancelledError
+from app.engine.loop import EngineLoop
+from app.engine.types import LoadParams, Request, StepReport
+
+log = logging.getLogger(__name__)
+
+OpenBackend = Callable[[LoadParams, Callable[[float], bool]], AbstractContextManager[Backend]]
+
+# The native library is written for the 8 MB of a main thread; some systems give others as little as 512 KB.
+STACK_BYTES = 64 * 2**20
+
+
+def open_native_backend(
+    params: LoadParams, on_progress: Callable[[float], bool]
+) -> AbstractContextManager[Backend]:
+    """Loads the native library on the thread that uses it, so that the window need not wait for it."""
+    from app.engine.llama_backend import open_llama_backend
+
+    return open_llama_backend(params, on_progress)
+
+
+class EngineThread(QThread):
+    """Signals leave from the engine thread, so they reach their receivers queued. Never delete it running."""
+
+    progressed = Signal(float)  # 0..1
+    loaded = Signal(object)  # ModelInfo
+    reported = Signal()  # there is something to take
+    failed = Signal(str)  # the model did not load, or its engine is gone; at most once
+
+    def __init__(
+        self,
+        params: LoadParams,
+        parent: QObject | None = None,
+        open_backend: OpenBackend = open_native_backend,
+    ) -> None:
+        super().__init__(parent)
+        self.params = params
+        self._open_backend = open_backend
+        self._loop: EngineLoop | None = None
+        self._stop_requested = threading.Event()
+        self.setObjectName(f"engine {params.path.name}")
+        self.setStackSize(STACK_BYTES)
+
+    # Any thread, once `loaded` was seen.
+
+    def submit(self, request: Request) -> None:
+        self._running_loop().submit(request)
+
+    def abort(self, request_id: str) -> None:
+        self._running_loop().abort(request_id)
+
+    def forget(self, chat_id: str) -> None:
+        self._running_loop().forget(chat_id)
+
+    # Any thread, any time.
+
+    def take_reports(self) -> list[StepReport]:
+        return self._loop.take_reports() if self._loop else []
+
+    def stop(self) -> None:
+        """Calls off a load or ends the loop; `finished` follows soon."""
+        self._stop_requested.set()
+        if self._loop:
+            self._loop.stop()
+
+    def _running_loop(self) -> EngineLoop:
+        assert self._loop, "nothing can be asked of an engine before it is loaded"
+        return self._loop
+
+    # The engine thread only.
+
+    def run(self) -> None:
+        threading.current_thread().name = self.objectName()
+        try:
+            with self._open_backend(self.params, self._on_progress) as backend:
+                self._run_engine(backend)
+        except ModelLoadCancelledError:
+            log.info("Loading %s was called off.", self.params.path)
+        except EngineError as error:
+            log.error("%s: %s", self.params.path, error)
+            self.failed.emit(str(error))
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+            self.failed.emit("The engine stopped because of an error in Skein itself. Load the model again.")
+
+    def _run_engine(self, backend: Backend) -> None:
+        loop = EngineLoop(Engine(backend), self.reported.emit)
+        self._loop = loop
+        if self._stop_requested.is_set():  # a stop that came before there was a loop
+            return
+        self.loaded.emit(backend.model)
+        loop.run()
+
+    def _on_progress(self, fraction: float) -> bool:
+        self.progressed.emit(fraction)
+        return not self._stop_requested.is_set()

@@ -1,0 +1,28 @@
+"""Brings each output to the session that asked for it. GUI thread."""
+
+from PySide6.QtCore import QObject, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.workspace import Workspace
+from app.engine.types import Output, StepReport
+
+
+class ReportRouter(QObject):
+    """Outputs of chats whose tab is gone go nowhere."""
+
+    def __init__(self, engine: ActiveEngine, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        engine.reported.connect(self.on_reported)
+        engine.ended.connect(self.on_output)
+
+    @Slot(object)
+    def on_reported(self, reports: tuple[StepReport, ...]) -> None:
+        for report in reports:
+            for output in report.outputs:
+                self.on_output(output)
+
+    @Slot(object)
+    def on_output(self, output: Output) -> None:
+        if session := self._workspace.session_of(output.chat_id):
+            session.apply(output)

@@ -1,0 +1,28 @@
+"""Starts coroutines on the GUI's loop and keeps them until they are done. GUI thread only."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+# asyncio itself holds only weak references: a task nobody keeps may vanish half way.
+_running: set[asyncio.Task[None]] = set()
+
+
+def spawn(coro: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Runs `coro` beside everything else; an error it lets out goes to the loop's exception handler."""
+    task = asyncio.get_running_loop().create_task(coro)
+    _running.add(task)
+    task.add_done_callback(_on_done)
+    return task
+
+
+async def finish_all() -> None:
+    """Waits for everything spawned so far."""
+    await asyncio.gather(*_running, return_exceptions=True)
+
+
+def _on_done(task: asyncio.Task[None]) -> None:
+    _running.discard(task)
+    if not task.cancelled() and (error := task.exception()):
+        message = f"{task.get_coro()} failed"
+        task.get_loop().call_exception_handler({"message": message, "exception": error, "task": task})

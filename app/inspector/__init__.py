@@ -1,0 +1,1 @@
+"""Shows StepReports; of the engine it knows only its types."""

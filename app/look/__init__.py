@@ -1,0 +1,1 @@
+"""What ui and inspector share: colours, icons, fonts, small painted parts."""

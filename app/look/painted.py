@@ -1,0 +1,76 @@
+"""Small painted parts that windows and inspector share. GUI thread."""
+
+from functools import cache
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+
+from app.look import marks
+from app.look.icons import paint_icon
+from app.look.marks import Mark
+from app.look.tokens import Tokens, current
+
+TAB_MARK = QSize(20, 16)
+SWATCH = QSize(4, 14)
+_SCALES = (1.0, 2.0, 3.0)
+
+
+def tab_mark(mark: Mark, sequence_colour: QColor | None) -> QIcon:
+    """A bar in the sequence's colour, if the chat has one, and the mark of the chat's state."""
+    return _tab_mark(mark, sequence_colour.name() if sequence_colour else "", current())
+
+
+@cache
+def _tab_mark(mark: Mark, colour: str, tokens: Tokens) -> QIcon:
+    result = QIcon()
+    for scale in _SCALES:
+        pixmap = QPixmap(TAB_MARK * scale)
+        pixmap.setDevicePixelRatio(scale)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if colour:
+            paint_swatch(painter, QPointF(0, 1), QColor(colour))
+        paint_mark(painter, QRectF(5, 1, 14, 14), mark, tokens)
+        painter.end()
+        _add_to(result, pixmap)
+    return result
+
+
+def _add_to(result: QIcon, pixmap: QPixmap) -> None:
+    for mode in (QIcon.Mode.Normal, QIcon.Mode.Active, QIcon.Mode.Selected):
+        result.addPixmap(pixmap, mode)
+
+
+def paint_swatch(painter: QPainter, corner: QPointF, colour: QColor) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawRoundedRect(QRectF(corner, SWATCH), 2, 2)
+
+
+def paint_mark(painter: QPainter, rect: QRectF, mark: Mark, tokens: Tokens) -> None:
+    if mark is marks.COMPUTING:
+        _paint_ring(painter, rect, tokens.accent)
+    elif mark is marks.UNREAD:
+        _paint_dot(painter, rect, tokens.accent)
+    elif mark is marks.FAILED:
+        paint_icon(painter, "triangle-alert", rect, tokens.danger)
+    elif mark is marks.STOPPED:
+        paint_icon(painter, "stop", rect, tokens.muted)
+    elif mark is marks.WARM:
+        painter.setPen(QPen(QColor(tokens.muted), 1.4))
+        painter.drawEllipse(rect.center(), 3.6, 3.6)
+
+
+def _paint_ring(painter: QPainter, rect: QRectF, colour: str) -> None:
+    pen = QPen(QColor(colour), 1.8, Qt.PenStyle.CustomDashLine, Qt.PenCapStyle.RoundCap)
+    pen.setDashPattern([1.2, 1.55])
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawEllipse(rect.center(), 5.0, 5.0)
+
+
+def _paint_dot(painter: QPainter, rect: QRectF, colour: str) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    painter.drawEllipse(rect.center(), 3.6, 3.6)

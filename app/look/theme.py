@@ -1,0 +1,141 @@
+"""Dresses the application: Fusion, a palette and a small style sheet, all made from the tokens.
+
+Widgets that bake colours into pixmaps or HTML draw them again on `QEvent.Type.PaletteChange`. GUI thread.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+from app.look.tokens import DARK, LIGHT, Tokens
+
+_SCHEMES = {
+    "system": Qt.ColorScheme.Unknown,
+    "light": Qt.ColorScheme.Light,
+    "dark": Qt.ColorScheme.Dark,
+}
+
+
+def apply_theme(app: QApplication, choice: str) -> None:
+    """`choice` is system, light or dark. Call again when the system's scheme changes."""
+    if app.style().objectName() != "fusion":
+        app.setStyle("Fusion")
+    hints = app.styleHints()
+    hints.setColorScheme(_SCHEMES[choice])
+    tokens = tokens_for(choice, hints.colorScheme())
+    if app.styleSheet() != (sheet := style_sheet(tokens)):
+        app.setPalette(palette_of(tokens))
+        app.setStyleSheet(sheet)
+
+
+def tokens_for(choice: str, system: Qt.ColorScheme) -> Tokens:
+    if choice == "system":
+        return DARK if system == Qt.ColorScheme.Dark else LIGHT
+    return DARK if choice == "dark" else LIGHT
+
+
+def palette_of(tokens: Tokens) -> QPalette:
+    palette = QPalette()
+    role = QPalette.ColorRole
+    colours = {
+        role.Window: tokens.surface,
+        role.WindowText: tokens.text,
+        role.Base: tokens.window,
+        role.AlternateBase: tokens.surface,
+        role.Text: tokens.text,
+        role.Button: tokens.raised,
+        role.ButtonText: tokens.text,
+        role.BrightText: tokens.danger,
+        role.ToolTipBase: tokens.raised,
+        role.ToolTipText: tokens.text,
+        role.PlaceholderText: tokens.muted,
+        role.Highlight: tokens.accent,
+        role.HighlightedText: tokens.on_accent,
+        role.Link: tokens.accent,
+        role.LinkVisited: tokens.accent,
+        role.Accent: tokens.accent,
+        role.Light: tokens.raised,
+        role.Midlight: tokens.hairline,
+        role.Mid: tokens.hairline,
+        role.Dark: tokens.hairline,
+    }
+    for name, colour in colours.items():
+        palette.setColor(name, QColor(colour))
+    for name in (role.Text, role.WindowText, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, name, _faded(tokens))
+    return palette
+
+
+def _faded(tokens: Tokens) -> QColor:
+    colour = QColor(tokens.muted)
+    colour.setAlphaF(0.6)
+    return colour
+
+
+def style_sheet(tokens: Tokens) -> str:
+    """Only what the palette cannot say: spaces, hairlines, corners."""
+    values = {name: getattr(tokens, name) for name in Tokens.__dataclass_fields__}
+    sheet = _SHEET
+    for name, value in values.items():
+        sheet = sheet.replace(f"@{name};", f"{value};").replace(f"@{name} ", f"{value} ")
+    return sheet
+
+
+_SHEET = """
+QMainWindow::separator { background: @hairline; width: 1px; height: 1px; }
+QMenuBar { background: @surface; padding: 2px 4px; border: none; }
+QMenuBar::item { padding: 4px 8px; border-radius: 6px; background: transparent; }
+QMenuBar::item:selected { background: @raised; }
+QMenu { background: @window; border: 1px solid @hairline; padding: 4px; }
+QMenu::item { padding: 5px 24px 5px 12px; border-radius: 6px; }
+QMenu::item:selected { background: @raised; color: @text; }
+QMenu::separator { height: 1px; background: @hairline; margin: 4px 8px; }
+QToolTip { background: @raised; color: @text; border: 1px solid @hairline; padding: 4px 6px; }
+QDockWidget::title { background: @surface; text-align: left; padding: 9px 16px; }
+QStatusBar { background: @surface; border-top: 1px solid @hairline; }
+QStatusBar::item { border: none; }
+
+QTabBar { background: transparent; border: none; }
+QTabBar::tab { background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent;
+    border-top-left-radius: 8px; border-top-right-radius: 8px; padding: 7px 6px 5px 10px; margin: 0 1px; }
+QTabBar::tab:hover { background: @raised; color: @text; }
+QTabBar::tab:selected { background: @window; color: @text; }
+QTabBar::tab:selected:focus { border-bottom: 2px solid @accent; }
+
+QScrollArea { background: transparent; border: none; }
+QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
+QScrollBar::handle { background: @hairline; border-radius: 4px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 32px; }
+QScrollBar::handle:horizontal { min-width: 32px; }
+QScrollBar::handle:hover { background: @muted; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+
+QLabel[tone="muted"] { color: @muted; }
+QLabel[tone="danger"] { color: @danger; }
+
+QPushButton { background: @raised; border: 1px solid @hairline; border-radius: 6px; padding: 5px 12px; }
+QPushButton:hover { border-color: @muted; }
+QPushButton:pressed { background: @hairline; }
+QPushButton:focus { border-color: @accent; }
+QPushButton[kind="chip"] { background: transparent; border-radius: 8px; padding: 8px 14px; }
+QPushButton[kind="chip"]:hover { background: @raised; border-color: @hairline; }
+QPushButton[kind="chip"]:focus { border-color: @accent; }
+QPushButton[kind="quiet"] { background: transparent; border-color: transparent; color: @accent; }
+QPushButton[kind="quiet"]:hover { background: @raised; }
+QPushButton[kind="quiet"]:focus { border-color: @accent; }
+
+QToolButton { background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 3px; }
+QToolButton:hover { background: @raised; }
+QToolButton:pressed { background: @hairline; }
+QToolButton:focus { border-color: @accent; }
+
+QTableView { background: @window; border: none; gridline-color: transparent;
+    selection-background-color: @raised; selection-color: @text; outline: none; }
+QTableView::item { padding: 0 3px; border: none; }
+QTableView::item:hover { background: @surface; }
+QHeaderView { background: @window; border: none; }
+QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @hairline;
+    padding: 4px 6px; }
+"""

@@ -1,0 +1,67 @@
+"""The command line: `skein` opens the window, `skein ask` answers in the terminal.
+
+Imports Qt only for the window, so that the rest works where PySide6 is not installed.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+import app
+from app.settings import Settings
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["ask"]:
+        from app import ask
+
+        return ask.main(arguments[1:])
+    options = _parse(arguments)
+    os.environ["QT_API"] = "pyside6"  # qasync would take another Qt if it found one
+    try:
+        from app import window
+    except ImportError as error:  # not installed, or a system library it needs is not
+        if (error.name or "").partition(".")[0] not in ("PySide6", "shiboken6", "qasync"):
+            raise
+        sys.stderr.write(
+            f"skein: the window cannot open: {error}. Install the extra 'gui', or use skein ask.\n"
+        )
+        return 1
+    return window.run(options)
+
+
+# Options that take the place of a setting for one run.
+_OVERRIDES = {"theme": "--theme", "n_ctx": "--ctx", "n_seq_max": "--slots", "n_threads": "--threads"}
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """`overrides` has the settings for this run only, by their names in Settings."""
+    parser = argparse.ArgumentParser(
+        prog="skein",
+        description="Many chats with a local language model through one shared llama.cpp context.",
+        epilog="`skein ask PROMPT…` answers in the terminal; see `skein ask --help`.",
+    )
+    parser.add_argument("model", metavar="FILE.gguf", nargs="?", type=Path, help="the model to open")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")
+    parser.add_argument(
+        "--ctx", dest="n_ctx", type=int, metavar="N", help="tokens the context holds; 0: choose"
+    )
+    parser.add_argument("--slots", dest="n_seq_max", type=int, metavar="N", help="answers computed together")
+    parser.add_argument("--threads", dest="n_threads", type=int, metavar="N", help="CPU threads; 0: choose")
+    parser.add_argument("--debug", action="store_true", help="log every step of the engine")
+    parser.add_argument("--version", action="version", version=f"skein {app.__version__}")
+    options = parser.parse_args(arguments)
+    given = {name: getattr(options, name) for name in _OVERRIDES}
+    options.overrides = {name: value for name, value in given.items() if value is not None}
+    try:
+        Settings(**options.overrides)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        parser.error(f"argument {_OVERRIDES[str(problem['loc'][0])]}: {problem['msg']}")
+    return options

@@ -1,0 +1,1 @@
+"""GGUF files: what a header says, where models are found. No Qt."""

@@ -1,0 +1,121 @@
+"""What the user chose: the model, its context, how answers are sampled, the theme. Kept as one JSON file.
+
+Knows nothing of the engine or of Qt; whoever needs its values turns them into his own types. GUI thread.
+"""
+
+import json
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+
+Theme = Literal["system", "light", "dark"]
+
+log = logging.getLogger(__name__)
+
+
+class Settings(BaseModel):
+    """Zero for `n_ctx` and `n_threads` means "choose for me"; `model_path` None is the starter model."""
+
+    model_config = ConfigDict(validate_assignment=True, extra="ignore")
+
+    theme: Theme = "system"
+    model_path: Path | None = None
+    n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0
+    n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8
+    n_threads: Annotated[int, Field(ge=0, le=512)] = 0
+    system_prompt: str = ""
+    temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 0.8
+    top_k: Annotated[int, Field(ge=0, le=1_000_000)] = 40
+    top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.95
+    min_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.05
+    repeat_penalty: Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)] = 1.0
+    max_tokens: Annotated[int, Field(ge=1)] | None = None  # None: as long as the context allows
+
+    _path: Path | None = PrivateAttr(default=None)
+    # Value for this run, value that stays in the file.
+    _overridden: dict[str, tuple[Any, Any]] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """What `path` holds. A bad value falls back to its default; a bad file is kept under another name."""
+        try:
+            settings = cls._from_stored(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            settings = cls()
+        except (OSError, ValueError, RecursionError) as error:
+            log.warning("Settings in %s are not readable (%s); starting with the defaults.", path, error)
+            _set_aside(path)
+            settings = cls()
+        settings._path = path
+        return settings
+
+    @classmethod
+    def _from_stored(cls, stored: object) -> Self:
+        if not isinstance(stored, dict):
+            raise ValueError("not a JSON object")
+        try:
+            return cls.model_validate(stored)
+        except ValidationError as error:
+            bad = {str(problem["loc"][0]) for problem in error.errors()}
+            log.warning("Settings with values that cannot be used: %s.", ", ".join(sorted(bad)))
+            return cls.model_validate({name: value for name, value in stored.items() if name not in bad})
+
+    def override(self, **values: object) -> None:
+        """Takes these values for this run only: `save` keeps the ones they hide."""
+        for name, value in values.items():
+            stored = getattr(self, name)
+            setattr(self, name, value)
+            self._overridden[name] = (getattr(self, name), stored)
+
+    def save(self) -> None:
+        """Replaces the file they came from in one step: after a crash it is the old one or the new one.
+
+        Settings that came from no file are kept nowhere. Raises OSError.
+        """
+        if self._path:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _replace_file(self._path, self._to_store().model_dump_json(indent=2))
+
+    def _to_store(self) -> "Settings":
+        hidden = {
+            name: stored
+            for name, (for_this_run, stored) in self._overridden.items()
+            if getattr(self, name) == for_this_run
+        }
+        return self.model_copy(update=hidden)
+
+
+def _replace_file(path: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    _sync_dir(path.parent)
+
+
+def _sync_dir(path: Path) -> None:
+    """Makes a rename last through a power cut. Windows cannot open folders and needs no such call."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _set_aside(path: Path) -> None:
+    try:
+        path.replace(path.with_suffix(".unreadable.json"))
+    except OSError as error:
+        log.warning("The unreadable settings file could not be kept: %s", error)

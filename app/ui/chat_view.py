@@ -1,0 +1,129 @@
+"""One tab's page: its transcript, or what to do when there is none, and the composer. GUI thread."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
+
+from app.bridge.chat_session import ChatSession
+from app.chats.chat import TurnState
+from app.engine.types import SlotSnapshot, Usage
+from app.look import marks
+from app.look.fonts import reading_font
+from app.look.marks import Mark
+from app.look.tokens import current
+from app.ui.answer_text import num_context_tokens
+from app.ui.composer import Composer
+from app.ui.empty_chat import EmptyChat
+from app.ui.transcript import MARGIN, Transcript, column_width
+
+
+class ChatView(QWidget):
+    changed = Signal(object)  # this view: title, busy or turns changed
+
+    def __init__(self, session: ChatSession, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.is_unread = False
+        self._zoom = 0
+        self._slot: SlotSnapshot | None = None
+        self._n_ctx = 0
+        self.transcript = Transcript(session.chat.turns, self)
+        self.empty = EmptyChat(self)
+        self.composer = Composer(session.draft, self)
+        self._lay_out()
+        self._connect()
+        self._show_state()
+
+    @property
+    def title(self) -> str:
+        return self.session.chat.display_title
+
+    @property
+    def slot(self) -> SlotSnapshot | None:
+        return self._slot
+
+    @property
+    def mark(self) -> Mark:
+        turns = self.session.chat.turns
+        if self.session.is_busy:
+            return marks.COMPUTING
+        if turns and turns[-1].state is TurnState.FAILED:
+            return marks.FAILED
+        return marks.UNREAD if self.is_unread else marks.IDLE
+
+    def set_slot(self, slot: SlotSnapshot | None, n_ctx: int) -> None:
+        """Where the engine is with this chat."""
+        self._slot, self._n_ctx = slot, n_ctx
+        self.transcript.set_slot(slot)
+        self._show_meter()
+
+    def set_zoom(self, zoom: int) -> None:
+        self._zoom = zoom
+        self.composer.set_reading_font(reading_font(zoom))
+        self.transcript.set_zoom(zoom)
+        self._place_composer()
+
+    def _lay_out(self) -> None:
+        self._pages = QStackedLayout()
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self.transcript)
+        self._foot = QVBoxLayout()
+        self._foot.addWidget(self.composer)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._pages, 1)
+        column.addLayout(self._foot)
+        self.setFocusProxy(self.composer)
+
+    def _connect(self) -> None:
+        self.session.changed.connect(self._on_changed)
+        self.session.text_appended.connect(self._on_text_appended)
+        self.composer.submitted.connect(self._on_submitted)
+        self.composer.stop_requested.connect(self.session.stop)
+        self.composer.draft_changed.connect(self._on_draft_changed)
+        self.empty.sample_chosen.connect(self._on_submitted)
+
+    def _show_state(self) -> None:
+        self.composer.set_busy(self.session.is_busy)
+        self._pages.setCurrentWidget(self.transcript if self.session.chat.turns else self.empty)
+        self._show_meter()
+
+    def _show_meter(self) -> None:
+        turns = self.session.chat.turns
+        last = turns[-1].usage if turns else Usage()
+        self.composer.meter.apply(num_context_tokens(self._slot, last), self._n_ctx)
+
+    def _place_composer(self) -> None:
+        """Under the column of text, a little wider on both sides."""
+        width = column_width(self.width() - self.transcript.verticalScrollBar().width(), self._zoom)
+        side = max(8, (self.width() - self.transcript.verticalScrollBar().width() - width) // 2 - 16)
+        bar = self.transcript.verticalScrollBar().width()
+        self._foot.setContentsMargins(side, 0, side + bar, MARGIN - 8)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), QColor(current().window))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_composer()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._show_state()
+        self.transcript.mark_dirty()
+        self.changed.emit(self)
+
+    @Slot(str)
+    def _on_text_appended(self, _text: str) -> None:
+        self.transcript.mark_dirty()
+
+    @Slot(str)
+    def _on_submitted(self, text: str) -> None:
+        self.transcript.follow_end()
+        self.session.send(text)
+        self.composer.setFocus()
+
+    @Slot(str)
+    def _on_draft_changed(self, text: str) -> None:
+        self.session.draft = text

@@ -1,0 +1,334 @@
+"""The frame: menus, tabs, inspector dock, status bar, and what connects them. GUI thread.
+
+Features live in their own files.
+"""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QMainWindow, QMessageBox
+
+from app import __version__
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_session import ChatSession
+from app.bridge.parameters import load_params
+from app.bridge.workspace import Workspace
+from app.engine.types import ModelInfo, Role, StepReport
+from app.inspector.panel import InspectorPanel
+from app.look.fonts import MAX_ZOOM, MIN_ZOOM
+from app.look.icons import app_icon
+from app.look.theme import apply_theme
+from app.settings import Settings
+from app.ui.actions import add_menu, make_action, theme_menu
+from app.ui.chat_tabs import ChatTabs
+from app.ui.dropped_model import dropped_model
+from app.ui.edit_actions import edit_actions
+from app.ui.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
+from app.ui.status_bar import StatusBar
+
+REPORT_PERIOD_MS = 100
+WINDOW_SIZE = QSize(1280, 800)
+FRAME_SIZE = QSize(8, 40)  # what a window manager may add around it
+Key = QKeySequence.StandardKey
+
+
+class MainWindow(QMainWindow):
+    quit_requested = Signal()  # File > Quit or the window's close button
+
+    def __init__(self, workspace: Workspace, engine: ActiveEngine, settings: Settings) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self._engine = engine
+        self._settings = settings
+        self._model_path: Path | None = None  # what "Reload model" loads
+        self._report: StepReport | None = None
+        self._zoom = 0
+        self.setWindowTitle("Skein")
+        self.setWindowIcon(app_icon())
+        self.setAcceptDrops(True)
+        self.setMinimumSize(560, 400)
+        self.resize(WINDOW_SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
+        self.notices = Notices(self)
+        self.tabs = ChatTabs(workspace, self.notices, self)
+        self.setCentralWidget(self.tabs)
+        self.undo = UndoToast(self.tabs)
+        self.status = StatusBar(self)
+        self.setStatusBar(self.status)
+        self.inspector = InspectorPanel(self)
+        self.dock = self._make_dock()
+        self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
+        self._make_menus()
+        self._make_tab_shortcuts()
+        self._connect()
+        self._on_loaded(engine.model)
+        self._show_current_state()
+
+    # Building
+
+    def _make_dock(self) -> QDockWidget:
+        dock = QDockWidget("Inspector", self)
+        dock.setObjectName("inspector")
+        dock.setWidget(self.inspector)
+        dock.setAllowedAreas(Qt.DockWidgetArea.RightDockWidgetArea | Qt.DockWidgetArea.LeftDockWidgetArea)
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        self._dock_width = self.inspector.sizeHint().width()
+        self.resizeDocks([dock], [self._dock_width], Qt.Orientation.Horizontal)
+        dock.visibilityChanged.connect(self._on_dock_visibility_changed)
+        return dock
+
+    def _make_menus(self) -> None:
+        self._make_actions()
+        bar = self.menuBar()
+        add_menu(bar, "&File", self._new, self._reopen, None, self._open, None, self._close, self._quit)
+        add_menu(bar, "&Edit", *edit_actions(self))
+        theme = theme_menu(bar, self._settings.theme, self._choose_theme)
+        zoom = self._zoom_actions()
+        add_menu(bar, "&View", self._toggle_inspector(), self._next_pane, None, theme, None, *zoom)
+        add_menu(bar, "&Chat", self._stop, self._copy_answer, None, self._next_tab, self._previous_tab)
+        add_menu(bar, "&Model", self._open, self._reload)
+        add_menu(bar, "&Help", make_action(self, "&About Skein", "Version and licences", self._show_about))
+
+    def _make_actions(self) -> None:
+        self._new = make_action(
+            self, "&New chat", "Open a new chat in a new tab", self._workspace.new_chat, "Ctrl+T", "Ctrl+N"
+        )
+        self._reopen = make_action(
+            self,
+            "&Reopen closed chat",
+            "Bring back the tab closed last",
+            self._workspace.reopen,
+            "Ctrl+Shift+T",
+        )
+        self._open = make_action(
+            self, "&Open model…", "Open a model from a GGUF file", self._choose_model, "Ctrl+O"
+        )
+        self._close = make_action(
+            self, "&Close chat", "Close this tab; it can be reopened", self.tabs.close_current, "Ctrl+W"
+        )
+        self._quit = make_action(
+            self, "&Quit", "Save everything and quit", self.quit_requested.emit, "Ctrl+Q"
+        )
+        self._stop = make_action(
+            self, "&Stop answer", "Stop the answer in this tab", self._stop_answer, "Esc"
+        )
+        self._copy_answer = make_action(
+            self,
+            "&Copy last answer",
+            "Copy the last answer as Markdown",
+            self._copy_last_answer,
+            "Ctrl+Shift+C",
+        )
+        self._next_tab = make_action(
+            self, "&Next tab", "Show the next tab", lambda: self.tabs.show_next(1), "Ctrl+Tab", "Ctrl+PgDown"
+        )
+        self._previous_tab = make_action(
+            self,
+            "&Previous tab",
+            "Show the previous tab",
+            lambda: self.tabs.show_next(-1),
+            "Ctrl+Shift+Tab",
+            "Ctrl+PgUp",
+        )
+        self._reload = make_action(
+            self, "&Reload model", "Load the same file again, with empty memory", self._reload_model
+        )
+        self._next_pane = make_action(
+            self, "Next &pane", "Move the focus to the next pane", self._cycle_panes, "F6"
+        )
+
+    def _zoom_actions(self) -> tuple[QAction, ...]:
+        return (
+            make_action(
+                self, "Zoom &in", "Larger text", lambda: self._set_zoom(self._zoom + 1), Key.ZoomIn, "Ctrl+="
+            ),
+            make_action(
+                self, "Zoom &out", "Smaller text", lambda: self._set_zoom(self._zoom - 1), Key.ZoomOut
+            ),
+            make_action(self, "&Usual size", "Text at its usual size", lambda: self._set_zoom(0), "Ctrl+0"),
+        )
+
+    def _toggle_inspector(self) -> QAction:
+        action = self.dock.toggleViewAction()
+        action.setText("&Inspector")
+        action.setShortcut("F12")
+        action.setStatusTip("Show or hide the slots, cells and steps of the engine")
+        return action
+
+    def _make_tab_shortcuts(self) -> None:
+        for number in range(1, 10):
+            tip = f"Show tab {number}"
+            show = partial(self.tabs.show_index, number - 1)
+            self.addAction(make_action(self, tip, tip, show, f"Alt+{number}"))
+
+    def _connect(self) -> None:
+        self._workspace.closed.connect(self._on_closed)
+        self._workspace.save_failed.connect(self.notices.show_error)
+        self._engine.loading.connect(self.notices.progress.start)
+        self._engine.load_progressed.connect(self.notices.progress.set_fraction)
+        self._engine.loaded.connect(self._on_loaded)
+        self._engine.load_failed.connect(self._on_load_failed)
+        self._engine.engine_failed.connect(self._on_engine_failed)
+        self._engine.reported.connect(self._on_reported)
+        self._report_timer.timeout.connect(self._show_report)
+        self.inspector.chat_activated.connect(self.tabs.show_chat)
+        self.tabs.titles_changed.connect(self.inspector.set_titles)
+        self.tabs.current_state_changed.connect(self._show_current_state)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_colour_scheme_changed)
+
+    # What the engine and the workspace tell
+
+    @Slot(object)
+    def _on_loaded(self, model: ModelInfo | None) -> None:
+        self.notices.progress.hide()
+        if model:
+            self._model_path = model.path
+            self.notices.dismiss_offers()
+        self._report = None
+        self._reload.setEnabled(self._model_path is not None)
+        self.status.set_model(model)
+        self.inspector.set_model(model)
+        self.tabs.set_n_ctx(model.n_ctx if model else 0)
+
+    @Slot(object, str)
+    def _on_load_failed(self, path: Path, message: str) -> None:
+        self.notices.progress.hide()
+        self.notices.show_error(load_error_text(path, message, self._engine.model))
+
+    @Slot(str)
+    def _on_engine_failed(self, message: str) -> None:
+        self._on_loaded(None)
+        self.notices.show_error(engine_error_text(message), "Reload model", self._reload_model)
+
+    @Slot(object)
+    def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
+        self.inspector.apply(reports)
+        self._report = reports[-1]
+        if not self._report_timer.isActive():
+            self._show_report()
+            self._report_timer.start()
+
+    @Slot()
+    def _show_report(self) -> None:
+        if self._report:
+            self.status.apply(self._report)
+            self.tabs.apply(self._report)
+            self._report = None
+
+    @Slot(object)
+    def _on_closed(self, session: ChatSession) -> None:
+        if not session.is_blank:
+            self.undo.offer(closed_text(session.chat.display_title), self._workspace.reopen)
+        self._show_current_state()
+
+    @Slot()
+    def _show_current_state(self) -> None:
+        current = self.tabs.current
+        self._stop.setEnabled(current is not None and current.session.is_busy)
+        self._reopen.setEnabled(self._workspace.can_reopen)
+        title = current.title if current else ""
+        self.setWindowTitle(f"{title} – Skein" if title else "Skein")
+
+    @Slot()
+    def _on_colour_scheme_changed(self) -> None:
+        self._apply_theme()
+
+    @Slot(bool)
+    def _on_dock_visibility_changed(self, is_visible: bool) -> None:
+        """Comes back as wide as it went: Qt gives part of it to the chats meanwhile."""
+        if is_visible:
+            QTimer.singleShot(0, self._widen_dock)  # once it has its place again
+        else:
+            self._dock_width = self.dock.width()
+
+    @Slot()
+    def _widen_dock(self) -> None:
+        if not self.dock.isFloating():
+            self.resizeDocks([self.dock], [self._dock_width], Qt.Orientation.Horizontal)
+
+    # Commands
+
+    def _stop_answer(self) -> None:
+        if self.tabs.current:
+            self.tabs.current.session.stop()
+
+    def _copy_last_answer(self) -> None:
+        turns = self.tabs.current.session.chat.turns if self.tabs.current else []
+        answer = next(
+            (turn.text for turn in reversed(turns) if turn.role is Role.ASSISTANT and turn.text), ""
+        )
+        if answer:
+            QGuiApplication.clipboard().setText(answer)
+
+    def _choose_model(self) -> None:
+        dialog = QFileDialog(self, "Open model")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters(["GGUF models (*.gguf)", "All files (*)"])
+        if self._model_path:
+            dialog.setDirectory(str(self._model_path.parent))
+        dialog.fileSelected.connect(lambda name: self._load(Path(name)))
+        dialog.open()  # never exec: a nested loop would stop every coroutine
+
+    def _reload_model(self) -> None:
+        if self._model_path:
+            self._load(self._model_path)
+
+    def _load(self, path: Path) -> None:
+        self._engine.load(load_params(self._settings, path))
+
+    def _choose_theme(self, name: str) -> None:
+        self._settings.theme = name  # type: ignore[assignment]
+        self._apply_theme()
+        try:
+            self._settings.save()
+        except OSError as error:
+            self.notices.show_error(f"The choice of theme could not be saved: {error.strerror}.")
+
+    def _apply_theme(self) -> None:
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            apply_theme(application, self._settings.theme)
+
+    def _set_zoom(self, zoom: int) -> None:
+        self._zoom = max(MIN_ZOOM, min(MAX_ZOOM, zoom))
+        self.tabs.set_zoom(self._zoom)
+
+    def _cycle_panes(self) -> None:
+        """Message, transcript, inspector, tabs, and round again."""
+        if not self.tabs.current:
+            return
+        view = self.tabs.current
+        panes = [view.composer.editor, view.transcript, self.inspector.table, self.tabs.strip.bar]
+        reachable = [pane for pane in panes if pane.isVisible()]
+        focused = next((i for i, pane in enumerate(reachable) if pane.hasFocus()), -1)
+        reachable[(focused + 1) % len(reachable)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _show_about(self) -> None:
+        box = QMessageBox(self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setWindowTitle("About Skein")
+        box.setIconPixmap(app_icon().pixmap(64, 64))
+        box.setText(f"Skein {__version__}")
+        box.setInformativeText(
+            "Many chats with a local language model through one shared context.\n\n"
+            "Uses llama.cpp (MIT), Qt and PySide6 (LGPLv3), and Lucide icons (ISC)."
+        )
+        box.open()
+
+    # Qt's events
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_model(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if path := dropped_model(event.mimeData()):
+            event.acceptProposedAction()
+            self._load(path)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Whoever owns the program closes it in order; the window goes then."""
+        event.ignore()
+        self.quit_requested.emit()

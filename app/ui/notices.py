@@ -1,0 +1,212 @@
+"""What the window has to say without interrupting. GUI thread.
+
+A load's progress, errors that stay until they are dismissed, an undo that goes by itself.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from app.engine.types import ModelInfo
+from app.look.figures import percent
+from app.look.icons import icon
+from app.look.tokens import current
+from app.ui.plain_text import PlainLabel, one_line
+
+UNDO_FOR_MS = 10_000
+
+
+class Notices(QWidget):
+    """The place under the tab bar. Takes no room while there is nothing to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.progress = LoadStrip(self)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.progress)
+
+    def show_error(self, text: str, action: str = "", on_action: Callable[[], None] | None = None) -> None:
+        """One banner for each different text; it stays until it is dismissed or its action taken."""
+        if any(banner.text == text for banner in self.banners()):
+            return
+        self._column.addWidget(Banner(text, action, on_action, self))
+
+    def dismiss_offers(self) -> None:
+        """There is a model again, so nothing needs to be loaded. What was merely told stays to be read."""
+        for banner in self.banners():
+            if banner.has_offer:
+                banner.dismiss()
+
+    def banners(self) -> list["Banner"]:
+        return [child for child in self.children() if isinstance(child, Banner)]
+
+
+class Banner(QWidget):
+    def __init__(
+        self, text: str, action: str, on_action: Callable[[], None] | None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.text = text
+        self.has_offer = bool(action and on_action)
+        self._mark = QLabel(self)
+        self._mark.setAccessibleName("Error")
+        words = PlainLabel(text, self)
+        words.setWordWrap(True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._dismiss = QToolButton(self)
+        self._dismiss.setAccessibleName("Dismiss")
+        self._dismiss.setToolTip("Dismiss")
+        self._dismiss.clicked.connect(self.dismiss)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 8, 12, 8)
+        row.setSpacing(12)
+        row.addWidget(self._mark)
+        row.addWidget(words, 1)
+        if action and on_action:
+            row.addWidget(self._action(action, on_action))
+        row.addWidget(self._dismiss)
+        self._dress()
+
+    def _action(self, label: str, on_action: Callable[[], None]) -> QPushButton:
+        button = QPushButton(label, self)
+        button.clicked.connect(on_action)
+        button.clicked.connect(self.dismiss)
+        return button
+
+    def dismiss(self) -> None:
+        self.hide()
+        self.setParent(None)
+        self.deleteLater()
+
+    def _dress(self) -> None:
+        self._mark.setPixmap(icon("triangle-alert", current().danger).pixmap(QSize(18, 18)))
+        self._dismiss.setIcon(icon("x"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._dress()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        tint = QColor(tokens.danger)
+        tint.setAlphaF(0.10)
+        painter.fillRect(self.rect(), QColor(tokens.window))
+        painter.fillRect(self.rect(), tint)
+
+
+class LoadStrip(QWidget):
+    """A model's name, how much of it is loaded, and a line that grows."""
+
+    HEIGHT = 30
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name = ""
+        self._fraction = 0.0
+        self.setFixedHeight(self.HEIGHT)
+        self.setAccessibleName("Loading a model")
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return f"Loading {self._name}  {percent(self._fraction, 1.0)}"
+
+    def start(self, path: Path) -> None:
+        self._name = one_line(path.name)
+        self.set_fraction(0.0)
+        self.show()
+
+    def set_fraction(self, fraction: float) -> None:
+        self._fraction = min(1.0, max(0.0, fraction))
+        self.setAccessibleDescription(self.text)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(tokens.window))
+        painter.setPen(QColor(tokens.muted))
+        painter.drawText(self.rect().adjusted(16, 0, -16, -2), Qt.AlignmentFlag.AlignVCenter, self.text)
+        painter.fillRect(0, self.height() - 2, self.width(), 2, QColor(tokens.hairline))
+        painter.fillRect(0, self.height() - 2, int(self.width() * self._fraction), 2, QColor(tokens.accent))
+
+
+class UndoToast(QWidget):
+    """Floats above the bottom of its parent for ten seconds."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._ground = parent
+        self._on_undo: Callable[[], object] | None = None
+        self._words = PlainLabel(parent=self)
+        self.button = QPushButton("Undo", self)
+        self.button.setProperty("kind", "quiet")
+        self.button.clicked.connect(self._on_clicked)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 6, 8, 6)
+        row.setSpacing(8)
+        row.addWidget(self._words)
+        row.addWidget(self.button)
+        self._life = QTimer(self)
+        self._life.setSingleShot(True)
+        self._life.setInterval(UNDO_FOR_MS)
+        self._life.timeout.connect(self.hide)
+        parent.installEventFilter(self)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._words.text()
+
+    def offer(self, text: str, on_undo: Callable[[], object]) -> None:
+        self._on_undo = on_undo
+        self._words.setText(text)
+        self._place()
+        self.show()
+        self.raise_()
+        self._life.start()
+
+    def _on_clicked(self) -> None:
+        self.hide()
+        self._life.stop()
+        if self._on_undo:
+            self._on_undo()
+
+    def _place(self) -> None:
+        self.adjustSize()
+        space = self._ground.size()
+        self.move((space.width() - self.width()) // 2, space.height() - self.height() - 120)
+
+    def eventFilter(self, _watched: object, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return False
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(tokens.hairline))
+        painter.setBrush(QColor(tokens.surface))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+
+
+def load_error_text(path: Path, message: str, model: ModelInfo | None) -> str:
+    stays = f" The model {model.name} stays loaded." if model else ""
+    name, reason = one_line(path.name), one_line(message)
+    return f"{reason}{stays}" if name in reason else f"{name} could not be opened: {reason}{stays}"
+
+
+def engine_error_text(message: str) -> str:
+    return f"The engine stopped: {one_line(message)} Your chats are kept."
+
+
+def closed_text(title: str) -> str:
+    return f"Closed “{one_line(title)}”."

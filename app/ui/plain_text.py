@@ -1,0 +1,42 @@
+"""Guards the places where Qt guesses that a text might be HTML: model names, titles and errors are not.
+
+Pure functions, and the one label that never guesses (GUI thread).
+"""
+
+import html
+import re
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def one_line(text: str) -> str:
+    """Without line breaks, terminal escapes and direction tricks: fit for a title or a menu."""
+    return " ".join(_CONTROL.sub("", text).split())
+
+
+def as_tooltip(text: str) -> str:
+    return "<br>".join(html.escape(_CONTROL.sub("", line)) for line in text.splitlines())
+
+
+def as_tab_text(text: str) -> str:
+    """An ampersand in a tab or a menu would become a mnemonic."""
+    return one_line(text).replace("&", "&&")
+
+
+class PlainLabel(QLabel):
+    """`tone` is "", "muted" or "danger"; the style sheet knows the colours."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "") -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
+        self.setProperty("tone", tone)
+
+    def set_tone(self, tone: str) -> None:
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            self.style().unpolish(self)
+            self.style().polish(self)

@@ -1,0 +1,137 @@
+"""The row of tabs with its "+". Shows titles and marks, tells what was clicked; owns no page. GUI thread."""
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QWidget
+
+from app.look.icons import icon
+from app.look.marks import Mark
+from app.look.painted import TAB_MARK, tab_mark
+from app.look.tokens import current
+from app.ui.plain_text import as_tab_text, as_tooltip, one_line
+
+MIN_TAB, MAX_TAB, TAB_HEIGHT = 84, 220, 34
+
+
+class TabStrip(QWidget):
+    new_requested = Signal()
+    close_requested = Signal(int)
+    current_changed = Signal(int)
+    moved = Signal(int, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bar = _Bar(self)
+        self._new = _new_tab_button(self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 4, 8, 0)
+        row.setSpacing(4)
+        row.addWidget(self.bar)
+        row.addWidget(self._new)
+        row.addStretch(1)
+        self._new.clicked.connect(self.new_requested)
+        self.bar.close_requested.connect(self.close_requested)
+        self.bar.currentChanged.connect(self.current_changed)
+        self.bar.tabMoved.connect(self.moved)
+
+    def insert(self, index: int, title: str) -> None:
+        self.bar.insertTab(index, as_tab_text(title))
+        close = _CloseButton(self.bar)
+        close.clicked.connect(lambda: self._on_close_clicked(close))
+        self.bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
+
+    def remove(self, index: int) -> None:
+        self.bar.removeTab(index)
+
+    def set_title(self, index: int, title: str) -> None:
+        text = as_tab_text(title)
+        if self.bar.tabText(index) != text:
+            self.bar.setTabText(index, text)
+
+    def set_mark(
+        self, index: int, mark: Mark, title: str, sequence: int | None, colour: QColor | None
+    ) -> None:
+        self.bar.setTabIcon(index, tab_mark(mark, colour))
+        self.bar.setTabToolTip(index, as_tooltip(tab_tooltip(title, mark, sequence)))
+
+    def _on_close_clicked(self, button: QToolButton) -> None:
+        for index in range(self.bar.count()):
+            if self.bar.tabButton(index, QTabBar.ButtonPosition.RightSide) is button:
+                self.close_requested.emit(index)
+                return
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), QColor(current().surface))
+
+
+def tab_tooltip(title: str, mark: Mark, sequence: int | None) -> str:
+    state = mark.text if mark.glyph else mark.word
+    place = f" · sequence {sequence}" if sequence is not None else ""
+    return f"{one_line(title)}\n{state}{place}"
+
+
+class _Bar(QTabBar):
+    close_requested = Signal(int)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._pressed = -1
+        self.setMovable(True)
+        self.setDocumentMode(True)
+        self.setDrawBase(False)
+        self.setExpanding(False)
+        self.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setUsesScrollButtons(True)
+        self.setIconSize(TAB_MARK)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName("Chats")
+
+    def tabSizeHint(self, index: int) -> QSize:
+        wanted = super().tabSizeHint(index).width()
+        return QSize(max(MIN_TAB, min(MAX_TAB, wanted)), TAB_HEIGHT)
+
+    def minimumTabSizeHint(self, _index: int) -> QSize:
+        return QSize(MIN_TAB, TAB_HEIGHT)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.MiddleButton:
+            self._pressed = self.tabAt(event.position().toPoint())
+        else:
+            super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is not Qt.MouseButton.MiddleButton:
+            super().mouseReleaseEvent(event)
+        elif self._pressed >= 0 and self._pressed == self.tabAt(event.position().toPoint()):
+            self.close_requested.emit(self._pressed)
+
+
+class _IconButton(QToolButton):
+    """Draws its icon again when the colours change."""
+
+    def __init__(self, name: str, label: str, side: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._name = name
+        self.setFixedSize(side, side)
+        self.setToolTip(label)
+        self.setAccessibleName(label)
+        self.setIcon(icon(name))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.setIcon(icon(self._name))
+
+
+class _CloseButton(_IconButton):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("x", "Close tab", 20, parent)
+        self.setIconSize(QSize(14, 14))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setStyleSheet("padding: 1px; margin-right: 2px;")
+
+
+def _new_tab_button(parent: QWidget) -> QToolButton:
+    button = _IconButton("plus", "New chat (Ctrl+T)", 28, parent)
+    button.setIconSize(QSize(16, 16))
+    return button

@@ -1,0 +1,99 @@
+"""A screen with a window manager, a keyboard and a camera, all of its own."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
+
+PACKAGES = {"Xvfb": "xvfb", "openbox": "openbox", "xdotool": "xdotool", "import": "imagemagick"}
+
+
+def until(condition: Callable[[], T], what: str, timeout_s: float = 40) -> T:
+    """The condition's first true value. Polls: what is waited for happens in another process."""
+    deadline = time.monotonic() + timeout_s
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            pytest.fail(f"{what} did not happen within {timeout_s} s")
+        time.sleep(0.02)
+    return value
+
+
+def require_tools() -> None:
+    missing = [package for tool, package in PACKAGES.items() if not shutil.which(tool)]
+    if missing:
+        pytest.fail(f"The window tests need these programs: sudo apt-get install {' '.join(missing)}")
+
+
+@contextmanager
+def process(*command: str, **options: object) -> Iterator[subprocess.Popen[bytes]]:
+    child = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)  # type: ignore[call-overload]
+    try:
+        yield child
+    finally:
+        child.terminate()
+        child.wait(timeout=10)
+        if child.stdout:
+            child.stdout.close()
+
+
+class Desktop:
+    def __init__(self, display: str) -> None:
+        self.environment = {**os.environ, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
+
+    def keys(self, *combinations: str) -> None:
+        """One after the other, as fast as they can be pressed."""
+        self._xdotool("key", "--clearmodifiers", "--delay", "0", *combinations)
+
+    def type(self, text: str) -> None:
+        self._xdotool("type", "--delay", "4", text)
+
+    def window_of(self, pid: int) -> str:
+        """The visible window of a process, or an empty text."""
+        found = self._xdotool("search", "--onlyvisible", "--pid", str(pid), "--name", "Skein")
+        return found.split("\n")[0].strip()
+
+    def activate(self, window: str) -> None:
+        self._xdotool("windowactivate", "--sync", window)
+
+    def has_window_manager(self) -> bool:
+        return self._xdotool("get_num_desktops") != ""
+
+    def photograph(self, path: Path) -> Path:
+        subprocess.run(["import", "-window", "root", str(path)], env=self.environment, check=True, timeout=20)
+        return path
+
+    def _xdotool(self, *arguments: str) -> str:
+        done = subprocess.run(
+            ["xdotool", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        return done.stdout
+
+
+@contextmanager
+def new_desktop() -> Iterator[Desktop]:
+    """Xvfb chooses a free display number by itself."""
+    require_tools()
+    with ExitStack() as stack:
+        screen = ("-screen", "0", "1400x900x24", "-nolisten", "tcp", "-noreset", "-displayfd", "1")
+        server = stack.enter_context(process("Xvfb", *screen, stdout=subprocess.PIPE))
+        assert server.stdout
+        number = server.stdout.readline().decode().strip()
+        assert number, "Xvfb did not start"
+        desktop = Desktop(f":{number}")
+        manager = stack.enter_context(process("openbox", "--sm-disable", env=desktop.environment))
+        until(lambda: manager.poll() is not None or desktop.has_window_manager(), "a window manager")
+        assert manager.poll() is None, "openbox did not start"
+        yield desktop

@@ -1,0 +1,134 @@
+"""One home and the Skein that lives in it: starts it, reads its window, its log and its database."""
+
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.desktop import Desktop, until
+
+ROOT = Path(__file__).resolve().parents[2]
+_STEP = re.compile(r"engine: step \d+ \| .* rows, ")
+_REQUEST_IN_STEP = re.compile(r"seq \d+ decode [^|]*request=(\w+)")
+
+
+@dataclass
+class Skein:
+    home: Path
+    desktop: Desktop
+    process: subprocess.Popen[bytes] | None = None
+    window: str = ""
+    _log_start: int = field(default=0)
+
+    @property
+    def output_file(self) -> Path:
+        """What it wrote to the terminal, in all its runs."""
+        return self.home / "output.txt"
+
+    @property
+    def database_file(self) -> Path:
+        return self.home / "data" / "skein" / "chats.db"
+
+    @property
+    def _state_file(self) -> Path:
+        return self.home / "window.json"
+
+    @property
+    def _log_file(self) -> Path:
+        return next((self.home / "state").rglob("skein.log"), self.home / "none")
+
+    def start(self, *arguments: str, observed: bool = True) -> None:
+        """Returns when the window is there, the model is loaded and the keyboard is the window's."""
+        self.home.mkdir(exist_ok=True)
+        self._state_file.unlink(missing_ok=True)
+        self._log_start = self._log_file.stat().st_size if self._log_file.exists() else 0
+        program = ["-m", "tests.e2e.observed", str(self._state_file)] if observed else ["-m", "app"]
+        self.process = self.run(*program, "--debug", *arguments)
+        pid = self.process.pid
+        self.window = until(lambda: self._running() and self.desktop.window_of(pid), "the window")
+        self.desktop.activate(self.window)
+        until(lambda: "is loaded" in self.log() and "open again" in self.log(), "the model and the tabs")
+        if observed:
+            until(lambda: self.state()["has_focus"], "the keyboard focus")
+
+    def run(self, *arguments: str) -> subprocess.Popen[bytes]:
+        folders = {
+            f"XDG_{name.upper()}_HOME": str(self.home / name) for name in ("data", "config", "state", "cache")
+        }
+        with self.output_file.open("ab") as output:
+            return subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                env={**self.desktop.environment, **folders, "HOME": str(self.home)},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def configure(self, **settings: object) -> None:
+        file = self.home / "config" / "skein" / "settings.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings))
+
+    def wait_for_end(self, timeout_s: float) -> tuple[int, float]:
+        """Exit code and the seconds it took."""
+        assert self.process
+        started = time.monotonic()
+        self.process.wait(timeout=timeout_s)
+        return self.process.returncode, time.monotonic() - started
+
+    def clean_up(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+    # What can be seen of it.
+
+    def state(self) -> dict[str, Any]:
+        """What the window showed a moment ago."""
+        return until(self._read_state, "the window's first sign of life")
+
+    def log(self) -> str:
+        """What this run has logged."""
+        if not self._log_file.exists():
+            return ""
+        with self._log_file.open(encoding="utf-8") as file:
+            file.seek(self._log_start)
+            return file.read()
+
+    def requests_per_step(self) -> list[set[str]]:
+        """For each step: whose next token it computed."""
+        return [set(_REQUEST_IN_STEP.findall(line)) for line in self.log().splitlines() if _STEP.search(line)]
+
+    def turns(self) -> list[tuple[str, str, str, str]]:
+        """Of all chats in the database: chat id, role, state, text."""
+        return self._query(
+            "SELECT chat_id, role, state, text FROM turns JOIN chats ON chats.id = chat_id "
+            "ORDER BY chats.rowid, position"
+        )
+
+    def open_tabs(self) -> list[str]:
+        return [row[0] for row in self._query("SELECT chat_id FROM open_tabs ORDER BY position")]
+
+    def _query(self, sql: str) -> list[Any]:
+        connection = sqlite3.connect(f"file:{self.database_file}?mode=ro", uri=True)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def _read_state(self) -> dict[str, Any] | None:
+        self._running()
+        return json.loads(self._state_file.read_text()) if self._state_file.exists() else None
+
+    def _running(self) -> bool:
+        assert self.process
+        assert "Nobody caught this" not in self.log(), self.log().partition("Nobody caught this")[2][:3000]
+        if self.process.poll() is not None:
+            code, output = self.process.returncode, self.output_file.read_text()
+            raise AssertionError(f"skein ended with code {code}:\n{output}\n{self.log()[-3000:]}")
+        return True

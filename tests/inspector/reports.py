@@ -1,0 +1,34 @@
+"""Step reports as the engine would make them."""
+
+from app.engine.types import CellUsage, SlotSnapshot, SlotState, Span, StepReport, Usage
+
+EMPTY = tuple(SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(4))
+
+
+def decoding(seq_id: int, chat_id: str, num_cells: int = 412) -> SlotSnapshot:
+    usage = Usage(96, 80, 12, 4, 42, 0.0, 0.1, 1.0)
+    return SlotSnapshot(
+        seq_id, SlotState.DECODE, chat_id, f"of {chat_id}", 0, num_cells - 1, num_cells, 196, 96, 0, usage
+    )
+
+
+def span(seq_id: int, num_rows: int = 1) -> Span:
+    return Span(seq_id, f"chat {seq_id}", f"of chat {seq_id}", 0, num_rows, True, 1, None)
+
+
+def report(
+    step: int, *slots: SlotSnapshot, decode_ms: float = 38.0, events: tuple[str, ...] = ()
+) -> StepReport:
+    used = {slot.seq_id: slot for slot in slots}
+    return StepReport(
+        step=step,
+        outputs=(),
+        spans=tuple(span(slot.seq_id) for slot in slots if slot.state is SlotState.DECODE),
+        slots=tuple(used.get(slot.seq_id, slot) for slot in EMPTY),
+        cells=CellUsage(4096, sum(slot.num_cells for slot in slots), 196 if slots else 0),
+        num_waiting=1,
+        schedule_ms=0.08,
+        decode_ms=decode_ms,
+        update_ms=0.4,
+        events=events,
+    )

@@ -1,0 +1,31 @@
+import pytest
+
+from app.look.figures import count, milliseconds, percent, rate, seconds
+
+
+def test_thousands_are_set_apart() -> None:
+    assert count(1234567) == "1,234,567"
+
+
+@pytest.mark.parametrize(
+    ("speed", "text"), [(0.0, "0 tok/s"), (9.94, "9.9 tok/s"), (41.4, "41 tok/s"), (1234.5, "1,234 tok/s")]
+)
+def test_speed_has_a_decimal_only_below_ten(speed: float, text: str) -> None:
+    assert rate(speed) == text
+
+
+@pytest.mark.parametrize(("part", "text"), [(0, "0%"), (61, "61%"), (99.9, "99%"), (100, "100%")])
+def test_only_what_is_complete_is_100_percent(part: float, text: str) -> None:
+    assert percent(part, 100) == text
+
+
+def test_a_share_of_nothing_is_nothing() -> None:
+    assert percent(0, 0) == "0%"
+
+
+def test_times_carry_their_unit() -> None:
+    assert seconds(0.034) == "0.03 s"
+    assert seconds(0.14) == "0.1 s"
+    assert seconds(1234) == "1,234 s"
+    assert milliseconds(38.04) == "38.0 ms"
+    assert milliseconds(1234.5) == "1,234 ms"

@@ -1,0 +1,37 @@
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.look.theme import apply_theme, style_sheet, tokens_for
+from app.look.tokens import DARK, LIGHT, current
+
+
+@pytest.fixture
+def application(qapp: QApplication) -> Iterator[QApplication]:
+    yield qapp
+    apply_theme(qapp, "light")
+
+
+def test_a_chosen_theme_does_not_ask_the_system() -> None:
+    assert tokens_for("dark", Qt.ColorScheme.Light) is DARK
+    assert tokens_for("light", Qt.ColorScheme.Dark) is LIGHT
+
+
+def test_the_system_theme_follows_the_system_and_is_light_where_it_does_not_say() -> None:
+    assert tokens_for("system", Qt.ColorScheme.Dark) is DARK
+    assert tokens_for("system", Qt.ColorScheme.Light) is LIGHT
+    assert tokens_for("system", Qt.ColorScheme.Unknown) is LIGHT
+
+
+def test_the_tokens_in_use_are_those_of_the_theme_applied_last(application: QApplication) -> None:
+    apply_theme(application, "dark")
+    assert current() is DARK
+    apply_theme(application, "light")
+    assert current() is LIGHT
+
+
+def test_every_name_in_the_style_sheet_is_a_token() -> None:
+    assert "@" not in style_sheet(LIGHT)
+    assert "@" not in style_sheet(DARK)

@@ -1,0 +1,35 @@
+import pytest
+
+from app.look.tokens import DARK, LIGHT, Tokens
+
+BACKGROUNDS = ("window", "surface", "raised")
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """As WCAG 2 counts it: 1 to 21."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("background", BACKGROUNDS)
+class TestContrast:
+    def test_text_stands_out_seven_to_one(self, tokens: Tokens, background: str) -> None:
+        assert contrast(tokens.text, getattr(tokens, background)) >= 7
+
+    @pytest.mark.parametrize("name", ["muted", "accent", "danger", "warning", "ok"])
+    def test_quiet_and_coloured_text_stands_out_four_and_a_half_to_one(
+        self, tokens: Tokens, background: str, name: str
+    ) -> None:
+        assert contrast(getattr(tokens, name), getattr(tokens, background)) >= 4.5
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_what_is_written_on_the_accent_can_be_read(tokens: Tokens) -> None:
+    assert contrast(tokens.on_accent, tokens.accent) >= 4.5

@@ -1,0 +1,135 @@
+"""Stand-ins for what the window is given: the same signals and names, and a script instead of an engine."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chats.chat import Chat, Turn, TurnState
+from app.engine.types import LoadParams, ModelInfo, Role
+
+
+class FakeEngine(QObject):
+    """Notes what it is asked for; a test emits what it answers."""
+
+    loading = Signal(object)
+    load_progressed = Signal(float)
+    loaded = Signal(object)
+    load_failed = Signal(object, str)
+    engine_failed = Signal(str)
+    reported = Signal(object)
+
+    def __init__(self, model: ModelInfo | None = None) -> None:
+        super().__init__()
+        self.model = model
+        self.loads: list[LoadParams] = []
+
+    def load(self, params: LoadParams) -> None:
+        self.loads.append(params)
+        self.loading.emit(params.path)
+
+    def finish_load(self, model: ModelInfo) -> None:
+        self.model = model
+        self.loaded.emit(model)
+
+
+class FakeSession(QObject):
+    """A chat whose answers the test writes by `say` and ends by `finish`."""
+
+    changed = Signal()
+    text_appended = Signal(str)
+    finished = Signal(object)
+
+    def __init__(self, chat: Chat | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.chat = chat or Chat()
+        self.draft = ""
+        self.request_id: str | None = None
+        self.sent: list[str] = []
+        self.num_stops = 0
+
+    @property
+    def is_busy(self) -> bool:
+        return self.request_id is not None
+
+    @property
+    def is_blank(self) -> bool:
+        return not (self.chat.turns or self.chat.title or self.draft.strip())
+
+    def send(self, text: str) -> None:
+        self.sent.append(text)
+        self.chat.turns += [Turn(Role.USER, text), Turn(Role.ASSISTANT, "", TurnState.STREAMING)]
+        self.request_id = f"request {len(self.sent)}"
+        self.changed.emit()
+
+    def say(self, text: str) -> None:
+        self.chat.turns[-1].text += text
+        self.text_appended.emit(text)
+
+    def finish(self, state: TurnState = TurnState.DONE, notice: str = "") -> None:
+        answer = self.chat.turns[-1]
+        answer.state, answer.notice = state, notice
+        self.request_id = None
+        self.changed.emit()
+        self.finished.emit(answer)
+
+    def stop(self) -> None:
+        self.num_stops += 1
+        self.finish(TurnState.STOPPED)
+
+
+class FakeWorkspace(QObject):
+    """Keeps open and closed chats in memory."""
+
+    opened = Signal(object, int)
+    closed = Signal(object)
+    current_changed = Signal(object)
+    save_failed = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sessions: list[FakeSession] = []
+        self._closed: list[tuple[FakeSession, int]] = []
+        self.current: FakeSession | None = None
+
+    @property
+    def sessions(self) -> tuple[FakeSession, ...]:
+        return tuple(self._sessions)
+
+    @property
+    def can_reopen(self) -> bool:
+        return bool(self._closed)
+
+    def new_chat(self) -> FakeSession:
+        return self.open(Chat(), len(self._sessions))
+
+    def open(self, chat: Chat, index: int) -> FakeSession:
+        session = FakeSession(chat, self)
+        self._sessions.insert(index, session)
+        self.opened.emit(session, index)
+        self.set_current(session)
+        return session
+
+    def close(self, session: FakeSession) -> None:
+        if session.is_busy:
+            session.finish(TurnState.STOPPED)
+        index = self._sessions.index(session)
+        self._sessions.remove(session)
+        self._closed.append((session, index))
+        self.closed.emit(session)
+        if not self._sessions:
+            self.new_chat()
+        elif self.current is session:
+            self.set_current(self._sessions[min(index, len(self._sessions) - 1)])
+
+    def reopen(self) -> FakeSession | None:
+        if not self._closed:
+            return None
+        session, index = self._closed.pop()
+        return self.open(session.chat, index)
+
+    def move(self, session: FakeSession, index: int) -> None:
+        self._sessions.remove(session)
+        self._sessions.insert(index, session)
+
+    def set_current(self, session: FakeSession) -> None:
+        if session is not self.current and session in self._sessions:
+            self.current = session
+            self.current_changed.emit(session)

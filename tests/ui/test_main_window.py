@@ -1,0 +1,307 @@
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QAction, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMenu, QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
+
+from app.look.tokens import DARK, LIGHT, current
+from app.settings import Settings
+from app.ui.main_window import MainWindow
+from tests.fakes import model_info
+from tests.inspector.reports import decoding, report
+from tests.ui.fakes import FakeEngine, FakeWorkspace
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+ALT = Qt.KeyboardModifier.AltModifier
+NONE = Qt.KeyboardModifier.NoModifier
+
+
+def press(qtbot: QtBot, window: MainWindow, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
+    window.activateWindow()
+    qtbot.keyClick(QApplication.focusWidget() or window, key, modifiers)
+
+
+def all_actions(window: MainWindow) -> list[QAction]:
+    return [action for action in window.findChildren(QAction) if action.text() and not action.isSeparator()]
+
+
+class TestTabs:
+    def test_keys_open_close_and_reopen_tabs(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        press(qtbot, window, Qt.Key.Key_T, CTRL)
+        press(qtbot, window, Qt.Key.Key_T, CTRL)
+        assert len(workspace.sessions) == 3
+        second = workspace.sessions[1]
+        second.send("Sums")
+        second.finish()
+        press(qtbot, window, Qt.Key.Key_2, ALT)
+        assert workspace.current is second
+        press(qtbot, window, Qt.Key.Key_W, CTRL)
+        assert len(workspace.sessions) == 2
+        press(qtbot, window, Qt.Key.Key_T, CTRL | SHIFT)
+        assert workspace.sessions[1].chat.display_title == "Sums"
+
+    def test_keys_walk_through_the_tabs_and_round_the_end(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        for _ in range(2):
+            workspace.new_chat()
+        first, second, third = workspace.sessions
+        press(qtbot, window, Qt.Key.Key_Tab, CTRL)
+        assert workspace.current is first
+        press(qtbot, window, Qt.Key.Key_PageDown, CTRL)
+        assert workspace.current is second
+        press(qtbot, window, Qt.Key.Key_PageUp, CTRL)
+        press(qtbot, window, Qt.Key.Key_Tab, CTRL | SHIFT)
+        assert workspace.current is third
+
+    def test_the_shown_tabs_composer_has_the_focus(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        window.activateWindow()
+        workspace.new_chat()
+        current_view = window.tabs.current
+        assert current_view
+        qtbot.waitUntil(lambda: current_view.composer.editor.hasFocus())
+
+    def test_a_tab_follows_its_chats_title(self, window: MainWindow, workspace: FakeWorkspace) -> None:
+        workspace.sessions[0].send("Count from 7 to 30")
+        assert window.tabs.strip.bar.tabText(0) == "Count from 7 to 30"
+        assert window.windowTitle() == "Count from 7 to 30 – Skein"
+
+    def test_an_answer_finished_behind_makes_the_tab_unread_until_it_is_shown(
+        self, window: MainWindow, workspace: FakeWorkspace
+    ) -> None:
+        behind = workspace.sessions[0]
+        behind.send("Count")
+        workspace.new_chat()
+        assert window.tabs.views[0].mark.word == "computing"
+        behind.finish()
+        assert window.tabs.views[0].mark.word == "unread"
+        workspace.set_current(behind)
+        assert window.tabs.views[0].mark.word == "idle"
+
+    def test_moving_a_tab_moves_its_chat(self, window: MainWindow, workspace: FakeWorkspace) -> None:
+        workspace.new_chat()
+        first, second = workspace.sessions
+        window.tabs.strip.bar.moveTab(0, 1)
+        assert workspace.sessions == (second, first)
+        assert [view.session for view in window.tabs.views] == [second, first]
+
+    def test_closing_a_tab_that_computes_asks_nothing_and_offers_undo(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        workspace.sessions[0].send("Sums")
+        press(qtbot, window, Qt.Key.Key_W, CTRL)
+        assert QApplication.activeModalWidget() is None
+        assert window.undo.text == "Closed “Sums”."
+        window.undo.button.click()
+        assert workspace.sessions[0].chat.display_title == "Sums"
+
+    def test_closing_an_empty_chat_offers_nothing(self, window: MainWindow, qtbot: QtBot) -> None:
+        press(qtbot, window, Qt.Key.Key_W, CTRL)
+        assert not window.undo.isVisible()
+
+    def test_several_tabs_stream_and_only_the_shown_one_draws(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        for _ in range(2):
+            workspace.new_chat()
+        for session in workspace.sessions:
+            session.send("Count")
+            session.say("1, 2, 3")
+        qtbot.waitUntil(lambda: window.tabs.views[2].transcript.plain_text() == "Count\n1, 2, 3")
+        assert [view.transcript.plain_text() for view in window.tabs.views[:2]] == ["", ""]
+        workspace.set_current(workspace.sessions[0])
+        assert window.tabs.views[0].transcript.plain_text() == "Count\n1, 2, 3"
+
+
+class TestModel:
+    def test_a_load_is_shown_under_the_tabs_and_never_modal(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        engine.loading.emit(Path("/m/big.gguf"))
+        engine.load_progressed.emit(0.5)
+        assert window.notices.progress.isVisible()
+        assert window.notices.progress.text == "Loading big.gguf  50%"
+        engine.finish_load(model_info(name="big", n_ctx=8192))
+        assert not window.notices.progress.isVisible()
+        assert window.status.model.text() == "big"
+
+    def test_a_failed_load_leaves_a_banner_and_the_model(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        engine.loading.emit(Path("/m/notes.gguf"))
+        engine.load_failed.emit(Path("/m/notes.gguf"), "It is not a GGUF file.")
+        (banner,) = window.notices.banners()
+        assert banner.text.endswith("It is not a GGUF file. The model starter stays loaded.")
+        assert not window.notices.progress.isVisible()
+        assert window.status.model.text() == "starter"
+
+    def test_a_dead_engine_offers_to_load_again(self, window: MainWindow, engine: FakeEngine) -> None:
+        path = engine.model.path if engine.model else None
+        engine.model = None
+        engine.engine_failed.emit("llama_decode failed with code -3.")
+        (banner,) = window.notices.banners()
+        banner.findChildren(QPushButton)[0].click()
+        assert [params.path for params in engine.loads] == [path]
+
+    def test_a_dropped_gguf_is_loaded_and_other_files_are_not(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        for name in ("notes.txt", "My model.gguf"):
+            data = QMimeData()
+            data.setUrls([QUrl.fromLocalFile(f"/m/{name}")])
+            event = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, NONE)
+            window.dropEvent(event)
+        assert [params.path for params in engine.loads] == [Path("/m/My model.gguf")]
+
+    def test_opening_a_file_does_not_block(
+        self, window: MainWindow, engine: FakeEngine, qtbot: QtBot
+    ) -> None:
+        press(qtbot, window, Qt.Key.Key_O, CTRL)
+        dialog = window.findChild(QFileDialog)
+        assert dialog
+        dialog.fileSelected.emit("/m/other.gguf")
+        dialog.close()
+        assert [params.path for params in engine.loads] == [Path("/m/other.gguf")]
+
+
+class TestReports:
+    def test_status_tabs_and_inspector_show_the_same_step(
+        self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine
+    ) -> None:
+        chat_id = workspace.sessions[0].chat.id
+        engine.reported.emit((report(1, decoding(2, chat_id, 823)),))
+        assert window.status.cells.text() == "823 / 4,096 cells, 196 shared"
+        assert window.status.queue.text() == "1 running, 1 waiting"
+        assert window.tabs.views[0].composer.meter.text == "823 / 4,096"
+        assert "sequence 2" in window.tabs.strip.bar.tabToolTip(0)
+        assert window.inspector.slots.index(2, 1).data() == "New chat"
+
+    def test_a_burst_of_reports_ends_with_the_last(
+        self, window: MainWindow, engine: FakeEngine, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        chat_id = workspace.sessions[0].chat.id
+        for step in range(1, 200):
+            engine.reported.emit((report(step, decoding(0, chat_id, step)),))
+        assert window.status.cells.text().startswith("1 / ")
+        qtbot.waitUntil(lambda: window.status.cells.text().startswith("199 / "))
+
+    def test_a_click_in_the_inspector_shows_the_chat(
+        self, window: MainWindow, workspace: FakeWorkspace
+    ) -> None:
+        first = workspace.sessions[0]
+        workspace.new_chat()
+        window.inspector.chat_activated.emit(first.chat.id)
+        assert workspace.current is first
+
+
+class TestCommands:
+    def test_escape_stops_the_answer_of_this_tab_only(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        workspace.new_chat()
+        first, second = workspace.sessions
+        first.send("Count")
+        second.send("Count")
+        press(qtbot, window, Qt.Key.Key_Escape)
+        assert (first.num_stops, second.num_stops) == (0, 1)
+
+    def test_f12_hides_and_shows_the_inspector(self, window: MainWindow, qtbot: QtBot) -> None:
+        press(qtbot, window, Qt.Key.Key_F12)
+        assert not window.dock.isVisible()
+        press(qtbot, window, Qt.Key.Key_F12)
+        assert window.dock.isVisible()
+
+    def test_the_inspector_comes_back_as_wide_as_it_went(self, window: MainWindow, qtbot: QtBot) -> None:
+        window.resizeDocks([window.dock], [480], Qt.Orientation.Horizontal)
+        qtbot.waitUntil(lambda: window.dock.width() == 480)
+        narrow = window.tabs.width()
+        press(qtbot, window, Qt.Key.Key_F12)
+        qtbot.waitUntil(lambda: window.tabs.width() > narrow)
+        press(qtbot, window, Qt.Key.Key_F12)
+        qtbot.waitUntil(lambda: window.tabs.width() == narrow)
+        assert window.dock.width() == 480
+
+    def test_f6_goes_round_the_panes(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        workspace.sessions[0].send("Count")
+        seen = []
+        for _ in range(4):
+            press(qtbot, window, Qt.Key.Key_F6)
+            seen.append(QApplication.focusWidget())
+        view = window.tabs.current
+        assert view
+        panes = {view.composer.editor, view.transcript, window.inspector.table, window.tabs.strip.bar}
+        assert set(seen) == panes
+
+    def test_zoom_changes_the_text_and_comes_back(self, window: MainWindow, qtbot: QtBot) -> None:
+        view = window.tabs.current
+        assert view
+        before = view.composer.editor.font().pointSizeF()
+        press(qtbot, window, Qt.Key.Key_Equal, CTRL)
+        assert view.composer.editor.font().pointSizeF() == before + 1
+        press(qtbot, window, Qt.Key.Key_0, CTRL)
+        assert view.composer.editor.font().pointSizeF() == before
+
+    def test_a_chosen_theme_is_applied_and_remembered(self, window: MainWindow, tmp_path: Path) -> None:
+        menu = next(menu for menu in window.findChildren(QMenu) if menu.title() == "&Theme")
+        next(action for action in menu.actions() if action.text() == "&Dark").trigger()
+        assert current() is DARK
+        assert Settings.load(tmp_path / "settings.json").theme == "dark"
+        next(action for action in menu.actions() if action.text() == "&Light").trigger()
+        assert current() is LIGHT
+
+    def test_closing_the_window_only_asks_to_quit(self, window: MainWindow, qtbot: QtBot) -> None:
+        with qtbot.waitSignal(window.quit_requested):
+            window.close()
+        assert window.isVisible()
+
+    def test_every_command_says_what_it_does(self, window: MainWindow) -> None:
+        commands = [
+            action for action in all_actions(window) if action.menu() is None and action.statusTip() == ""
+        ]
+        assert [action.text() for action in commands if action.parent() in (window, window.dock)] == []
+
+    def test_no_two_commands_share_a_key(self, window: MainWindow) -> None:
+        keys = [key.toString() for action in all_actions(window) for key in action.shortcuts()]
+        assert len(keys) == len(set(keys))
+
+
+class TestAccessibility:
+    def test_buttons_without_words_have_a_name(self, window: MainWindow, workspace: FakeWorkspace) -> None:
+        workspace.sessions[0].send("Count")
+        mute = [
+            button
+            for button in window.findChildren(QToolButton)
+            if not (button.text() or button.accessibleName()) and not button.objectName().startswith("qt_")
+        ]
+        scroll_arrows = set(window.tabs.strip.bar.findChildren(QToolButton))
+        assert [button for button in mute if button not in scroll_arrows] == []
+
+    def test_labels_fed_from_outside_are_plain(self, window: MainWindow, engine: FakeEngine) -> None:
+        engine.finish_load(model_info(name="<img src=file:///dev/zero>"))
+        rich = [label for label in window.findChildren(QLabel) if "<" in label.text()]
+        assert rich
+        assert all(label.textFormat() is Qt.TextFormat.PlainText for label in rich)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_change_of_theme_reaches_text_that_is_already_there(
+    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot, theme: str
+) -> None:
+    session = workspace.sessions[0]
+    session.send("Show")
+    session.say("[link](https://example.org)\n\n```py\nx = 1\n```")
+    session.finish()
+    qtbot.waitUntil(lambda: "link" in window.tabs.views[0].transcript.plain_text())
+    window._choose_theme(theme)
+    answer = window.tabs.views[0].transcript._views[-1]
+    prose = answer._body._parts[0]  # type: ignore[union-attr]
+    assert (DARK if theme == "dark" else LIGHT).accent in prose.toHtml()  # type: ignore[union-attr]
