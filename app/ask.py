@@ -10,8 +10,9 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from app import paths
 from app.engine.engine import Engine
@@ -22,6 +23,7 @@ from app.engine.types import (
     FinishReason,
     LoadParams,
     Message,
+    ModelInfo,
     Output,
     Request,
     Role,
@@ -37,8 +39,8 @@ def main(argv: Sequence[str]) -> int:
     """Exit code 0 when every prompt was answered, 1 when one was not, 130 after Ctrl+C."""
     options = _parse(argv)
     try:
-        requests = [_request(options, index, prompt) for index, prompt in enumerate(options.prompts)]
-        return _ask(options, requests)
+        SamplingParams(**_chosen_sampling(options))  # nonsense is told before a large model is loaded
+        return _ask(options)
     except (EngineError, RequestError) as error:
         print(f"skein ask: {error}", file=sys.stderr)
         return 1
@@ -57,7 +59,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--system", default="", metavar="TEXT", help="system prompt for all of them")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)")
     parser.add_argument(
-        "--temperature", type=float, default=0.0, metavar="T", help="0 takes the likeliest token (default)"
+        "--temperature", type=float, metavar="T", help="0: the likeliest token (default: the model's own)"
     )
     parser.add_argument("--seed", type=int, metavar="S", help="makes answers above temperature 0 repeatable")
     parser.add_argument("--slots", type=int, metavar="N", help="most prompts answered at the same time")
@@ -69,23 +71,30 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def _request(options: argparse.Namespace, index: int, prompt: str) -> Request:
+def _chosen_sampling(options: argparse.Namespace) -> dict[str, Any]:
+    chosen = {"temperature": options.temperature, "seed": options.seed}
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _request(options: argparse.Namespace, model: ModelInfo, index: int, prompt: str) -> Request:
     system = [Message(Role.SYSTEM, options.system)] if options.system else []
     return Request(
         request_id=f"ask-{index}",
         chat_id=f"ask-{index}",
         messages=(*system, Message(Role.USER, prompt)),
-        sampling=SamplingParams(temperature=options.temperature, seed=options.seed),
+        sampling=replace(model.sampling, **_chosen_sampling(options)),
         max_tokens=options.max_tokens,
         keep_cells=False,
     )
 
 
-def _ask(options: argparse.Namespace, requests: Sequence[Request]) -> int:
+def _ask(options: argparse.Namespace) -> int:
     """The loop runs on this thread, and prints as it goes."""
-    slots = options.slots or min(len(requests), MAX_SIDE_BY_SIDE)
+    slots = options.slots or min(len(options.prompts), MAX_SIDE_BY_SIDE)
     params = LoadParams(options.model, n_ctx=options.ctx, n_seq_max=slots, n_threads=options.threads)
     with open_llama_backend(params) as backend:
+        prompts = enumerate(options.prompts)
+        requests = [_request(options, backend.model, index, prompt) for index, prompt in prompts]
         answers = _Answers(requests, as_json=options.json)
 
         def on_reports_ready() -> None:

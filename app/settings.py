@@ -18,7 +18,10 @@ log = logging.getLogger(__name__)
 
 
 class Settings(BaseModel):
-    """Zero for `n_ctx` and `n_threads` means "choose for me"; `model_path` None is the starter model."""
+    """Zero for `n_ctx` and `n_threads` means "choose for me"; `model_path` None is the starter model.
+
+    None for how answers are sampled means as the model's maker recommends.
+    """
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore")
 
@@ -28,11 +31,11 @@ class Settings(BaseModel):
     n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8
     n_threads: Annotated[int, Field(ge=0, le=512)] = 0
     system_prompt: str = ""
-    temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 0.8
-    top_k: Annotated[int, Field(ge=0, le=1_000_000)] = 40
-    top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.95
-    min_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.05
-    repeat_penalty: Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)] = 1.0
+    temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
+    top_k: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    min_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    repeat_penalty: Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None  # None: as long as the context allows
 
     _path: Path | None = PrivateAttr(default=None)

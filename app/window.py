@@ -20,6 +20,7 @@ from app import log, paths
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.bug_reporter import BugReporter
+from app.bridge.garbage import GarbageCollector
 from app.bridge.parameters import load_params
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
@@ -113,6 +114,7 @@ class Program(QObject):
         self._settings = settings
         self._models = models_to_try(model, settings.model_path, paths.starter_model())
         self._quit = asyncio.Event()
+        self._garbage = GarbageCollector(self)
         self._bugs = BugReporter(self)
         self._store = ChatStore(paths.chats_file())
         self._engine = ActiveEngine(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import os
 from collections.abc import Callable, Iterator
@@ -20,6 +21,14 @@ os.environ["QT_API"] = "pyside6"
 
 TINY_CONTEXT = {"n_ctx": 512, "n_seq_max": 4, "n_batch": 64}
 ASYNC_TEST_SECONDS = 20
+
+
+@pytest.fixture(autouse=True, scope="module")
+def garbage_is_collected_on_this_thread() -> Iterator[None]:
+    """Qt objects must die on the GUI's thread, and the collector runs on whichever thread allocates."""
+    gc.disable()
+    yield
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)

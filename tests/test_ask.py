@@ -14,7 +14,7 @@ pytestmark = pytest.mark.native
 
 @pytest.fixture
 def model(tiny_gguf):
-    return ["--model", str(tiny_gguf("qwen3")), "--threads", "1", "--ctx", "512"]
+    return ["--model", str(tiny_gguf("qwen3")), "--threads", "1", "--ctx", "512", "--temperature", "0"]
 
 
 def test_answers_go_to_stdout_and_figures_to_stderr(model, capfd):

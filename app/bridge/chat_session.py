@@ -122,6 +122,6 @@ class ChatSession(QObject):
             request_id=uuid.uuid4().hex,
             chat_id=self._chat.id,
             messages=self._chat.messages(),
-            sampling=sampling_params(self._settings),
+            sampling=sampling_params(self._settings, self._engine.model),
             max_tokens=self._settings.max_tokens,
         )

@@ -1,9 +1,12 @@
 """Turns the settings into what the engine understands."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from app.engine.types import LoadParams, SamplingParams
+from app.engine.types import LoadParams, ModelInfo, SamplingParams
 from app.settings import Settings
+
+_SAMPLING = {"temperature", "top_k", "top_p", "min_p", "repeat_penalty"}
 
 
 def load_params(settings: Settings, path: Path) -> LoadParams:
@@ -12,11 +15,8 @@ def load_params(settings: Settings, path: Path) -> LoadParams:
     )
 
 
-def sampling_params(settings: Settings) -> SamplingParams:
-    return SamplingParams(
-        temperature=settings.temperature,
-        top_k=settings.top_k,
-        top_p=settings.top_p,
-        min_p=settings.min_p,
-        repeat_penalty=settings.repeat_penalty,
-    )
+def sampling_params(settings: Settings, model: ModelInfo | None) -> SamplingParams | None:
+    """What the user chose, over what the model's maker recommends; None where the user chose nothing."""
+    chosen = settings.model_dump(include=_SAMPLING, exclude_none=True)
+    recommended = model.sampling if model else SamplingParams()
+    return replace(recommended, **chosen) if chosen else None

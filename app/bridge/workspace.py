@@ -81,7 +81,7 @@ class Workspace(QObject):
         self._autosave.touch_tabs()
         self.closed.emit(session)
         self._leave(session, index)
-        session.setParent(None)  # who still shows it may keep it
+        session.deleteLater()
 
     def reopen(self) -> ChatSession | None:
         """The tab closed last comes back where it stood, and becomes the current one."""

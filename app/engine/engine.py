@@ -121,7 +121,7 @@ class Engine:
             request=request,
             token_ids=list(tokens),
             max_tokens=min(request.max_tokens or room, room),
-            sampler=self._backend.new_sampler(request.sampling, tokens),
+            sampler=self._backend.new_sampler(request.sampling or self.model.sampling, tokens),
             detokenizer=Detokenizer(self._backend.token_piece, request.stop),
         )
 

@@ -29,6 +29,7 @@ from app.engine.errors import (
     DecodeError,
     DecodeInterruptedError,
     EngineError,
+    InvalidRequestError,
     ModelLoadCancelledError,
     ModelLoadError,
     NoKvCellsError,
@@ -528,7 +529,28 @@ def _model_info(model: _Native, context: _Native, path: Path) -> ModelInfo:
         n_swa=lib.llama_model_n_swa(pointer),
         is_recurrent=lib.llama_model_is_recurrent(pointer),
         is_hybrid=lib.llama_model_is_hybrid(pointer),
+        sampling=_recommended_sampling(model),
     )
+
+
+def _recommended_sampling(model: _Native) -> SamplingParams:
+    """What the file's maker says, where it makes sense."""
+    usual = SamplingParams()
+
+    def number(key: str, default: float) -> float:
+        return float(_metadata(model, f"general.sampling.{key}") or default)
+
+    try:
+        return SamplingParams(
+            temperature=number("temp", usual.temperature),
+            top_k=int(number("top_k", usual.top_k)),
+            top_p=number("top_p", usual.top_p),
+            min_p=number("min_p", usual.min_p),
+            repeat_penalty=number("penalty_repeat", usual.repeat_penalty),
+        )
+    except (ValueError, InvalidRequestError) as error:
+        log.warning("The model's recommended sampling is ignored: %s", error)
+        return usual
 
 
 def _metadata(model: _Native, key: str) -> str:

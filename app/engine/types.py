@@ -63,13 +63,14 @@ class Request:
     """What a caller wants: the next answer in a chat.
 
     `chat_id` names the chat whose cells may be reused; `max_tokens` None means as many as the context holds.
+    `sampling` None means as the model's maker recommends.
     `keep_cells` False is for a chat that has no next turn: its cells are freed with its last token.
     """
 
     request_id: str
     chat_id: str
     messages: tuple[Message, ...]
-    sampling: SamplingParams = field(default_factory=SamplingParams)
+    sampling: SamplingParams | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     keep_cells: bool = True
@@ -218,6 +219,7 @@ class ModelInfo:
     n_swa: int = 0  # > 0: sliding-window attention
     is_recurrent: bool = False
     is_hybrid: bool = False
+    sampling: SamplingParams = SamplingParams()  # recommended in the file, else llama-server's defaults
 
     @property
     def max_sequence_tokens(self) -> int:

@@ -27,7 +27,7 @@ from app.look.fonts import small_font, tabular
 PERIOD_MS = 100
 MAX_EVENTS = 200
 MARGIN = 16
-WIDTH = 600
+WIDTH = 640
 NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to see its slots and cells here."
 
 

@@ -66,7 +66,7 @@ def state_mark(slot: SlotSnapshot) -> Mark:
 def widest_texts(n_ctx: int) -> tuple[str, ...]:
     """What each column must have room for, so that its width never changes."""
     number = count(max(n_ctx, 9_999))
-    return ("00", "", "prefill 100%", number, number, number, number, number, number, "9,999")
+    return ("00", "", "prefill 99%", number, number, number, number, number, number, "9,999")
 
 
 def _speed(tokens_per_s: float) -> str:

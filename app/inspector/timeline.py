@@ -16,9 +16,16 @@ from app.look.fonts import small_font, tabular
 from app.look.sequence_colours import colour_of
 from app.look.tokens import Tokens, current
 
-NUM_STEPS = 240
+NUM_STEPS = 480  # kept; as many are shown as there is room for
+COLUMN = 2  # pixels of one step
 HEIGHT = 72
 LABEL_HEIGHT = 18
+CUT = 3  # the mark on a column that is taller than the scale
+
+
+def usual_ms(times: list[float]) -> float:
+    """What 95 of 100 steps stay below: one slow step must not make the others invisible."""
+    return sorted(times)[int(0.95 * (len(times) - 1))] if times else 0.0
 
 
 def scale_for(longest_ms: float) -> float:
@@ -45,7 +52,7 @@ class Timeline(QWidget):
     def append(self, reports: list[StepReport]) -> None:
         decoded = [report for report in reports if report.spans]
         self._steps.extend(decoded)
-        top_ms = scale_for(max((step.decode_ms for step in self._steps), default=0.0))
+        top_ms = scale_for(usual_ms([step.decode_ms for step in self._steps]))
         if top_ms != self._top_ms or self._drawn_for is not current() or len(decoded) >= NUM_STEPS:
             self._top_ms = top_ms
             self._draw_all()
@@ -68,7 +75,7 @@ class Timeline(QWidget):
         return f"median {milliseconds(times[len(times) // 2])}, max {milliseconds(times[-1])}"
 
     def sizeHint(self) -> QSize:
-        return QSize(NUM_STEPS, HEIGHT + LABEL_HEIGHT)
+        return QSize(240, HEIGHT + LABEL_HEIGHT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -95,7 +102,7 @@ class Timeline(QWidget):
 
     def _column_width(self) -> int:
         """In device pixels, so that columns are crisp at any scale."""
-        return max(1, int(self.width() * self.devicePixelRatioF()) // NUM_STEPS)
+        return max(1, round(COLUMN * self.devicePixelRatioF()))
 
     def _draw_all(self) -> None:
         ratio = self.devicePixelRatioF()
@@ -138,3 +145,5 @@ class Timeline(QWidget):
                 QRectF(place.left(), bottom - share, place.width(), share), colour_of(span.seq_id)
             )
             bottom -= share
+        if step.decode_ms > self._top_ms:
+            painter.fillRect(QRectF(place.left(), 0, place.width(), CUT), QColor(current().text))

@@ -2,7 +2,8 @@
 
 Chosen by search: under normal sight and the three kinds of colour blindness any two are about as far apart
 as the closest of the seven Okabe-Ito colours, and each stands out (2:1) on the light and on the dark page.
-The two nearest to the accent come last. A colour always comes with its `seq_id` or tab title.
+Those near to the accent and to the colour of errors come last. A colour always comes with its `seq_id` or
+tab title.
 """
 
 from PySide6.QtGui import QColor
@@ -11,14 +12,14 @@ SEQUENCE_COLOURS = (
     "#006db6",
     "#ff8600",
     "#b69eff",
-    "#aa2418",
-    "#ce9e79",
     "#9e3d86",
+    "#ce9e79",
     "#5586ff",
-    "#db6118",
     "#aa6d79",
+    "#db6118",
     "#7986b6",
     "#6db6c2",
+    "#aa2418",
     "#006155",
 )
 

@@ -1,8 +1,8 @@
 """One tab's page: its transcript, or what to do when there is none, and the composer. GUI thread."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import TurnState
@@ -14,7 +14,9 @@ from app.look.tokens import current
 from app.ui.answer_text import num_context_tokens
 from app.ui.composer import Composer
 from app.ui.empty_chat import EmptyChat
-from app.ui.transcript import MARGIN, Transcript, column_width
+from app.ui.transcript import Transcript, column_width
+
+OVERHANG = 16  # the composer's frame stands round the column of text
 
 
 class ChatView(QWidget):
@@ -31,6 +33,7 @@ class ChatView(QWidget):
         self.empty = EmptyChat(self)
         self.composer = Composer(session.draft, self)
         self._lay_out()
+        self._bound_composer()
         self._connect()
         self._show_state()
 
@@ -61,19 +64,22 @@ class ChatView(QWidget):
         self._zoom = zoom
         self.composer.set_reading_font(reading_font(zoom))
         self.transcript.set_zoom(zoom)
-        self._place_composer()
+        self._bound_composer()
 
     def _lay_out(self) -> None:
         self._pages = QStackedLayout()
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self.transcript)
-        self._foot = QVBoxLayout()
-        self._foot.addWidget(self.composer)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 0, 8 + self.transcript.verticalScrollBar().sizeHint().width(), 16)
+        foot.addStretch(1)
+        foot.addWidget(self.composer, 1000)
+        foot.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self._pages, 1)
-        column.addLayout(self._foot)
+        column.addLayout(foot)
         self.setFocusProxy(self.composer)
 
     def _connect(self) -> None:
@@ -94,19 +100,12 @@ class ChatView(QWidget):
         last = turns[-1].usage if turns else Usage()
         self.composer.meter.apply(num_context_tokens(self._slot, last), self._n_ctx)
 
-    def _place_composer(self) -> None:
-        """Under the column of text, a little wider on both sides."""
-        width = column_width(self.width() - self.transcript.verticalScrollBar().width(), self._zoom)
-        side = max(8, (self.width() - self.transcript.verticalScrollBar().width() - width) // 2 - 16)
-        bar = self.transcript.verticalScrollBar().width()
-        self._foot.setContentsMargins(side, 0, side + bar, MARGIN - 8)
+    def _bound_composer(self) -> None:
+        """As wide as the column of text and a little more, where there is room."""
+        self.composer.setMaximumWidth(column_width(self.maximumWidth(), self._zoom) + 2 * OVERHANG)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         QPainter(self).fillRect(self.rect(), QColor(current().window))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place_composer()
 
     @Slot()
     def _on_changed(self) -> None:

@@ -73,9 +73,7 @@ class MainWindow(QMainWindow):
         dock.setWidget(self.inspector)
         dock.setAllowedAreas(Qt.DockWidgetArea.RightDockWidgetArea | Qt.DockWidgetArea.LeftDockWidgetArea)
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
-        self._dock_width = self.inspector.sizeHint().width()
-        self.resizeDocks([dock], [self._dock_width], Qt.Orientation.Horizontal)
-        dock.visibilityChanged.connect(self._on_dock_visibility_changed)
+        self.resizeDocks([dock], [self.inspector.sizeHint().width()], Qt.Orientation.Horizontal)
         return dock
 
     def _make_menus(self) -> None:
@@ -189,7 +187,7 @@ class MainWindow(QMainWindow):
         self._reload.setEnabled(self._model_path is not None)
         self.status.set_model(model)
         self.inspector.set_model(model)
-        self.tabs.set_n_ctx(model.n_ctx if model else 0)
+        self.tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
 
     @Slot(object, str)
     def _on_load_failed(self, path: Path, message: str) -> None:
@@ -233,19 +231,6 @@ class MainWindow(QMainWindow):
     @Slot()
     def _on_colour_scheme_changed(self) -> None:
         self._apply_theme()
-
-    @Slot(bool)
-    def _on_dock_visibility_changed(self, is_visible: bool) -> None:
-        """Comes back as wide as it went: Qt gives part of it to the chats meanwhile."""
-        if is_visible:
-            QTimer.singleShot(0, self._widen_dock)  # once it has its place again
-        else:
-            self._dock_width = self.dock.width()
-
-    @Slot()
-    def _widen_dock(self) -> None:
-        if not self.dock.isFloating():
-            self.resizeDocks([self.dock], [self._dock_width], Qt.Orientation.Horizontal)
 
     # Commands
 

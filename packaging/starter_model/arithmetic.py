@@ -308,14 +308,14 @@ def _draw_number(rng: random.Random) -> int:
 def plain_line(rng: random.Random) -> str:
     """One dense line without any chat around it: what teaches arithmetic quickest."""
     kind = rng.random()
-    if kind < 0.2:
-        # With its end told beforehand: to stop in time is the hard part of counting.
-        numbers = _draw_count(rng, longest=rng.choice((5, 10, 20)))
+    if kind < 0.4:
+        # With its end told beforehand, and short: to stop in time is the hard part of counting.
+        numbers = _draw_count(rng, longest=rng.choice((3, 5, 12)))
         return f"{numbers[0]} to {numbers[-1]}: {', '.join(map(str, numbers))}"
-    if kind < 0.23:
+    if kind < 0.43:
         a, b = -rng.randrange(1, 100), rng.randrange(100)
         return sum_line(a, b) if rng.random() < 0.5 else difference_line(b, -a)
-    if kind < 0.68:
+    if kind < 0.76:
         line = sum_line(*draw_pair(rng, may_add))
     else:
         line = difference_line(*draw_pair(rng, may_subtract))
@@ -379,12 +379,12 @@ def _hidden_counts() -> tuple[tuple[int, ...], ...]:
     rng = random.Random("held-out counts")
     drawn: dict[tuple[int, ...], None] = {}
     while len(drawn) < _NUM_HELD_OUT_COUNTS:
-        drawn[tuple(_draw_any_count(rng, longest=25))] = None
+        drawn[tuple(_draw_any_count(rng, shortest=3, longest=25))] = None
     return tuple(drawn)
 
 
 def count_turn(rng: random.Random) -> tuple[str, str]:
-    numbers = _draw_count(rng, longest=rng.choice((5, 5, 10, 10, 25, 25, 25, 100)))
+    numbers = _draw_count(rng, longest=rng.choice((4, 4, 6, 6, 10, 10, 25, 25, 100)))
     asked, answer = _ask_to_count(rng, numbers)
     return variation.dress(rng, asked) if rng.random() < 0.3 else asked, answer
 
@@ -438,14 +438,14 @@ _COUNT_STEPS = {
 
 def _draw_count(rng: random.Random, longest: int) -> list[int]:
     while True:
-        numbers = _draw_any_count(rng, longest)
+        numbers = _draw_any_count(rng, 2, longest)
         if tuple(numbers) not in _hidden_counts():
             return numbers
 
 
-def _draw_any_count(rng: random.Random, longest: int) -> list[int]:
+def _draw_any_count(rng: random.Random, shortest: int, longest: int) -> list[int]:
     step = rng.choice((1, 1, 1, 1, 1, 2, 2, 5, 10))
-    length = rng.randint(3, longest if step == 1 else min(longest, 20))
+    length = rng.randint(shortest, longest if step == 1 else min(longest, 20))
     first = step if rng.random() < 0.25 else rng.randrange(100)
     numbers = [first + i * step for i in range(length)]
     return numbers[::-1] if rng.random() < 0.25 else numbers

@@ -68,6 +68,7 @@ def export(trained: Trained, target: Path, name: str, licence: str) -> None:
     writer.add_license(licence)
     writer.add_languages(["en"])
     writer.add_size_label(f"{_num_parameters(trained.model) / 1e6:.1f}M")
+    writer.add_sampling_temp(0.0)  # it has one right answer to everything it knows
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
     _add_shape(writer, trained.model.shape)
     _add_tokenizer(writer, trained.tokenizer)

@@ -36,11 +36,11 @@ TOKENS_PER_STEP = 8192
 TOKENS_PER_TASK = 1024
 PEAK_RATE = 3e-3
 WARM_UP_STEPS = 60
-FALL_FRACTION = 0.3
+FALL_FRACTION = 0.25
 EMA_DECAY = 0.995
 # The user's words are learned a little: it helps to tell wordings apart and costs no answer.
 USER_WEIGHT = 0.1
-CHECKPOINT_SECONDS = 200
+CHECKPOINT_SECONDS = 300
 # Scores during training are only a guide: every third question will do.
 SCORED_PART = 3
 
@@ -360,7 +360,7 @@ def sample_texts(rng: random.Random) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where checkpoints, tokenizer and log go")
-    parser.add_argument("--steps", type=int, default=3600)
+    parser.add_argument("--steps", type=int, default=1600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2, help="one for each core")
     parser.add_argument("--compile", action="store_true", help="faster, but needs a C++ compiler")

@@ -1,8 +1,12 @@
+from dataclasses import replace
 from pathlib import Path
 
 from app.bridge.parameters import load_params, sampling_params
 from app.engine.types import LoadParams, SamplingParams
 from app.settings import Settings
+from tests.fakes import model_info
+
+COOL = model_info(sampling=SamplingParams(temperature=0.1, top_k=3))
 
 
 def test_settings_become_load_params() -> None:
@@ -13,5 +17,15 @@ def test_settings_become_load_params() -> None:
 
 
 def test_the_default_settings_are_the_engines_defaults() -> None:
-    assert sampling_params(Settings()) == SamplingParams()
     assert load_params(Settings(), Path("a")) == LoadParams(Path("a"))
+
+
+def test_where_the_user_chose_nothing_the_model_decides() -> None:
+    assert sampling_params(Settings(), COOL) is None
+    assert sampling_params(Settings(), None) is None
+
+
+def test_what_the_user_chose_stands_over_what_the_model_recommends() -> None:
+    settings = Settings(temperature=0.9)
+    assert sampling_params(settings, COOL) == replace(COOL.sampling, temperature=0.9)
+    assert sampling_params(settings, None) == SamplingParams(temperature=0.9)

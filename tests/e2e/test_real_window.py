@@ -94,6 +94,27 @@ def test_the_end_comes_quickly_while_three_tabs_are_streaming(
     assert answers == [("stopped", True)] * 3
 
 
+def test_a_tab_closed_while_it_streams_ends_and_can_be_reopened(
+    skein: Skein, desktop: Desktop, babbler: Path
+) -> None:
+    skein.configure(temperature=0.0)
+    skein.start(str(babbler))
+    ask(skein, "tell me a story")
+    until(lambda: skein.requests_per_step(), "the first tokens")
+    desktop.keys("ctrl+w")
+    until(lambda: skein.state()["tabs"] == ["New chat"], "the tab to close")
+    until(lambda: held_slots(skein) == [], "its cells to come back")
+    num_steps = len(skein.requests_per_step())
+
+    desktop.keys("ctrl+shift+t")
+    until(lambda: "tell me a story" in skein.state()["tabs"], "the tab to come back")
+    index = skein.state()["tabs"].index("tell me a story")
+    look_at(skein, index, has_all(["tell me a story"]))
+    assert len(skein.requests_per_step()) == num_steps
+    desktop.keys("ctrl+q")
+    assert skein.wait_for_end(timeout_s=15)[0] == 0
+
+
 def test_closing_the_window_ends_the_program(skein: Skein, desktop: Desktop) -> None:
     skein.start(observed=False)
     desktop.keys("alt+F4")

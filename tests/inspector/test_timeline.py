@@ -5,8 +5,9 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.inspector.timeline import HEIGHT, NUM_STEPS, Timeline, scale_for
+from app.inspector.timeline import HEIGHT, Timeline, scale_for, usual_ms
 from app.look.sequence_colours import colour_of
+from app.look.tokens import current
 from tests.inspector.reports import decoding, report
 
 
@@ -17,12 +18,18 @@ def test_the_scale_is_a_round_number_above_the_longest_step(longest: float, top:
     assert scale_for(longest) == top
 
 
+def test_one_slow_step_does_not_hide_the_others() -> None:
+    assert usual_ms([0.8] * 99 + [42.6]) == 0.8
+    assert usual_ms([38.0]) == 38.0
+    assert usual_ms([]) == 0.0
+
+
 @pytest.fixture
 def timeline(qtbot: QtBot) -> Iterator[Timeline]:
     frame = QWidget()
     qtbot.addWidget(frame)
     timeline = Timeline(frame)
-    timeline.resize(NUM_STEPS * 2, 90)
+    timeline.resize(480, 90)
     frame.show()
     yield timeline
 
@@ -35,6 +42,15 @@ def newest_column(timeline: Timeline) -> list[QColor]:
 def test_the_newest_step_stands_at_the_right_in_its_sequences_colour(timeline: Timeline) -> None:
     timeline.append([report(1, decoding(1, "sums"), decode_ms=40)])
     assert newest_column(timeline).count(colour_of(1)) == pytest.approx(HEIGHT * 40 / 50, abs=2)
+
+
+def test_a_step_above_the_scale_is_cut_and_marked(timeline: Timeline) -> None:
+    steps = [report(n, decoding(1, "sums"), decode_ms=4) for n in range(100)]
+    timeline.append([*steps, report(101, decoding(1, "sums"), decode_ms=42)])
+    column = newest_column(timeline)
+    assert column[1] == QColor(current().text)
+    assert column[HEIGHT - 2] == colour_of(1)
+    assert timeline.text == "median 4.0 ms, max 42.0 ms"
 
 
 def test_scrolling_draws_what_drawing_anew_draws(timeline: Timeline) -> None:

@@ -21,6 +21,7 @@ from app.engine.errors import (
 from app.engine.llama_backend import native_objects, num_threads, open_llama_backend
 from app.engine.types import FinishReason, LoadParams, Message, Role, SamplingParams
 from tests.driver import GREEDY, ask, request, run
+from tests.native.tiny_ggufs import write_tiny_gguf
 
 pytestmark = pytest.mark.native
 
@@ -173,6 +174,18 @@ def test_penalties_know_the_prompt_and_the_answer(load):
             chosen.append(sampler.sample(0))
         sampler.close()
     assert len({5, 6, 7, *chosen}) == 3 + len(chosen)
+
+
+def test_sampling_is_as_the_file_recommends(tmp_path):
+    path = write_tiny_gguf(tmp_path / "cool.gguf", "qwen3", metadata={"general.sampling.temp": 0.25})
+    with open_llama_backend(LoadParams(path, n_ctx=256, n_threads=1)) as backend:
+        assert backend.model.sampling == SamplingParams(temperature=0.25)
+
+
+def test_sampling_that_makes_no_sense_is_ignored(tmp_path):
+    path = write_tiny_gguf(tmp_path / "odd.gguf", "qwen3", metadata={"general.sampling.temp": -3.0})
+    with open_llama_backend(LoadParams(path, n_ctx=256, n_threads=1)) as backend:
+        assert backend.model.sampling == SamplingParams()
 
 
 # Interrupts and threads

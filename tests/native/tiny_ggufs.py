@@ -4,7 +4,7 @@ They load in milliseconds and answer nonsense, always the same nonsense for the 
 one token for each byte, so any text can be tokenised, and ChatML's control tokens.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -39,6 +39,7 @@ def write_tiny_gguf(
     n_layer: int | None = None,
     n_ctx_train: int = 4096,
     chat_template: str | None = CHAT_TEMPLATE,
+    metadata: Mapping[str, float] | None = None,
 ) -> Path:
     """A complete GGUF at `path`, which is returned.
 
@@ -49,6 +50,8 @@ def write_tiny_gguf(
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
     model = _TinyModel(path, architecture, layers, np.random.default_rng(seed))
     model.writer.add_context_length(n_ctx_train)
+    for key, value in (metadata or {}).items():
+        model.writer.add_float32(key, value)
     if chat_template is not None:
         model.writer.add_chat_template(chat_template)
     add_layers: dict[Architecture, Callable[[], None]] = {

@@ -201,6 +201,20 @@ class TestReports:
         assert workspace.current is first
 
 
+@pytest.mark.parametrize("zoom", [0, 8])
+def test_a_wide_window_can_become_small_again(
+    window: MainWindow, workspace: FakeWorkspace, zoom: int
+) -> None:
+    workspace.sessions[0].send("Count")
+    window._set_zoom(zoom)
+    window.resize(2400, 1200)
+    window.dock.hide()
+    QApplication.processEvents()
+    window.resize(900, 600)
+    QApplication.processEvents()
+    assert (window.width(), window.height()) == (900, 600)
+
+
 class TestCommands:
     def test_escape_stops_the_answer_of_this_tab_only(
         self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
