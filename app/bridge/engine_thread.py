@@ -103,9 +103,10 @@ class EngineThread(QThread):
         loop = EngineLoop(Engine(backend), self.reported.emit)
         self._loop = loop
         if self._stop_requested.is_set():  # a stop that came before there was a loop
-            return
-        self.loaded.emit(backend.model)
-        loop.run()
+            loop.stop()
+        else:
+            self.loaded.emit(backend.model)
+        loop.run()  # also when it ends at once: it is what closes the engine
 
     def _on_progress(self, fraction: float) -> bool:
         self.progressed.emit(fraction)
