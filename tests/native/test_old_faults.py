@@ -92,7 +92,7 @@ def test_a_closed_tab_is_in_no_later_batch_and_its_cells_come_back(engine):
         slot.seq_id: slot.state for slot in engine.slots.snapshots() if slot.state is not SlotState.EMPTY
     }
     assert list(states.values()) == [SlotState.WARM]
-    assert result.answers[other.request_id].finish_reason is FinishReason.STOP
+    assert "10, 11, 12, 13, 14, 15, 16" in result.answers[other.request_id].text
 
 
 def test_a_second_turn_computes_only_its_new_tokens(engine):
