@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import multiprocessing
+import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Sequence
 from datetime import datetime
-from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from app.engine.errors import ChatTemplateError
 from app.engine.types import Message, Role
@@ -58,56 +59,74 @@ class LimitedChatTemplate:
     """
 
     def __init__(self, source: str, bos_text: str = "", eos_text: str = "") -> None:
-        self._arguments = (source, bos_text, eos_text)
+        self._arguments = [source, bos_text, eos_text]
         self._lock = threading.Lock()
-        self._child: multiprocessing.process.BaseProcess | None = None
-        self._start()
+        self._child = self._start()
 
     def render(self, messages: Sequence[Message]) -> str:
+        """As `ChatTemplate.render`."""
         with self._lock:
-            if self._child is None:
-                self._start()
-            request = json.dumps([[message.role, message.content] for message in messages])
-            reply = self._ask(request)
+            if self._child.poll() is not None:
+                self._child = self._start()
+            reply = self._ask([[message.role, message.content] for message in messages])
         if "error" in reply:
             raise ChatTemplateError(reply["error"])
         return reply["text"]
 
     def close(self) -> None:
         """Ends a rendering that is under way, too."""
-        if child := self._child:
-            child.kill()
+        self._child.kill()
         with self._lock:
-            self._kill()
+            _bury(self._child)
 
-    def _start(self) -> None:
-        spawn = multiprocessing.get_context("spawn")  # a fork would copy llama.cpp's threads half-way
-        self._pipe, theirs = spawn.Pipe()
-        self._child = spawn.Process(
-            target=_serve, args=(theirs, *self._arguments), name="skein-template", daemon=True
+    def _start(self) -> subprocess.Popen[bytes]:
+        # Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would run
+        # the main module of whoever uses the engine once more.
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
         )
-        self._child.start()
-        theirs.close()
+        with contextlib.suppress(OSError):
+            _send(child.stdin, self._arguments)
+        return child
 
-    def _ask(self, request: str) -> dict[str, str]:
+    def _ask(self, messages: list[list[str]]) -> dict[str, str]:
+        timer = threading.Timer(MAX_WALL_S, self._child.kill)
+        timer.start()
         try:
-            self._pipe.send_bytes(request.encode("utf-8", "replace"))
-            if self._pipe.poll(MAX_WALL_S):
-                return dict(json.loads(self._pipe.recv_bytes()))
-        except (EOFError, OSError):
-            pass  # the child was killed at one of its limits
-        self._kill()
-        return {
-            "error": f"The model's chat template took more than {MAX_CPU_S} seconds or "
-            f"{MAX_MEMORY_BYTES >> 20} MiB. It cannot be used; try another GGUF of this model."
-        }
+            _send(self._child.stdin, messages)
+            return dict(_receive(self._child.stdout))
+        except (EOFError, OSError):  # the child was killed at one of its limits
+            _bury(self._child)
+            return {
+                "error": f"The model's chat template took more than {MAX_CPU_S} seconds or "
+                f"{MAX_MEMORY_BYTES >> 20} MiB. It cannot be used; try another GGUF of this model."
+            }
+        finally:
+            timer.cancel()
 
-    def _kill(self) -> None:
-        if self._child is not None:
-            self._pipe.close()
-            self._child.kill()
-            self._child.join()
-            self._child = None
+
+def _bury(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    with contextlib.suppress(OSError):
+        child.communicate()
+
+
+def _send(pipe: IO[bytes] | None, value: object) -> None:
+    assert pipe is not None
+    pipe.write(json.dumps(value).encode() + b"\n")
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes] | None) -> Any:
+    assert pipe is not None
+    line = pipe.readline()
+    if not line:
+        raise EOFError
+    return json.loads(line)
 
 
 def _compile(source: str) -> Template:
@@ -137,21 +156,22 @@ def _raise_exception(message: str) -> NoReturn:
     raise ChatTemplateError(message)
 
 
-def _serve(pipe: Connection, source: str, bos_text: str, eos_text: str) -> None:
+def _serve() -> None:
     """The child's life: one reply for each request, until the other end closes or a limit strikes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
     _limit_memory()
-    template: ChatTemplate | None = None
     with contextlib.suppress(EOFError, OSError):
+        arguments = _receive(sys.stdin.buffer)
+        template: ChatTemplate | None = None
         while True:
-            messages = [Message(Role(role), content) for role, content in json.loads(pipe.recv_bytes())]
+            messages = [Message(Role(role), content) for role, content in _receive(sys.stdin.buffer)]
             _limit_cpu()
             try:
-                template = template or ChatTemplate(source, bos_text, eos_text)
+                template = template or ChatTemplate(*arguments)
                 reply = {"text": template.render(messages)}
             except ChatTemplateError as error:
                 reply = {"error": str(error)}
-            pipe.send_bytes(json.dumps(reply).encode())
+            _send(sys.stdout.buffer, reply)
 
 
 def _limit_memory() -> None:
@@ -172,3 +192,7 @@ def _limit_cpu() -> None:
         limit = math.ceil(used.ru_utime + used.ru_stime) + MAX_CPU_S
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+
+
+if __name__ == "__main__":
+    _serve()

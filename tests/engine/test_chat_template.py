@@ -1,11 +1,17 @@
 """Templates are programs of strangers: they must neither reach out nor hang nor eat the memory."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
 from app.engine.errors import ChatTemplateError
 from app.engine.types import Message, Role
 
+ROOT = Path(__file__).parents[2]
 CHAT = (
     Message(Role.SYSTEM, "Be brief."),
     Message(Role.USER, "Hi"),
@@ -101,3 +107,19 @@ def test_a_template_that_cannot_be_read_says_so(limited):
     template = limited("{% for m in messages %}")
     with pytest.raises(ChatTemplateError, match="cannot be read"):
         template.render(CHAT)
+
+
+def test_a_script_without_a_main_guard_runs_once(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from app.engine.chat_template import LimitedChatTemplate\n"
+        "from app.engine.types import Message, Role\n"
+        "template = LimitedChatTemplate('{{ messages[0].content }}')\n"
+        "print(template.render((Message(Role.USER, 'once'),)))\n"
+        "template.close()\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, env=environment, check=True
+    )
+    assert (done.stdout, done.stderr) == ("once\n", "")
