@@ -82,11 +82,11 @@ def _next_turn(rng: random.Random, result: int | None, is_first: bool) -> tuple[
         if follow_up is not None:
             return follow_up
     kind = rng.random()
-    if kind < 0.40:
+    if kind < 0.45:
         return *question_turn(rng), None
-    if kind < 0.52:
+    if kind < 0.56:
         return arithmetic.sum_turn(rng)
-    if kind < 0.60:
+    if kind < 0.64:
         return arithmetic.difference_turn(rng)
     if kind < 0.78:
         return *arithmetic.count_turn(rng), None

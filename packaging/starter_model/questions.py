@@ -128,7 +128,7 @@ def held_out_questions() -> list[tuple[str, str]]:
 
 
 def final_questions() -> list[tuple[str, str]]:
-    """Wordings written after all others, when nothing was changed any more: the honest score."""
+    """Wordings written after all others; MODEL_CARD.md says how far they guided the last changes."""
     return [(q.final, q.answer) for q in questions()]
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from app import paths
-from starter_model.corpus import held_out_questions, held_out_sums
+from starter_model.corpus import final_questions, held_out_questions, held_out_sums
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]
 
@@ -44,8 +44,8 @@ def test_it_adds_numbers_it_was_never_shown_together(sums, batched_sums):
     assert_right(batched_sums, [expected for _, expected in sums], at_least=0.98)
 
 
-def test_it_knows_skein_in_words_it_was_never_asked_in():
-    questions = held_out_questions()
+@pytest.mark.parametrize("questions", [held_out_questions(), final_questions()], ids=["held out", "final"])
+def test_it_knows_skein_in_words_it_was_never_asked_in(questions):
     answers = skein_ask([wording for wording, _ in questions])
     assert_right(answers, [expected for _, expected in questions], at_least=0.90)
 
