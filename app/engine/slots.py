@@ -117,15 +117,20 @@ class SlotPool:
     def verify(self) -> None:
         """Compare every slot with the library. Raises PositionMismatchError."""
         for slot in self.slots:
-            pos_max = self._backend.pos_max(slot.seq_id)
-            if not pos_max + 1 == len(slot.token_ids) == self.cells.num_cells(slot.seq_id):
-                raise PositionMismatchError(
-                    f"sequence {slot.seq_id}: the library is at position {pos_max}, our books hold "
-                    f"{len(slot.token_ids)} tokens in {self.cells.num_cells(slot.seq_id)} cells"
-                )
+            self._verified_pos_max(slot)
 
     def snapshots(self) -> tuple[SlotSnapshot, ...]:
+        """Every slot as it is now, compared with the library. Raises PositionMismatchError."""
         return tuple(self._snapshot(slot) for slot in self.slots)
+
+    def _verified_pos_max(self, slot: Slot) -> int:
+        pos_max = self._backend.pos_max(slot.seq_id)
+        if not pos_max + 1 == len(slot.token_ids) == self.cells.num_cells(slot.seq_id):
+            raise PositionMismatchError(
+                f"sequence {slot.seq_id}: the library is at position {pos_max}, our books hold "
+                f"{len(slot.token_ids)} tokens in {self.cells.num_cells(slot.seq_id)} cells"
+            )
+        return pos_max
 
     def _warm(self) -> list[Slot]:
         return [slot for slot in self.slots if slot.state is SlotState.WARM]
@@ -169,7 +174,7 @@ class SlotPool:
             chat_id=slot.chat_id,
             request_id=seq.request.request_id if seq else None,
             pos_min=self._backend.pos_min(slot.seq_id),
-            pos_max=self._backend.pos_max(slot.seq_id),
+            pos_max=self._verified_pos_max(slot),
             num_cells=self.cells.num_cells(slot.seq_id),
             num_shared_cells=self.cells.num_shared_cells(slot.seq_id),
             num_prompt_tokens=seq.num_prompt_tokens if seq else slot.last_usage.num_prompt_tokens,
