@@ -477,8 +477,8 @@ def _make_context(model: _Native, params: LoadParams) -> _Native:
 def num_threads(wanted: int, n_params: int) -> int:
     """As wanted, else the physical cores, one left for the window where there are more than two.
 
-    A small model gets one. Threads meet after every operation and spin until all are there: with the starter
-    model two are a quarter faster on a quiet machine, and nine times slower beside one busy process (measured).
+    A small model gets one: threads meet after every operation and spin until all are there. With the starter
+    model two are a quarter faster on a quiet machine, and nine times slower beside a busy process (measured).
     """
     cores = psutil.cpu_count(logical=False) or 1
     if wanted > 0:
