@@ -41,6 +41,7 @@ log = logging.getLogger(__name__)
 
 DEFAULT_N_CTX = 8192
 MAX_N_SEQ = 256  # LLAMA_MAX_SEQ
+MIN_N_CTX = 256  # a batch is cut to the context, and one smaller than n_seq_max aborts the process
 KV_SHARE_OF_RAM = 0.25
 SMALL_MODEL_PARAMS = 30_000_000
 FULL_TOP_K = 1000  # "off" for top_k: sorting a whole vocabulary of 152,000 costs 22 ms a token
@@ -452,7 +453,7 @@ def _not_a_chat_model(path: Path) -> str:
 
 def _make_context(model: _Native, params: LoadParams) -> _Native:
     n_seq_max = min(max(params.n_seq_max, 1), MAX_N_SEQ)
-    n_ctx = params.n_ctx or _default_n_ctx(model)
+    n_ctx = max(params.n_ctx or _default_n_ctx(model), MIN_N_CTX)
     _check_memory(model, n_ctx, params.path)
     n_threads = num_threads(params.n_threads, lib.llama_model_n_params(model.pointer))
     native = lib.llama_context_default_params()
@@ -488,7 +489,7 @@ def num_threads(wanted: int, n_params: int) -> int:
 
 def _default_n_ctx(model: _Native) -> int:
     affordable = int(psutil.virtual_memory().available * KV_SHARE_OF_RAM) // _kv_bytes_per_token(model)
-    return max(min(DEFAULT_N_CTX, affordable), 512)
+    return min(DEFAULT_N_CTX, affordable)
 
 
 def _check_memory(model: _Native, n_ctx: int, path: Path) -> None:

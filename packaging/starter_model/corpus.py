@@ -82,19 +82,19 @@ def _next_turn(rng: random.Random, result: int | None, is_first: bool) -> tuple[
         if follow_up is not None:
             return follow_up
     kind = rng.random()
-    if kind < 0.45:
+    if kind < 0.42:
         return *question_turn(rng), None
-    if kind < 0.56:
+    if kind < 0.52:
         return arithmetic.sum_turn(rng)
-    if kind < 0.64:
+    if kind < 0.59:
         return arithmetic.difference_turn(rng)
-    if kind < 0.78:
+    if kind < 0.75:
         return *arithmetic.count_turn(rng), None
-    if kind < 0.81:
+    if kind < 0.78:
         return *arithmetic.too_hard_turn(rng), None
-    if kind < 0.86:
+    if kind < 0.83:
         return *small_talk.polite_turn(rng), None
-    if kind < 0.865 and is_first:
+    if kind < 0.835 and is_first:
         return *arithmetic.no_result_turn(rng), None
     return *small_talk.off_topic_turn(rng), None
 

@@ -56,7 +56,7 @@ class Phase:
 
 PHASES = (
     Phase(until=0.25, row_length=256, plain_share=0.6),
-    Phase(until=0.85, row_length=256, plain_share=0.2),
+    Phase(until=0.8, row_length=256, plain_share=0.2),
     Phase(until=0.97, row_length=512, plain_share=0.08),
     Phase(until=1.0, row_length=2048, plain_share=0.04),
 )
@@ -360,7 +360,7 @@ def sample_texts(rng: random.Random) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where checkpoints, tokenizer and log go")
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=2400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2, help="one for each core")
     parser.add_argument("--compile", action="store_true", help="faster, but needs a C++ compiler")

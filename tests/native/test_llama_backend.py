@@ -315,6 +315,15 @@ def test_a_context_beyond_the_memory_is_refused_before_it_is_made(tiny_gguf):
         pass
 
 
+@pytest.mark.parametrize(("n_ctx", "n_seq_max"), [(1, 8), (1, 1000), (3, 0)])
+def test_a_context_too_small_for_its_sequences_is_made_larger(tiny_gguf, n_ctx, n_seq_max):
+    """llama.cpp would abort the process."""
+    params = LoadParams(tiny_gguf("qwen3"), n_ctx=n_ctx, n_seq_max=n_seq_max, n_threads=1)
+    with open_llama_backend(params) as backend:
+        assert backend.model.n_ctx >= 256
+        assert backend.model.n_batch >= backend.model.n_seq_max == min(max(n_seq_max, 1), 256)
+
+
 def test_progress_goes_from_nothing_to_all(tiny_gguf):
     seen: list[float] = []
     with open_llama_backend(LoadParams(tiny_gguf("qwen3")), lambda fraction: seen.append(fraction) or True):
