@@ -15,7 +15,7 @@ die() {
     exit 1
 }
 
-# --- The virtual environment -------------------------------------------------------------------------------
+# The virtual environment.
 
 # ensure_venv EXTRA…: .venv holds Skein with these extras of pyproject.toml.
 ensure_venv() {
@@ -103,7 +103,7 @@ cmake_args() {
         "${CMAKE_ARGS:+ $CMAKE_ARGS}"
 }
 
-# --- What is going on --------------------------------------------------------------------------------------
+# What is going on.
 
 # On a terminal one line that changes, else a line every 30 seconds. Ends with the set-up.
 report_progress() {
@@ -141,7 +141,7 @@ current_work() {
     esac
 }
 
-# --- Python ------------------------------------------------------------------------------------------------
+# Python.
 
 # The first Python that fits and can make virtual environments.
 find_python() {
@@ -165,7 +165,7 @@ install_python() {
     find_python || die "Skein needs Python 3.11, 3.12 or 3.13 with its venv module, and found none on PATH."
 }
 
-# --- The system's packages ---------------------------------------------------------------------------------
+# The system's packages.
 
 ensure_compiler() {
     if command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; then return; fi

@@ -51,125 +51,24 @@ ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
 native_objects: Counter[str] = Counter()  # live ones by kind, for the leak tests and the inspector
 
 
-# --- the library itself ------------------------------------------------------------------------------
+@contextlib.contextmanager
+def open_llama_backend(
+    params: LoadParams, on_progress: Callable[[float], bool] = lambda _fraction: True
+) -> Iterator[LlamaBackend]:
+    """Load a GGUF and make its context; both are freed on leaving.
 
-
-class _NativeLog:
-    """llama.cpp's log, line by line. Its callback may run on any thread, so it only appends."""
-
-    def __init__(self) -> None:
-        self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
-        self._callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
-        lib.llama_log_set(self._callback, ctypes.c_void_p(0))
-
-    def _on_log(self, level: int, text: bytes | None, _user_data: object) -> None:
-        line = _printable((text or b"").decode("utf-8", "replace"))
-        if not line:
-            return
-        if level >= 3 and level != 5:
-            self.recent.append(line)
-        log.debug("%s", line)
-
-    def reason(self) -> str:
-        """The most telling line since the last `recent.clear()`."""
-        errors = [line for line in self.recent if "error" in line.lower() or "fail" in line.lower()]
-        lines = errors or list(self.recent)
-        return lines[0].split(": ", 1)[-1] if lines else ""
-
-
-def _printable(text: str) -> str:
-    """Names from model files reach the log; control characters in them must not reach a terminal."""
-    return "".join(char if char.isprintable() else " " for char in text).strip()
-
-
-@cache
-def _library() -> _NativeLog:
-    """Start llama.cpp once per process, and keep what it calls back."""
-    os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else an abort forks a debugger
-    native_log = _NativeLog()
-    lib.llama_backend_init()
-    return native_log
-
-
-# --- native objects ----------------------------------------------------------------------------------
-
-
-class _Native:
-    """A pointer that is freed exactly once."""
-
-    def __init__(self, kind: str, pointer: object, free: Callable[[object], None]) -> None:
-        if not pointer:  # ctypes gives NULL as a falsy pointer object, not as None
-            raise EngineError(f"llama.cpp could not create a {kind}: {_library().reason()}")
-        self._kind, self._pointer, self._free = kind, pointer, free
-        native_objects[kind] += 1
-
-    @property
-    def pointer(self) -> object:
-        assert self._pointer is not None, f"this {self._kind} was freed"
-        return self._pointer
-
-    def close(self) -> None:
-        if self._pointer is not None:
-            pointer, self._pointer = self._pointer, None
-            self._free(pointer)
-            native_objects[self._kind] -= 1
-
-    def __enter__(self) -> _Native:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-
-class LlamaSampler:
-    """One request's sampler chain, in C. Order and defaults are llama-server's."""
-
-    def __init__(
-        self, backend: LlamaBackend, params: SamplingParams, prompt_token_ids: Sequence[int]
-    ) -> None:
-        self._backend = backend
-        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
-        self._chain = _Native("sampler", chain, lib.llama_sampler_free)
-        for sampler in _samplers(params, backend.model.n_vocab):
-            if not sampler:  # adding NULL to a chain is a segmentation fault
-                self._chain.close()
-                raise EngineError("llama.cpp could not create a sampler.")
-            lib.llama_sampler_chain_add(chain, sampler)
-        for token_id in prompt_token_ids[-params.penalty_last_n :] if params.penalty_last_n else []:
-            lib.llama_sampler_accept(chain, token_id)
-
-    def sample(self, row: int) -> int:
-        context = self._backend.context_with_logits(row)
-        return int(lib.llama_sampler_sample(self._chain.pointer, context, row))  # accepts the token, too
-
-    def close(self) -> None:
-        self._chain.close()
-
-
-def _samplers(params: SamplingParams, n_vocab: int) -> Iterator[object]:
-    """The chain, in order; it always ends in one that chooses."""
-    if (params.repeat_penalty, params.frequency_penalty, params.presence_penalty) != (1.0, 0.0, 0.0):
-        yield lib.llama_sampler_init_penalties(
-            n_vocab,
-            params.penalty_last_n,
-            params.repeat_penalty,
-            params.frequency_penalty,
-            params.presence_penalty,
-        )
-    if params.temperature == 0.0:
-        yield lib.llama_sampler_init_greedy()
-        return
-    if params.top_k or params.top_p < 1.0 or params.min_p > 0.0:
-        yield lib.llama_sampler_init_top_k(min(params.top_k or FULL_TOP_K, n_vocab))
-    if params.top_p < 1.0:
-        yield lib.llama_sampler_init_top_p(params.top_p, 1)
-    if params.min_p > 0.0:
-        yield lib.llama_sampler_init_min_p(params.min_p, 1)
-    yield lib.llama_sampler_init_temp(params.temperature)
-    yield lib.llama_sampler_init_dist(lib.LLAMA_DEFAULT_SEED if params.seed is None else params.seed)
-
-
-# --- the backend -------------------------------------------------------------------------------------
+    `on_progress` gets 0 … 1 on the calling thread and cancels by returning False. Raises ModelLoadError with
+    the reason from llama.cpp's own log.
+    """
+    native_log = _library()
+    native_log.recent.clear()
+    _check_file(params.path)
+    with _load_model(params.path, on_progress) as model:
+        _check_can_chat(model, params.path)
+        with _make_context(model, params) as context:
+            if not lib.llama_get_memory(context.pointer):
+                raise ModelLoadError(_not_a_chat_model(params.path))
+            yield LlamaBackend(model, context, params.path)
 
 
 class LlamaBackend:
@@ -332,6 +231,81 @@ class LlamaBackend:
         return int(lib.llama_vocab_get_attr(self._vocab, token_id))
 
 
+class LlamaSampler:
+    """One request's sampler chain, in C. Order and defaults are llama-server's."""
+
+    def __init__(
+        self, backend: LlamaBackend, params: SamplingParams, prompt_token_ids: Sequence[int]
+    ) -> None:
+        self._backend = backend
+        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        self._chain = _Native("sampler", chain, lib.llama_sampler_free)
+        for sampler in _samplers(params, backend.model.n_vocab):
+            if not sampler:  # adding NULL to a chain is a segmentation fault
+                self._chain.close()
+                raise EngineError("llama.cpp could not create a sampler.")
+            lib.llama_sampler_chain_add(chain, sampler)
+        for token_id in prompt_token_ids[-params.penalty_last_n :] if params.penalty_last_n else []:
+            lib.llama_sampler_accept(chain, token_id)
+
+    def sample(self, row: int) -> int:
+        context = self._backend.context_with_logits(row)
+        return int(lib.llama_sampler_sample(self._chain.pointer, context, row))  # accepts the token, too
+
+    def close(self) -> None:
+        self._chain.close()
+
+
+def _samplers(params: SamplingParams, n_vocab: int) -> Iterator[object]:
+    """The chain, in order; it always ends in one that chooses."""
+    if (params.repeat_penalty, params.frequency_penalty, params.presence_penalty) != (1.0, 0.0, 0.0):
+        yield lib.llama_sampler_init_penalties(
+            n_vocab,
+            params.penalty_last_n,
+            params.repeat_penalty,
+            params.frequency_penalty,
+            params.presence_penalty,
+        )
+    if params.temperature == 0.0:
+        yield lib.llama_sampler_init_greedy()
+        return
+    if params.top_k or params.top_p < 1.0 or params.min_p > 0.0:
+        yield lib.llama_sampler_init_top_k(min(params.top_k or FULL_TOP_K, n_vocab))
+    if params.top_p < 1.0:
+        yield lib.llama_sampler_init_top_p(params.top_p, 1)
+    if params.min_p > 0.0:
+        yield lib.llama_sampler_init_min_p(params.min_p, 1)
+    yield lib.llama_sampler_init_temp(params.temperature)
+    yield lib.llama_sampler_init_dist(lib.LLAMA_DEFAULT_SEED if params.seed is None else params.seed)
+
+
+class _Native:
+    """A pointer that is freed exactly once."""
+
+    def __init__(self, kind: str, pointer: object, free: Callable[[object], None]) -> None:
+        if not pointer:  # ctypes gives NULL as a falsy pointer object, not as None
+            raise EngineError(f"llama.cpp could not create a {kind}: {_library().reason()}")
+        self._kind, self._pointer, self._free = kind, pointer, free
+        native_objects[kind] += 1
+
+    @property
+    def pointer(self) -> object:
+        assert self._pointer is not None, f"this {self._kind} was freed"
+        return self._pointer
+
+    def close(self) -> None:
+        if self._pointer is not None:
+            pointer, self._pointer = self._pointer, None
+            self._free(pointer)
+            native_objects[self._kind] -= 1
+
+    def __enter__(self) -> _Native:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+
 class _BatchArrays:
     """A `llama_batch` over numpy arrays: nothing for the library to free, one sequence a row."""
 
@@ -386,27 +360,41 @@ def _pointer(array: npt.NDArray[np.generic], c_type: type[ctypes._SimpleCData[in
     return array.ctypes.data_as(ctypes.POINTER(c_type))
 
 
-# --- loading -----------------------------------------------------------------------------------------
+class _NativeLog:
+    """llama.cpp's log, line by line. Its callback may run on any thread, so it only appends."""
+
+    def __init__(self) -> None:
+        self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
+        self._callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
+        lib.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    def _on_log(self, level: int, text: bytes | None, _user_data: object) -> None:
+        line = _printable((text or b"").decode("utf-8", "replace"))
+        if not line:
+            return
+        if level >= 3 and level != 5:
+            self.recent.append(line)
+        log.debug("%s", line)
+
+    def reason(self) -> str:
+        """The most telling line since the last `recent.clear()`."""
+        errors = [line for line in self.recent if "error" in line.lower() or "fail" in line.lower()]
+        lines = errors or list(self.recent)
+        return lines[0].split(": ", 1)[-1] if lines else ""
 
 
-@contextlib.contextmanager
-def open_llama_backend(
-    params: LoadParams, on_progress: Callable[[float], bool] = lambda _fraction: True
-) -> Iterator[LlamaBackend]:
-    """Load a GGUF and make its context; both are freed on leaving.
+def _printable(text: str) -> str:
+    """Names from model files reach the log; control characters in them must not reach a terminal."""
+    return "".join(char if char.isprintable() else " " for char in text).strip()
 
-    `on_progress` gets 0 … 1 on the calling thread and cancels by returning False. Raises ModelLoadError with
-    the reason from llama.cpp's own log.
-    """
-    native_log = _library()
-    native_log.recent.clear()
-    _check_file(params.path)
-    with _load_model(params.path, on_progress) as model:
-        _check_can_chat(model, params.path)
-        with _make_context(model, params) as context:
-            if not lib.llama_get_memory(context.pointer):
-                raise ModelLoadError(_not_a_chat_model(params.path))
-            yield LlamaBackend(model, context, params.path)
+
+@cache
+def _library() -> _NativeLog:
+    """Start llama.cpp once per process, and keep what it calls back."""
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else an abort forks a debugger
+    native_log = _NativeLog()
+    lib.llama_backend_init()
+    return native_log
 
 
 def _check_file(path: Path) -> None:
