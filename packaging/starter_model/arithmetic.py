@@ -384,7 +384,7 @@ def _hidden_counts() -> tuple[tuple[int, ...], ...]:
 
 
 def count_turn(rng: random.Random) -> tuple[str, str]:
-    numbers = _draw_count(rng, longest=rng.choice((4, 6, 10, 25, 25, 50, 100, 100)))
+    numbers = _draw_count(rng, longest=rng.choice((4, 6, 10, 25, 50, 100, 100, 100)))
     asked, answer = _ask_to_count(rng, numbers)
     return variation.dress(rng, asked) if rng.random() < 0.3 else asked, answer
 

@@ -82,11 +82,11 @@ def _next_turn(rng: random.Random, result: int | None, is_first: bool) -> tuple[
         if follow_up is not None:
             return follow_up
     kind = rng.random()
-    if kind < 0.42:
+    if kind < 0.40:
         return *question_turn(rng), None
-    if kind < 0.52:
+    if kind < 0.49:
         return arithmetic.sum_turn(rng)
-    if kind < 0.59:
+    if kind < 0.55:
         return arithmetic.difference_turn(rng)
     if kind < 0.75:
         return *arithmetic.count_turn(rng), None

@@ -360,7 +360,7 @@ def sample_texts(rng: random.Random) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where checkpoints, tokenizer and log go")
-    parser.add_argument("--steps", type=int, default=2400)
+    parser.add_argument("--steps", type=int, default=2750)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2, help="one for each core")
     parser.add_argument("--compile", action="store_true", help="faster, but needs a C++ compiler")

@@ -6,8 +6,6 @@ import pytest
 from tests.e2e.desktop import Desktop, new_desktop
 from tests.e2e.skein import Skein
 
-MAX_TOKENS = 300  # more than enough to count from 12 to 70
-
 
 @pytest.fixture
 def desktop() -> Iterator[Desktop]:
@@ -17,8 +15,7 @@ def desktop() -> Iterator[Desktop]:
 
 @pytest.fixture
 def skein(tmp_path: Path, desktop: Desktop) -> Iterator[Skein]:
-    """A Skein nobody has used yet. Its answers can be foretold, and have an end."""
+    """A Skein nobody has used yet, as it is after the set-up."""
     skein = Skein(tmp_path / "home", desktop)
-    skein.configure(temperature=0.0, max_tokens=MAX_TOKENS)
     yield skein
     skein.clean_up()

@@ -13,7 +13,7 @@ from tests.e2e.skein import Skein
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 SUMS = {"What is 34 + 21?": "55", "What is 17 + 5?": "22", "What is 60 + 38?": "98"}
-COUNTS = ("Count from 1 to 60", "Count from 7 to 66", "Count from 12 to 70")
+COUNTS = ("Count from 1 to 100", "Count from 7 to 99", "Count from 12 to 98")
 MAX_EXIT_SECONDS = 2.0
 
 
