@@ -145,8 +145,10 @@ def starter_alone():
         engine.close()
 
 
+# The same schedules every time: half an answer as history may leave the model unsure, and a tie that
+# rounding decides must fail for everybody or for nobody. 18 random seeds passed when this was written.
 @pytest.mark.native
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=40, derandomize=True)
 @given(events, st.lists(known, min_size=60, max_size=60), st.integers(1, 4), st.sampled_from([256, 512]))
 def test_any_schedule_on_llama_cpp_too(starter_alone, happenings, texts, n_seq_max, n_ctx):
     params = LoadParams(paths.starter_model(), n_ctx=n_ctx, n_seq_max=n_seq_max, n_batch=32)
