@@ -73,11 +73,15 @@ class Scheduler:
 
     def make_room(self) -> bool:
         """Free some cells: an idle chat's first, then the youngest answer's. False when there are none."""
+        return self._evict() or self.pause_youngest()
+
+    def _evict(self) -> bool:
+        """Free the cells of the chat idle for longest. False when none is idle."""
         evicted = self._slots.evict()
-        if evicted:
-            self.events.append(f"evicted sequence {evicted.seq_id}: its cells are needed")
-            return True
-        return self.pause_youngest()
+        if evicted is None:
+            return False
+        self.events.append(f"evicted sequence {evicted.seq_id}: its cells are needed")
+        return True
 
     def _rows(self) -> dict[Sequence, int]:
         decoding = [seq for seq in self.running if seq.is_decoding]
@@ -122,8 +126,6 @@ class Scheduler:
     def _room_for_prompts(self, num_taken: int, wanted: int) -> int:
         """Free cells beside `num_taken`; idle chats are evicted for them, running answers are not paused."""
         while self._slots.cells.num_free - num_taken < wanted:
-            evicted = self._slots.evict()
-            if evicted is None:
+            if not self._evict():
                 break
-            self.events.append(f"evicted sequence {evicted.seq_id}: its cells are needed")
         return max(self._slots.cells.num_free - num_taken, 0)
