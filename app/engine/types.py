@@ -105,7 +105,7 @@ class Usage:
     num_computed_tokens: int = 0
     num_generated_tokens: int = 0
     queue_s: float = 0.0
-    time_to_first_token_s: float = 0.0
+    time_to_first_token_s: float = 0.0  # from submission: `queue_s` is part of it
     decode_s: float = 0.0  # first token to last
 
     @property

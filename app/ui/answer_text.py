@@ -16,7 +16,7 @@ def stats_line(turn: Turn) -> str:
 def _usage_parts(usage: Usage) -> tuple[str, ...]:
     if not usage.num_generated_tokens:
         return ()
-    spent = usage.queue_s + usage.time_to_first_token_s + usage.decode_s
+    spent = usage.time_to_first_token_s + usage.decode_s
     reused = usage.num_reused_tokens + usage.num_shared_tokens
     return (
         rate(usage.tokens_per_s) if usage.tokens_per_s else "",

@@ -11,7 +11,7 @@ DONE = Usage(
     num_computed_tokens=4,
     num_generated_tokens=42,
     queue_s=0.1,
-    time_to_first_token_s=0.2,
+    time_to_first_token_s=0.3,
     decode_s=1.0,
 )
 
