@@ -177,7 +177,6 @@ class SlotPool:
             pos_max=self._verified_pos_max(slot),
             num_cells=self.cells.num_cells(slot.seq_id),
             num_shared_cells=self.cells.num_shared_cells(slot.seq_id),
-            num_prompt_tokens=seq.num_prompt_tokens if seq else slot.last_usage.num_prompt_tokens,
             num_pending_tokens=seq.num_pending_tokens if seq else 0,
             usage=seq.usage if seq else slot.last_usage,
         )

@@ -148,9 +148,13 @@ class SlotSnapshot:
     pos_max: int = -1
     num_cells: int = 0
     num_shared_cells: int = 0
-    num_prompt_tokens: int = 0
-    num_pending_tokens: int = 0  # prompt tokens still to compute
+    num_pending_tokens: int = 0  # still to compute
     usage: Usage = field(default_factory=Usage)
+
+    @property
+    def is_running(self) -> bool:
+        """An answer is being made in it."""
+        return self.state in (SlotState.PREFILL, SlotState.DECODE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from app.engine.types import SlotSnapshot, SlotState
 from app.look import marks
-from app.look.figures import count, percent
+from app.look.figures import count, prefill
 from app.look.marks import Mark
 
 COLUMNS = (
@@ -53,10 +53,7 @@ def slot_texts(slot: SlotSnapshot, title: str) -> tuple[str, ...]:
 
 
 def state_text(slot: SlotSnapshot) -> str:
-    if slot.state is not SlotState.PREFILL:
-        return slot.state.value
-    done = slot.num_prompt_tokens - slot.num_pending_tokens
-    return f"prefill {percent(done, slot.num_prompt_tokens)}"
+    return prefill(slot) if slot.state is SlotState.PREFILL else slot.state.value
 
 
 def state_mark(slot: SlotSnapshot) -> Mark:

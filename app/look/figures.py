@@ -1,5 +1,7 @@
 """How numbers are written. Pure functions."""
 
+from app.engine.types import SlotSnapshot
+
 
 def count(number: int) -> str:
     return f"{number:,}"
@@ -25,6 +27,11 @@ def percent(part: float, whole: float) -> str:
     if whole <= 0:
         return "0%"
     return "100%" if part >= whole else f"{min(99, int(100 * part / whole))}%"
+
+
+def prefill(slot: SlotSnapshot) -> str:
+    """How much of its tokens a slot holds. An answer that was paused computes its own again, too."""
+    return f"prefill {percent(slot.num_cells, slot.num_cells + slot.num_pending_tokens)}"
 
 
 def rows(number: int) -> str:

@@ -3,7 +3,7 @@
 from app.chats.chat import Turn, TurnState
 from app.engine.types import SlotSnapshot, SlotState, Usage
 from app.look import marks
-from app.look.figures import percent, rate, seconds
+from app.look.figures import percent, prefill, rate, seconds
 
 _MARK_OF = {TurnState.STOPPED: marks.STOPPED, TurnState.FAILED: marks.FAILED}
 
@@ -28,11 +28,10 @@ def _usage_parts(usage: Usage) -> tuple[str, ...]:
 def activity_line(slot: SlotSnapshot | None) -> str:
     """What is being done for an answer that is not finished."""
     glyph = marks.COMPUTING.glyph
-    if slot is None or slot.state not in (SlotState.PREFILL, SlotState.DECODE):
+    if slot is None or not slot.is_running:
         return f"{glyph} waiting"
     if slot.state is SlotState.PREFILL:
-        done = slot.num_prompt_tokens - slot.num_pending_tokens
-        return f"{glyph} prefill {percent(done, slot.num_prompt_tokens)}"
+        return f"{glyph} {prefill(slot)}"
     return f"{glyph} {rate(slot.usage.tokens_per_s)}" if slot.usage.tokens_per_s else f"{glyph} computing"
 
 

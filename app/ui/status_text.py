@@ -3,8 +3,6 @@
 from app.engine.types import ModelInfo, SlotState, StepReport
 from app.look.figures import count, rate
 
-_RUNNING = (SlotState.PREFILL, SlotState.DECODE)
-
 
 def model_text(model: ModelInfo | None) -> str:
     return model.name if model else "No model"
@@ -19,7 +17,7 @@ def cells_text(report: StepReport | None, n_ctx: int) -> str:
 
 
 def queue_text(report: StepReport | None) -> str:
-    running = sum(slot.state in _RUNNING for slot in report.slots) if report else 0
+    running = sum(slot.is_running for slot in report.slots) if report else 0
     waiting = report.num_waiting if report else 0
     return f"{running} running, {waiting} waiting"
 

@@ -8,7 +8,7 @@ EMPTY = tuple(SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(4))
 def decoding(seq_id: int, chat_id: str, num_cells: int = 412) -> SlotSnapshot:
     usage = Usage(96, 80, 12, 4, 42, 0.0, 0.1, 1.0)
     return SlotSnapshot(
-        seq_id, SlotState.DECODE, chat_id, f"of {chat_id}", 0, num_cells - 1, num_cells, 196, 96, 0, usage
+        seq_id, SlotState.DECODE, chat_id, f"of {chat_id}", 0, num_cells - 1, num_cells, 196, 0, usage
     )
 
 

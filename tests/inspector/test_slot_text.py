@@ -1,4 +1,4 @@
-from app.engine.types import SlotSnapshot, SlotState
+from app.engine.types import SlotSnapshot, SlotState, Usage
 from app.inspector.slot_text import COLUMNS, slot_texts, state_mark, state_text, widest_texts
 from app.look import marks
 from tests.inspector.reports import decoding
@@ -26,15 +26,20 @@ def test_an_empty_slot_shows_only_its_number_and_state() -> None:
     assert not any(texts[3:])
 
 
+def test_an_answer_that_was_paused_shows_how_much_it_holds_again() -> None:
+    """It computes its own tokens a second time, so more is pending than its prompt was long."""
+    usage = Usage(num_prompt_tokens=100, num_generated_tokens=30)
+    slot = SlotSnapshot(0, SlotState.PREFILL, num_cells=13, num_pending_tokens=117, usage=usage)
+    assert state_text(slot) == "prefill 10%"
+
+
 def test_a_prefill_tells_how_far_it_is() -> None:
-    slot = SlotSnapshot(0, SlotState.PREFILL, num_prompt_tokens=200, num_pending_tokens=78)
+    slot = SlotSnapshot(0, SlotState.PREFILL, num_cells=122, num_pending_tokens=78)
     assert state_text(slot) == "prefill 61%"
 
 
 def test_positions_that_do_not_exist_are_not_shown() -> None:
-    texts = slot_texts(
-        SlotSnapshot(0, SlotState.PREFILL, "sums", num_prompt_tokens=5, num_pending_tokens=5), "Sums"
-    )
+    texts = slot_texts(SlotSnapshot(0, SlotState.PREFILL, "sums", num_pending_tokens=5), "Sums")
     assert texts[3:5] == ("", "")
 
 
