@@ -17,17 +17,18 @@ from typing import Any
 from app import paths
 from app.engine.engine import Engine
 from app.engine.errors import EngineError, RequestError
-from app.engine.llama_backend import open_llama_backend
 from app.engine.loop import EngineLoop
+from app.engine.probe import open_probed_backend
+from app.engine.sampling import SamplingParams
 from app.engine.types import (
     FinishReason,
     LoadParams,
     Message,
     ModelInfo,
     Output,
+    Overflow,
     Request,
     Role,
-    SamplingParams,
     StepReport,
     Usage,
 )
@@ -57,6 +58,12 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"
     )
     parser.add_argument("--system", default="", metavar="TEXT", help="system prompt for all of them")
+    parser.add_argument(
+        "--overflow",
+        choices=(Overflow.STOP, Overflow.TRUNCATE_MIDDLE),
+        default=Overflow.STOP,
+        help="what becomes of a prompt that is too long (default: it is refused)",
+    )
     parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)")
     parser.add_argument(
         "--temperature", type=float, metavar="T", help="0: the likeliest token (default: the model's own)"
@@ -65,6 +72,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--slots", type=int, metavar="N", help="most prompts answered at the same time")
     parser.add_argument("--ctx", type=int, default=0, metavar="N", help="KV cells of the context")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
+    parser.add_argument(
+        "--verify", action="store_true", help="compare every step with the library's own books"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of text")
     options = parser.parse_args(argv)
     options.prompts = [sys.stdin.read() if prompt == "-" else prompt for prompt in options.prompts]
@@ -84,6 +94,7 @@ def _request(options: argparse.Namespace, model: ModelInfo, index: int, prompt: 
         messages=(*system, Message(Role.USER, prompt)),
         sampling=replace(model.sampling, **_chosen_sampling(options)),
         max_tokens=options.max_tokens,
+        overflow=Overflow(options.overflow),
         keep_cells=False,
     )
 
@@ -92,7 +103,7 @@ def _ask(options: argparse.Namespace) -> int:
     """The loop runs on this thread, and prints as it goes."""
     slots = options.slots or min(len(options.prompts), MAX_SIDE_BY_SIDE)
     params = LoadParams(options.model, n_ctx=options.ctx, n_seq_max=slots, n_threads=options.threads)
-    with open_llama_backend(params) as backend:
+    with open_probed_backend(params) as backend:
         prompts = enumerate(options.prompts)
         requests = [_request(options, backend.model, index, prompt) for index, prompt in prompts]
         answers = _Answers(requests, as_json=options.json)
@@ -102,7 +113,7 @@ def _ask(options: argparse.Namespace) -> int:
             if answers.all_done:
                 loop.stop()
 
-        loop = EngineLoop(Engine(backend), on_reports_ready)
+        loop = EngineLoop(Engine(backend, verify=options.verify), on_reports_ready)
         for request in requests:
             loop.submit(request)
         loop.run()

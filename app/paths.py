@@ -18,6 +18,10 @@ def config_dir() -> Path:
     return platformdirs.user_config_path(APP_NAME, appauthor=False)
 
 
+def cache_dir() -> Path:
+    return platformdirs.user_cache_path(APP_NAME, appauthor=False)
+
+
 def log_dir() -> Path:
     return platformdirs.user_log_path(APP_NAME, appauthor=False)
 
@@ -32,6 +36,10 @@ def settings_file() -> Path:
 
 def window_state_file() -> Path:
     return config_dir() / "window.ini"
+
+
+def probed_models_file() -> Path:
+    return cache_dir() / "probed-models.json"
 
 
 def resources_dir() -> Path:

@@ -62,7 +62,7 @@ def backend(request: pytest.FixtureRequest, tiny_gguf: Callable[[str], Path]) ->
 
         yield CountingBackend(**TINY_CONTEXT)
         return
-    from app.engine.llama_backend import open_llama_backend
+    from app.engine.llama.loading import open_llama_backend
     from app.engine.types import LoadParams
 
     # One thread: llama.cpp's workers spin, and with a second busy process each tiny step would take 20 ms.

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from app.engine.batch import Batch, BatchSpan
 from app.engine.engine import Engine
-from app.engine.types import FinishReason, Message, Request, Role, SamplingParams, StepReport, Usage
+from app.engine.sampling import SamplingParams
+from app.engine.types import FinishReason, Message, Request, Role, StepReport, Usage
+
+if TYPE_CHECKING:
+    from app.engine.backend import Backend
 
 GREEDY = SamplingParams(temperature=0.0)
 _ids = itertools.count()
@@ -18,6 +26,7 @@ class Answer:
     finish_reason: FinishReason | None = None
     notice: str = ""
     usage: Usage = field(default_factory=Usage)
+    found_no_room: bool = False
 
 
 @dataclass
@@ -38,6 +47,7 @@ class Run:
             answer.text += output.text
             answer.usage = output.usage
             answer.finish_reason, answer.notice = output.finish_reason, output.notice
+            answer.found_no_room = output.found_no_room
 
 
 def request(
@@ -68,3 +78,19 @@ def ask(engine: Engine, one: Request) -> Answer:
 def next_turn(first: Request, answer: str, text: str) -> Request:
     """The same chat, one turn later."""
     return request(text, first.chat_id, history=(*first.messages, Message(Role.ASSISTANT, answer)))
+
+
+def rows(backend: Backend, *spans: tuple[int, int, list[int]]) -> Batch:
+    """A batch written by hand: (seq_id, first position, token ids) each, with logits for the last row."""
+    batch = Batch(backend.model.n_batch)
+    for seq_id, first_pos, token_ids in spans:
+        at = slice(batch.num_rows, batch.num_rows + len(token_ids))
+        batch.token_ids[at] = token_ids
+        batch.positions[at] = np.arange(first_pos, first_pos + len(token_ids))
+        batch.seq_ids[at] = seq_id
+        batch.wants_logits[at] = 0
+        batch.wants_logits[at.stop - 1] = 1
+        span = BatchSpan(None, seq_id, at.start, first_pos, len(token_ids), True, True)  # type: ignore[arg-type]
+        batch.spans.append(span)
+        batch.num_rows = at.stop
+    return batch

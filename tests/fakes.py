@@ -7,9 +7,13 @@ its sequence, so one wrong cell changes the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.errors import (
@@ -19,11 +23,13 @@ from app.engine.errors import (
     NoKvCellsError,
     PositionMismatchError,
 )
-from app.engine.types import ModelInfo, SamplingParams
+from app.engine.sampling import SamplingParams
+from app.engine.types import ModelInfo, SampledToken, TokenLogprob
 
 CONTROL = {"<|endoftext|>": 256, "<|im_start|>": 257, "<|im_end|>": 258}
 END = CONTROL["<|im_end|>"]
 N_VOCAB = 259
+STATE_MAGIC = 0x5EED
 
 
 def model_info(**changes: object) -> ModelInfo:
@@ -58,6 +64,7 @@ class CountingBackend:
     chat_template: str | None = None
     bos_text = ""
     eos_text = "<|im_end|>"
+    fingerprint = "fake"
 
     def __init__(
         self,
@@ -73,7 +80,8 @@ class CountingBackend:
         self._next_token = next_token or pseudo_random_token
         self._before_decode = before_decode
         self._rows: dict[int, list[int]] = {}
-        self._interrupted = False
+        self.is_interrupted = False
+        self._unrotated: set[int] = set()  # as in llama.cpp, the next decode rotates moved keys
 
     # Any thread.
 
@@ -97,29 +105,40 @@ class CountingBackend:
     def leading_tokens(self) -> list[int]:
         return []
 
+    def check_sampling(self, params: SamplingParams) -> None:
+        params.check_vocabulary(self.model.n_vocab)
+
     def interrupt(self) -> None:
-        self._interrupted = True
+        self.is_interrupted = True
+
+    def resume(self) -> None:
+        self.is_interrupted = False
 
     # The engine thread only.
 
     def decode(self, batch: Batch) -> None:
         self._rows = {}
-        if self._interrupted:
+        if self.is_interrupted:
             raise DecodeInterruptedError("the step was interrupted")
         self._before_decode(batch)
         self._check(batch)
-        if len(self.cells) + batch.num_rows > self.model.n_ctx:
+        self._unrotated.clear()
+        if not self._has_room(Counter(batch.seq_ids[: batch.num_rows].tolist())):
             raise NoKvCellsError(f"no room for {batch.num_rows} rows")
         self.batches.append({})
         for row in range(batch.num_rows):
             self._compute(batch, row)
 
     def new_sampler(self, params: SamplingParams, prompt_token_ids: Sequence[int]) -> CountingSampler:
+        self.check_sampling(params)
         return CountingSampler(self)
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
+        self._check_seq_id(seq_id)
         if num_tokens and self.model.is_recurrent and self.pos_max(seq_id) != num_tokens - 1:
             return False
+        if num_tokens == 0:
+            self._unrotated.discard(seq_id)
         for cell in self.cells:
             if cell.pos >= num_tokens:
                 cell.seq_ids.discard(seq_id)
@@ -127,10 +146,50 @@ class CountingBackend:
         return True
 
     def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
+        self._check_seq_id(source)
+        self._check_seq_id(target)
+        assert self.model.can_share_cells, "sharing what cannot be shared"
         assert self.pos_max(target) == -1, "merging two sequences"
-        assert self.pos_max(source) + 1 >= num_tokens
+        assert 0 < num_tokens <= self.pos_max(source) + 1
         for cell in self._cells_of(source)[:num_tokens]:
             cell.seq_ids.add(target)
+        if source in self._unrotated:
+            self._unrotated.add(target)
+
+    def remove_and_shift(self, seq_id: int, start: int, end: int) -> None:
+        self._check_seq_id(seq_id)
+        assert self.model.can_shift, "shifting what cannot be shifted"
+        held = self._cells_of(seq_id)
+        assert 0 <= start < end <= len(held), f"no positions {start} … {end - 1} to remove"
+        assert all(cell.seq_ids == {seq_id} for cell in held[start:]), "moving the cells of others"
+        self.cells = [cell for cell in self.cells if cell not in held[start:end]]
+        for cell in held[end:]:
+            cell.pos -= end - start
+        self._unrotated.add(seq_id)
+
+    def save_state(self, seq_id: int) -> npt.NDArray[np.uint8]:
+        """A header of two numbers, then the token of each cell in order of position."""
+        self._check_seq_id(seq_id)
+        assert seq_id not in self._unrotated, "keys are not rotated yet"
+        tokens = self.tokens_of(seq_id)
+        return np.array([STATE_MAGIC, len(tokens), *tokens], np.int32).view(np.uint8)
+
+    def restore_state(self, seq_id: int, state: npt.NDArray[np.uint8]) -> bool:
+        self.truncate(seq_id, 0)
+        assert state.dtype == np.uint8
+        words = state[: state.size // 4 * 4].view(np.int32).tolist()
+        if state.size % 4 or words[:2] != [STATE_MAGIC, len(words) - 2]:
+            return False
+        tokens = words[2:]
+        if not self._has_room({seq_id: len(tokens)}):
+            return False
+        self.cells += [Cell(token_id, pos, {seq_id}) for pos, token_id in enumerate(tokens)]
+        return True
+
+    def cell_holders(self) -> list[tuple[int, tuple[int, ...]]] | None:
+        if self.model.is_recurrent:
+            return None
+        return [(cell.pos, tuple(sorted(cell.seq_ids))) for cell in self.cells]
 
     def pos_min(self, seq_id: int) -> int:
         return min((cell.pos for cell in self._cells_of(seq_id)), default=-1)
@@ -150,6 +209,16 @@ class CountingBackend:
     def _cells_of(self, seq_id: int) -> list[Cell]:
         held = [cell for cell in self.cells if seq_id in cell.seq_ids]
         return sorted(held, key=lambda cell: cell.pos)
+
+    def _has_room(self, num_new: Mapping[int, int]) -> bool:
+        """For so many cells more of each sequence."""
+        if self.model.is_unified:
+            return len(self.cells) + sum(num_new.values()) <= self.model.n_ctx
+        held = {seq_id: len(self._cells_of(seq_id)) for seq_id in num_new}
+        return all(held[seq_id] + count <= self.model.n_ctx_seq for seq_id, count in num_new.items())
+
+    def _check_seq_id(self, seq_id: int) -> None:
+        assert 0 <= seq_id < self.model.n_seq_max, f"seq_id {seq_id} is out of range"
 
     def _check(self, batch: Batch) -> None:
         if batch.num_rows == 0 or batch.num_rows > self.model.n_batch:
@@ -187,6 +256,11 @@ class CountingSampler:
 
     def sample(self, row: int) -> int:
         return self._backend.choose(row)
+
+    def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:
+        token_id = self.sample(row)
+        chosen = TokenLogprob(token_id, self._backend.token_piece(token_id), 0.0, 1.0)  # nothing else can be
+        return SampledToken(chosen, (chosen,))
 
     def close(self) -> None:
         self._backend.num_samplers -= self._open

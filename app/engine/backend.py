@@ -6,8 +6,12 @@ The tokenizer half may be called from any thread, the memory half from the engin
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from app.engine.batch import Batch
-from app.engine.types import ModelInfo, SamplingParams
+from app.engine.sampling import SamplingParams
+from app.engine.types import ModelInfo, SampledToken
 
 
 class Sampler(Protocol):
@@ -16,8 +20,11 @@ class Sampler(Protocol):
     def sample(self, row: int) -> int:
         """Choose from the logits of batch row `row` of the last decode, and remember the choice.
 
-        Raises BadLogitsError when there is nothing sane to choose from.
+        Raises BadLogitsError when there is nothing sane to choose from, GrammarError when nothing allowed.
         """
+
+    def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:
+        """As `sample`, and tell how likely the token and so many others were."""
 
     def close(self) -> None:
         """Free it. A second call does nothing."""
@@ -30,6 +37,7 @@ class Backend(Protocol):
     chat_template: str | None  # Jinja source from the model file
     bos_text: str
     eos_text: str
+    fingerprint: str  # of model file, context settings and library: saved states fit where it is equal
 
     # Any thread.
 
@@ -47,8 +55,14 @@ class Backend(Protocol):
     def leading_tokens(self) -> list[int]:
         """What every prompt must begin with (the BOS token, where the model wants one)."""
 
+    def check_sampling(self, params: SamplingParams) -> None:
+        """Raise InvalidRequestError for what `new_sampler` would not take. The second time it is fast."""
+
     def interrupt(self) -> None:
         """Make a running decode return at once with DecodeInterruptedError, and every later one too."""
+
+    def resume(self) -> None:
+        """Take `interrupt` back: the next decode runs."""
 
     # The engine thread only.
 
@@ -59,7 +73,8 @@ class Backend(Protocol):
         back), PositionMismatchError (refused before the call).
         """
 
-    def new_sampler(self, params: SamplingParams, prompt_token_ids: Sequence[int]) -> Sampler: ...
+    def new_sampler(self, params: SamplingParams, prompt_token_ids: Sequence[int]) -> Sampler:
+        """Raises InvalidRequestError, such as for a grammar that cannot be followed."""
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
         """Drop every cell of `seq_id` from position `num_tokens` on; 0 clears it.
@@ -70,6 +85,27 @@ class Backend(Protocol):
 
     def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
         """Let the empty `target` hold the first `num_tokens` cells of `source` too, without a copy."""
+
+    def remove_and_shift(self, seq_id: int, start: int, end: int) -> None:
+        """Drop the cells at positions start … end - 1 and move those behind them down to close the gap.
+
+        Only where `model.can_shift`, and never while other sequences hold cells from `start` on: they would
+        move, too. The keys are rotated by the next decode, so no state may be saved before it.
+        """
+
+    def save_state(self, seq_id: int) -> npt.NDArray[np.uint8]:
+        """A copy of everything `seq_id` holds. Its tokens are not in it, nor is the model's identity."""
+
+    def restore_state(self, seq_id: int, state: npt.NDArray[np.uint8]) -> bool:
+        """Put a saved state into `seq_id`, which loses what it held. False: no room, or not usable; it is
+        empty then. Damaged data is not always noticed: check it before.
+        """
+
+    def cell_holders(self) -> list[tuple[int, tuple[int, ...]]] | None:
+        """Every used cell as the library sees it: its position and the sequences that hold it.
+
+        None for memory that does not consist of one kind of cells.
+        """
 
     def pos_min(self, seq_id: int) -> int: ...
 

@@ -4,7 +4,7 @@ Knows numbers, not tokens. The library never tells who shares a cell with whom, 
 memory is entered here by `SlotPool`, its only user. Engine thread only.
 """
 
-from itertools import count
+from itertools import count, repeat
 
 from app.engine.types import CellUsage
 
@@ -34,6 +34,26 @@ class CellLedger:
     def num_shared_cells(self, seq_id: int) -> int:
         return self._num_shared_of[seq_id]
 
+    def has_shared_cells_from(self, seq_id: int, pos: int) -> bool:
+        return any(cell in self._sharers for cell in self._cells[seq_id][pos:])
+
+    def holders(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Each used cell once: its position and who holds it, in order of `seq_id`."""
+        cells: list[tuple[int, tuple[int, ...]]] = []
+        for seq_id, names in enumerate(self._cells):
+            if not self._num_shared_of[seq_id]:
+                cells += zip(range(len(names)), repeat((seq_id,)), strict=False)
+                continue
+            last = alone = {seq_id}
+            holders: tuple[int, ...] = (seq_id,)
+            for pos, name in enumerate(names):
+                sharers = self._sharers.get(name, alone)
+                if sharers != last:  # neighbours mostly have the same ones
+                    last, holders = sharers, tuple(sorted(sharers))
+                if holders[0] == seq_id:
+                    cells.append((pos, holders))
+        return cells
+
     def append(self, seq_id: int, num_cells: int) -> None:
         assert num_cells <= self.num_free, "more cells booked than the cache has"
         self._cells[seq_id].extend(next(self._names) for _ in range(num_cells))
@@ -51,9 +71,13 @@ class CellLedger:
         self._num_shared_of[target] += num_cells
 
     def truncate(self, seq_id: int, num_cells: int) -> None:
-        for cell in self._cells[seq_id][num_cells:]:
+        self.remove(seq_id, num_cells, len(self._cells[seq_id]))
+
+    def remove(self, seq_id: int, start: int, end: int) -> None:
+        """Drop the cells at positions start … end - 1; those behind them move down."""
+        for cell in self._cells[seq_id][start:end]:
             self._drop(seq_id, cell)
-        del self._cells[seq_id][num_cells:]
+        del self._cells[seq_id][start:end]
 
     def _drop(self, seq_id: int, cell: int) -> None:
         sharers = self._sharers.get(cell)

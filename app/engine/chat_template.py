@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from app.engine import child_process
 from app.engine.errors import ChatTemplateError
 from app.engine.types import Message, Role
 
@@ -77,56 +75,28 @@ class LimitedChatTemplate:
         """Ends a rendering that is under way, too."""
         self._child.kill()
         with self._lock:
-            _bury(self._child)
+            child_process.bury(self._child)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        # Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would run
-        # the main module of whoever uses the engine once more.
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        )
+    def _start(self) -> child_process.Child:
+        child = child_process.start(__name__)
         with contextlib.suppress(OSError):
-            _send(child.stdin, self._arguments)
+            child_process.send(child.stdin, self._arguments)
         return child
 
     def _ask(self, messages: list[list[str]]) -> dict[str, str]:
         timer = threading.Timer(MAX_WALL_S, self._child.kill)
         timer.start()
         try:
-            _send(self._child.stdin, messages)
-            return dict(_receive(self._child.stdout))
+            child_process.send(self._child.stdin, messages)
+            return dict(child_process.receive(self._child.stdout))
         except (EOFError, OSError):  # the child was killed at one of its limits
-            _bury(self._child)
+            child_process.bury(self._child)
             return {
                 "error": f"The model's chat template took more than {MAX_CPU_S} seconds or "
                 f"{MAX_MEMORY_BYTES >> 20} MiB. It cannot be used; try another GGUF of this model."
             }
         finally:
             timer.cancel()
-
-
-def _bury(child: subprocess.Popen[bytes]) -> None:
-    child.kill()
-    with contextlib.suppress(OSError):
-        child.communicate()
-
-
-def _send(pipe: IO[bytes] | None, value: object) -> None:
-    assert pipe is not None
-    pipe.write(json.dumps(value).encode() + b"\n")
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes] | None) -> Any:
-    assert pipe is not None
-    line = pipe.readline()
-    if not line:
-        raise EOFError
-    return json.loads(line)
 
 
 def _compile(source: str) -> Template:
@@ -161,17 +131,19 @@ def _serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
     _limit_memory()
     with contextlib.suppress(EOFError, OSError):
-        arguments = _receive(sys.stdin.buffer)
+        arguments = child_process.receive(sys.stdin.buffer)
         template: ChatTemplate | None = None
         while True:
-            messages = [Message(Role(role), content) for role, content in _receive(sys.stdin.buffer)]
+            messages = [
+                Message(Role(role), content) for role, content in child_process.receive(sys.stdin.buffer)
+            ]
             _limit_cpu()
             try:
                 template = template or ChatTemplate(*arguments)
                 reply = {"text": template.render(messages)}
             except ChatTemplateError as error:
                 reply = {"error": str(error)}
-            _send(sys.stdout.buffer, reply)
+            child_process.send(sys.stdout.buffer, reply)
 
 
 def _limit_memory() -> None:

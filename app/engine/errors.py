@@ -4,13 +4,6 @@ A `RequestError` ends one answer, any other `EngineError` ends the engine. Messa
 person at the screen: what failed, why, and what to do.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from app.engine.types import ModelInfo
-
 
 class EngineError(Exception):
     """The engine cannot go on: the model did not load, or a decode failed for good."""
@@ -37,7 +30,7 @@ class DecodeInterruptedError(EngineError):
 
 
 class PositionMismatchError(EngineError):
-    """Our books and the library disagree about the positions of a sequence. Always our bug."""
+    """Our books and the library disagree about what a sequence holds. Always our bug."""
 
 
 class RequestError(Exception):
@@ -49,13 +42,7 @@ class InvalidRequestError(RequestError):
 
 
 class PromptTooLongError(RequestError):
-    """The prompt alone does not fit into the context."""
-
-    def __init__(self, num_tokens: int, model: ModelInfo) -> None:
-        super().__init__(
-            f"This chat needs {num_tokens:,} tokens, but the context holds {model.max_sequence_tokens:,}. "
-            f"Shorten the text. {model.longer_chats_need}"
-        )
+    """What must be shown of a chat does not fit into its context."""
 
 
 class ChatTemplateError(RequestError):
@@ -64,3 +51,7 @@ class ChatTemplateError(RequestError):
 
 class BadLogitsError(RequestError):
     """The model produced numbers that cannot be sampled from."""
+
+
+class GrammarError(RequestError):
+    """The grammar that an answer follows leaves it no way to go on."""

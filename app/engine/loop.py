@@ -14,7 +14,8 @@ from queue import Empty, SimpleQueue
 
 from app.engine.engine import Engine
 from app.engine.errors import RequestError
-from app.engine.types import FinishReason, Request, StepReport
+from app.engine.prompt import Prompt
+from app.engine.types import FinishReason, Request, Speed, StepReport
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,15 @@ class _Prepared:
     """A submitted request whose prompt is now tokenised, or could not be."""
 
     request: Request
-    result: list[int] | RequestError
+    result: Prompt | RequestError
+
+
+@dataclass(frozen=True, slots=True)
+class _Refitted:
+    """The shorter prompt for an answer that reached the limit of its context, if there is one."""
+
+    request_id: str
+    result: Prompt | RequestError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +54,34 @@ class _Forget:
 
 
 @dataclass(frozen=True, slots=True)
+class _AbortAll:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Fork:
+    chat_id: str
+    new_chat_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _SetFront:
+    chat_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _SetSpeed:
+    speed: Speed
+
+
+@dataclass(frozen=True, slots=True)
 class _Stop:
     pass
 
 
-_Letter = _Submit | _Prepared | _Abort | _Forget | _Stop
+_Letter = (
+    _Submit | _Prepared | _Refitted | _Abort | _AbortAll | _Fork | _Forget | _SetFront | _SetSpeed | _Stop
+)
 
 
 class EngineLoop:
@@ -65,6 +97,7 @@ class EngineLoop:
         self._stopping = False
         self._preparing: dict[str, Request] = {}  # the engine thread only
         self._prompt_thread = _PromptThread(engine, self._mailbox)
+        engine.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
 
@@ -75,9 +108,25 @@ class EngineLoop:
         """End an answer before the next batch. Its last output has reason ABORT."""
         self._mailbox.put(_Abort(request_id))
 
+    def abort_all(self) -> None:
+        """End every answer, also in the middle of a decode."""
+        self._engine.interrupt()
+        self._mailbox.put(_AbortAll())
+
     def forget(self, chat_id: str) -> None:
         """The chat was closed: abort its answer and free its cells."""
         self._mailbox.put(_Forget(chat_id))
+
+    def fork(self, chat_id: str, new_chat_id: str) -> None:
+        """`new_chat_id` begins as a copy of `chat_id`: let it hold the same cells."""
+        self._mailbox.put(_Fork(chat_id, new_chat_id))
+
+    def set_front(self, chat_id: str | None) -> None:
+        """The chat somebody looks at: its prompt goes first, and it is never paused for another."""
+        self._mailbox.put(_SetFront(chat_id))
+
+    def set_speed(self, speed: Speed) -> None:
+        self._mailbox.put(_SetSpeed(speed))
 
     def stop(self) -> None:
         """End `run` soon, also in the middle of a decode. Whatever is still open ends with reason ABORT."""
@@ -117,7 +166,7 @@ class EngineLoop:
     def _receive(self) -> None:
         """Take all letters; wait for one only when there is nothing to compute."""
         if not self._engine.has_work:
-            self._engine.slots.verify()
+            self._engine.verify()
             self._handle(self._mailbox.get())
         while True:
             try:
@@ -132,6 +181,8 @@ class EngineLoop:
                 self._prompt_thread.prepare(request)
             case _Prepared(request, result):
                 self._add_prepared(request, result)
+            case _Refitted(request_id, result):
+                self._engine.refit(request_id, result)
             case _Abort(request_id):
                 self._refuse(self._preparing.pop(request_id, None))
                 self._engine.abort(request_id)
@@ -140,14 +191,27 @@ class EngineLoop:
                     self._refuse(self._preparing.pop(request.request_id))
                 self._engine.forget(chat_id)
                 self._publish(self._engine.report())
+            case _AbortAll():
+                for request in self._preparing.values():
+                    self._refuse(request)
+                self._preparing.clear()
+                self._engine.abort_all(FinishReason.ABORT, "")
+                self._engine.resume()
+            case _Fork(chat_id, new_chat_id):
+                self._engine.fork(chat_id, new_chat_id)
+                self._publish(self._engine.report())
+            case _SetFront(chat_id):
+                self._engine.set_front(chat_id)
+            case _SetSpeed(speed):
+                self._engine.set_speed(speed)
             case _Stop():
                 pass
 
-    def _add_prepared(self, request: Request, result: list[int] | RequestError) -> None:
+    def _add_prepared(self, request: Request, result: Prompt | RequestError) -> None:
         if self._preparing.pop(request.request_id, None) is None:
             return  # aborted meanwhile
         if isinstance(result, RequestError):
-            self._engine.refuse(request, FinishReason.ERROR, str(result))
+            self._engine.refuse_for(request, result)
         else:
             self._engine.add_request(request, result)
 
@@ -180,8 +244,10 @@ class _PromptThread:
 
     def __init__(self, engine: Engine, mailbox: SimpleQueue[_Letter]) -> None:
         self._prompts = engine.prompts
+        self._hibernated = engine.slots.hibernated
         self._mailbox = mailbox
-        self._requests: SimpleQueue[Request | None] = SimpleQueue()
+        # Requests, each with the tokens of its answer if that has begun.
+        self._requests: SimpleQueue[tuple[Request, int] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -199,15 +265,26 @@ class _PromptThread:
             self._thread.join()
 
     def prepare(self, request: Request) -> None:
-        self._requests.put(request)
+        self._requests.put((request, 0))
+
+    def build_shorter(self, request: Request, num_generated_tokens: int) -> None:
+        self._requests.put((request, num_generated_tokens))
 
     def _run(self) -> None:
-        while (request := self._requests.get()) is not None:
-            try:
-                self._mailbox.put(_Prepared(request, self._prompts.build(request)))
-            except RequestError as error:
-                self._mailbox.put(_Prepared(request, error))
-            except Exception:  # the root of this thread: our bug ends one answer, not all later ones
-                log.exception("building the prompt of %s failed", request.request_id)
-                failure = RequestError("Skein failed to build the prompt; the log says why.")
-                self._mailbox.put(_Prepared(request, failure))
+        while (order := self._requests.get()) is not None:
+            request, num_generated_tokens = order
+            result = self._build(request, num_generated_tokens)
+            if num_generated_tokens:
+                self._mailbox.put(_Refitted(request.request_id, result))
+            else:
+                self._hibernated.prefetch(request.chat_id)
+                self._mailbox.put(_Prepared(request, result))
+
+    def _build(self, request: Request, num_generated_tokens: int) -> Prompt | RequestError:
+        try:
+            return self._prompts.build(request, num_generated_tokens)
+        except RequestError as error:
+            return error
+        except Exception:  # the root of this thread: our bug ends one answer, not all later ones
+            log.exception("building the prompt of %s failed", request.request_id)
+            return RequestError("Skein failed to build the prompt; the log says why.")

@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-# An answer is let in only where every running one could grow this much: otherwise one that was paused would
-# come back at once, compute its whole prompt again and be paused in the next step.
-HEADROOM_TOKENS = 64
+from app.engine.prefix import common_prefix
+from app.engine.slots import MIN_SHARED_TOKENS
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch
     from app.engine.sequence import Sequence
     from app.engine.slots import SlotPool
     from app.engine.step_budget import StepBudget
+
+# An answer is let in only where every running one could grow this much: otherwise one that was paused would
+# come back at once and be paused again in the next step.
+HEADROOM_TOKENS = 64
+# Of each step's prompt rows this part is the oldest prompt's, so that none waits for ever.
+OLDEST_PROMPTS_SHARE = 1 / 4
 
 
 class Scheduler:
@@ -26,12 +31,19 @@ class Scheduler:
         self._slots = slots
         self._budget = budget
         self.waiting: deque[Sequence] = deque()
-        self.running: list[Sequence] = []  # in order of arrival
-        self.events: list[str] = []  # since the engine last took them
+        self.running: list[Sequence] = []  # in the order in which they were let in
+        self.refitting: list[
+            Sequence
+        ] = []  # they come back with a shorter prompt
+        self._leaders: dict[Sequence, tuple[Sequence, int]] = {}
 
     @property
     def sequences(self) -> list[Sequence]:
-        return [*self.running, *self.waiting]
+        return [*self.running, *self.waiting, *self.refitting]
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.running or self.waiting)
 
     def add(self, seq: Sequence) -> None:
         self.waiting.append(seq)
@@ -41,8 +53,22 @@ class Scheduler:
         if seq.slot:
             self._slots.release(seq.slot)
             self.running.remove(seq)
-        else:
-            self.waiting.remove(seq)
+            return
+        (self.waiting if seq in self.waiting else self.refitting).remove(seq)
+        self._leaders.pop(seq, None)
+        if not seq.request.keep_cells:
+            self._slots.forget(seq.request.chat_id)
+
+    def set_aside(self, seq: Sequence) -> None:
+        """The sequence goes on after `put_back`. Its cells stay as long as there is room."""
+        assert seq.slot is not None
+        self._slots.set_aside(seq.slot)
+        self.running.remove(seq)
+        self.refitting.append(seq)
+
+    def put_back(self, seq: Sequence) -> None:
+        self.refitting.remove(seq)
+        self.waiting.appendleft(seq)
 
     def schedule(self, batch: Batch) -> None:
         """Fill `batch`: the next token of every running answer, then prompts with what is left."""
@@ -55,77 +81,109 @@ class Scheduler:
         for seq in sorted(rows, key=lambda seq: seq.slot.seq_id if seq.slot else -1):
             batch.add(seq, rows[seq])
 
-    def pause_youngest(self) -> bool:
-        """Send the running sequence that came last back to the queue, its cells freed.
+    def make_room(self) -> bool:
+        """Free some cells: an idle chat's first, then the youngest answer's. False when there are none."""
+        return self._slots.hibernate_oldest() or self.pause_youngest()
 
-        Its tokens are kept, so its answer goes on where it was. False when only one is running.
+    def pause_youngest(self) -> bool:
+        """Send the running sequence that came last back to the queue, the front tab's last of all.
+
+        Its state is saved, so its answer goes on where it was. False when only one is running.
         """
         if len(self.running) < 2:
             return False
-        seq = self.running.pop()
+        others = [seq for seq in self.running if not self._is_in_front(seq)]
+        seq = (others or self.running)[-1]
         assert seq.slot is not None
-        slot = seq.slot
-        self.events.append(f"paused the answer in sequence {slot.seq_id}: no free cells")
-        self._slots.release(slot)
-        self._slots.clear(slot)
+        self._slots.events.append(f"paused the answer in sequence {seq.slot.seq_id}: no free cells")
+        self._slots.suspend(seq.slot)
+        self.running.remove(seq)
         self.waiting.appendleft(seq)
         return True
 
-    def make_room(self) -> bool:
-        """Free some cells: an idle chat's first, then the youngest answer's. False when there are none."""
-        return self._evict() or self.pause_youngest()
+    def _is_in_front(self, seq: Sequence) -> bool:
+        return seq.request.chat_id == self._slots.front_chat_id
 
-    def _evict(self) -> bool:
-        """Free the cells of the chat idle for longest. False when none is idle."""
-        evicted = self._slots.evict()
-        if evicted is None:
-            return False
-        self.events.append(f"evicted sequence {evicted.seq_id}: its cells are needed")
-        return True
-
-    def _rows(self) -> dict[Sequence, int]:
-        decoding = [seq for seq in self.running if seq.is_decoding]
-        return dict.fromkeys(decoding, 1) | self._prompt_rows(num_decoding=len(decoding))
+    # Who gets a slot.
 
     def _admit(self) -> None:
-        """Lease slots in order of arrival while prompts fit beside what is running."""
-        while self.waiting:
-            seq = self.waiting[0]
+        """Lease slots in order of arrival, the front tab first, while prompts fit beside what is running."""
+        if not self.waiting:
+            return
+        for seq in sorted(self.waiting, key=lambda seq: not self._is_in_front(seq)):
+            if len(self.running) == len(self._slots.slots):
+                return
+            if self._waits_for_prefix(seq):
+                continue
             if self.running and not self._fits(seq):
                 return
             if self._slots.lease(seq) is None:
                 return
-            self.running.append(self.waiting.popleft())
+            self.waiting.remove(seq)
+            self._leaders.pop(seq, None)
+            self.running.append(seq)
+
+    def _waits_for_prefix(self, seq: Sequence) -> bool:
+        """Whether a running prompt computes a beginning of this one, which is then shared."""
+        leader, num_tokens = self._leaders.get(seq) or self._find_leader(seq)
+        if leader not in self.running or leader.num_computed_tokens >= num_tokens:
+            self._leaders.pop(seq, None)
+            return False
+        self._leaders[seq] = leader, num_tokens
+        return True
+
+    def _find_leader(self, seq: Sequence) -> tuple[Sequence, int]:
+        """The running prompt that has most in common with `seq`, and how much; itself if none pays."""
+        if not self._slots.can_share_cells:
+            return seq, 0
+        prompts = [other for other in self.running if not other.is_decoding]
+        leader = max(prompts, key=lambda other: common_prefix(other.token_ids, seq.token_ids), default=seq)
+        num_tokens = common_prefix(leader.token_ids, seq.token_ids)
+        if leader is seq or num_tokens < self._slots.best_prefix(seq) + MIN_SHARED_TOKENS:
+            return seq, 0
+        return leader, num_tokens
 
     def _fits(self, seq: Sequence) -> bool:
         """Whether all running sequences and `seq` find cells without a pause. Idle chats give way."""
-        wanted = sum(len(other.token_ids) + HEADROOM_TOKENS for other in (*self.running, seq))
-        return wanted <= self._slots.cells.num_total
+        num_growing = sum(other.num_pending_tokens + self._headroom(other) for other in self.running)
+        num_new = len(seq.token_ids) - self._slots.num_held_by_running(seq) + self._headroom(seq)
+        return self._slots.num_cells_of_running + num_growing + num_new <= self._slots.cells.num_total
+
+    def _headroom(self, seq: Sequence) -> int:
+        """Cells to keep free for the tokens that the sequence may still make."""
+        return min(HEADROOM_TOKENS, seq.max_tokens - seq.num_generated_tokens)
+
+    # Who gets rows.
+
+    def _rows(self) -> dict[Sequence, int]:
+        decoding = [seq for seq in self.running if seq.is_decoding]
+        prompts = [seq for seq in self.running if not seq.is_decoding]
+        return dict.fromkeys(decoding, 1) | self._prompt_rows(prompts, num_decoding=len(decoding))
 
     def _make_room_for_answers(self) -> None:
         while self._slots.cells.num_free < sum(seq.is_decoding for seq in self.running):
             if not self.make_room():
                 return
 
-    def _prompt_rows(self, num_decoding: int) -> dict[Sequence, int]:
-        """Shortest rest first, so that a short question never waits behind a pasted document."""
-        prompts = sorted(
-            (seq for seq in self.running if not seq.is_decoding), key=lambda seq: seq.num_pending_tokens
-        )
+    def _prompt_rows(self, prompts: list[Sequence], num_decoding: int) -> dict[Sequence, int]:
+        """The front tab first, then the shortest rest, so that no short question waits behind a document."""
+        if not prompts:
+            return {}
         budget = self._budget.num_prompt_tokens(num_decoding)
+        oldest = min(prompts, key=lambda seq: seq.submitted_at)
+        reserved = min(int(budget * OLDEST_PROMPTS_SHARE), oldest.num_pending_tokens)
         rows: dict[Sequence, int] = {}
-        for seq in prompts:
-            wanted = min(seq.num_pending_tokens, budget)
+        for seq in sorted(prompts, key=lambda seq: (not self._is_in_front(seq), seq.num_pending_tokens)):
+            left = budget - sum(rows.values())
+            wanted = min(seq.num_pending_tokens, left if seq is oldest or oldest in rows else left - reserved)
             num_rows = min(wanted, self._room_for_prompts(num_decoding + sum(rows.values()), wanted))
-            if num_rows == 0:
-                break
-            rows[seq] = num_rows
-            budget -= num_rows
+            if num_rows > 0:
+                rows[seq] = num_rows
         return rows
 
     def _room_for_prompts(self, num_taken: int, wanted: int) -> int:
-        """Free cells beside `num_taken`; idle chats are evicted for them, running answers are not paused."""
+        """Free cells beside `num_taken`; idle chats give way to them, running answers are not paused."""
         while self._slots.cells.num_free - num_taken < wanted:
-            if not self._evict():
+            if not self._slots.hibernate_oldest():
                 break
         return max(self._slots.cells.num_free - num_taken, 0)

@@ -6,11 +6,13 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from app.engine.types import FinishReason, Request, Usage
+from app.engine.types import FinishReason, PrefixEnd, Request, Usage
 
 if TYPE_CHECKING:
     from app.engine.backend import Sampler
     from app.engine.detokenizer import Detokenizer
+    from app.engine.prefix import CachedPrefix
+    from app.engine.prompt import Prompt
     from app.engine.slots import Slot
 
 
@@ -26,12 +28,15 @@ class Sequence:
     max_tokens: int  # the request's own limit, or what the context leaves
     sampler: Sampler
     detokenizer: Detokenizer
-    num_prompt_tokens: int = field(init=False)
+    num_prompt_tokens: int = field(init=False)  # what of `token_ids` is no answer
     slot: Slot | None = None
     finish_reason: FinishReason | None = None
-    notice: str = ""
+    notice: str = ""  # what was left out of the prompt, and at the end why it ended early
     num_reused_tokens: int = 0
     num_shared_tokens: int = 0
+    num_restored_tokens: int = 0
+    is_shortened: bool = False  # not all of the chat is in the prompt
+    prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT
     num_rows_computed: int = 0  # more than its tokens if it was paused and computed again
     submitted_at: float = field(default_factory=time.perf_counter)
     leased_at: float = 0.0
@@ -54,6 +59,11 @@ class Sequence:
         return len(self.token_ids) - self.num_prompt_tokens
 
     @property
+    def has_all_that_was_asked(self) -> bool:
+        """As many tokens as the request's own limit allows."""
+        return self.num_generated_tokens == self.request.max_tokens
+
+    @property
     def is_decoding(self) -> bool:
         """Only its newest token is left to compute, and that one belongs to the answer."""
         return self.num_pending_tokens == 1 and self.num_generated_tokens > 0
@@ -64,12 +74,34 @@ class Sequence:
             num_prompt_tokens=self.num_prompt_tokens,
             num_reused_tokens=self.num_reused_tokens,
             num_shared_tokens=self.num_shared_tokens,
+            num_restored_tokens=self.num_restored_tokens,
+            prefix_end=self.prefix_end,
             num_computed_tokens=self.num_rows_computed,
             num_generated_tokens=self.num_generated_tokens,
             queue_s=self.leased_at - self.submitted_at if self.leased_at else 0.0,
             time_to_first_token_s=self.first_token_at - self.submitted_at if self.first_token_at else 0.0,
             decode_s=self.last_token_at - self.first_token_at,
         )
+
+    def note_lease(self, prefix: CachedPrefix, prefix_end: PrefixEnd) -> None:
+        """It got a slot, for the first time or after a pause. Why its prefix ended is told of the first."""
+        self.num_reused_tokens += prefix.num_reused
+        self.num_shared_tokens += prefix.num_shared
+        self.num_restored_tokens += prefix.num_restored
+        if not self.leased_at:
+            self.prefix_end = prefix_end
+            self.leased_at = time.perf_counter()
+
+    def refit(self, prompt: Prompt, max_context_tokens: int) -> None:
+        """Put this prompt before what was generated so far. It leaves room for another token."""
+        generated = self.token_ids[self.num_prompt_tokens :]
+        self.token_ids = [*prompt.token_ids, *generated]
+        self.num_prompt_tokens = len(prompt.token_ids)
+        room = max_context_tokens - self.num_prompt_tokens
+        assert room > len(generated), "a prompt leaves room for its answer"
+        self.max_tokens = min(self.request.max_tokens or room, room)
+        self.is_shortened = bool(prompt.notice)
+        self.notice = prompt.notice
 
     def append(self, token_id: int) -> None:
         """Take a token that was just sampled."""
@@ -80,4 +112,4 @@ class Sequence:
     def finish(self, reason: FinishReason, notice: str = "") -> None:
         assert self.finish_reason is None, "a sequence ends once"
         self.finish_reason = reason
-        self.notice = notice
+        self.notice = " ".join(filter(None, (notice, self.notice)))

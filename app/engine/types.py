@@ -1,11 +1,30 @@
 """The values that enter and leave the engine. All frozen, so any thread may hold them."""
 
-import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from app.engine.errors import InvalidRequestError
+from app.engine.sampling import SamplingParams
+
+MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
+MAX_LOGPROBS = 20  # as many as OpenAI gives
+
+
+class Speed(StrEnum):
+    """How much of a step prompts may take while answers are running."""
+
+    RESPONSIVE = "responsive"  # running answers hardly slow down
+    BALANCED = "balanced"
+    THROUGHPUT = "throughput"  # prompts take the fastest chunk, running answers wait for it
+
+
+class Overflow(StrEnum):
+    """What becomes of a chat that no longer fits its context."""
+
+    STOP = "stop"
+    ROLLING_WINDOW = "rolling_window"  # the oldest turns are left out, the system prompt stays
+    TRUNCATE_MIDDLE = "truncate_middle"  # beginning and end stay, turns between them are left out
 
 
 class Role(StrEnum):
@@ -23,48 +42,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class SamplingParams:
-    """How the next token is chosen. Defaults are llama-server's; `temperature` 0 is greedy.
-
-    `top_k` 0, `top_p` 1, `min_p` 0 and the penalties' neutral values switch a sampler off.
-    `seed` None draws a new one for each answer.
-    """
-
-    temperature: float = 0.8
-    top_k: int = 40
-    top_p: float = 0.95
-    min_p: float = 0.05
-    repeat_penalty: float = 1.0
-    frequency_penalty: float = 0.0
-    presence_penalty: float = 0.0
-    penalty_last_n: int = 64
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        _require("temperature", self.temperature, 0.0, 100.0)
-        _require("top_k", self.top_k, 0, 1_000_000)
-        _require("top_p", self.top_p, 0.0, 1.0)
-        _require("min_p", self.min_p, 0.0, 1.0)
-        _require("repeat_penalty", self.repeat_penalty, 0.01, 100.0)
-        _require("frequency_penalty", self.frequency_penalty, -100.0, 100.0)
-        _require("presence_penalty", self.presence_penalty, -100.0, 100.0)
-        _require("penalty_last_n", self.penalty_last_n, 0, 65_536)
-        if self.seed is not None:
-            _require("seed", self.seed, 0, 2**32 - 2)  # 2**32 - 1 is llama.cpp's "draw one"
-
-
-def _require(name: str, value: float, low: float, high: float) -> None:
-    if not math.isfinite(value) or not low <= value <= high:
-        raise InvalidRequestError(f"{name} must be between {low:,} and {high:,}, not {value}.")
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
     """What a caller wants: the next answer in a chat.
 
     `chat_id` names the chat whose cells may be reused; `max_tokens` None means as many as the context holds.
     `sampling` None means as the model's maker recommends.
     `keep_cells` False is for a chat that has no next turn: its cells are freed with its last token.
+    `max_context_tokens` caps prompt and answer together below what the context holds.
+    `num_logprobs` asks how likely each token was, and so many others in its place; 0 asks nothing.
     """
 
     request_id: str
@@ -74,14 +59,26 @@ class Request:
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     keep_cells: bool = True
+    overflow: Overflow = Overflow.STOP
+    max_context_tokens: int | None = None
+    num_logprobs: int = 0
 
     def __post_init__(self) -> None:
         if not self.messages:
             raise InvalidRequestError("There is no message to answer.")
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InvalidRequestError(f"max_tokens must be at least 1, not {self.max_tokens}.")
+        if self.max_context_tokens is not None and self.max_context_tokens < MIN_CONTEXT_TOKENS:
+            raise InvalidRequestError(
+                f"A chat's context must hold at least {MIN_CONTEXT_TOKENS} tokens, "
+                f"not {self.max_context_tokens}."
+            )
         if any(not text for text in self.stop):
             raise InvalidRequestError("A stop string must not be empty.")
+        if not 0 <= self.num_logprobs <= MAX_LOGPROBS:
+            raise InvalidRequestError(
+                f"num_logprobs must be between 0 and {MAX_LOGPROBS}, not {self.num_logprobs}."
+            )
 
 
 class FinishReason(StrEnum):
@@ -91,18 +88,35 @@ class FinishReason(StrEnum):
     ERROR = "error"
 
 
+class PrefixEnd(StrEnum):
+    """Why the cached prefix of a prompt ended where it did."""
+
+    NEW_CHAT = "new chat"  # nothing of this chat was ever computed
+    NEW_TEXT = "new text"  # all that was held is part of the prompt; the rest is new
+    EDITED = "edited message"  # an earlier message is another one now
+    TEMPLATE = "template changed the history"  # same messages, but the template renders them differently
+    DROPPED = "turns left out"  # by the chat's overflow choice
+    NO_ROLLBACK = "model cannot remove a tail"  # sliding window or recurrent state
+    EVICTED = "evicted"  # its cells were needed, and its state was not kept
+    DOUBTED = "saved state in doubt"  # it did not pass a check, so it was not used
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What one answer cost so far. Times in seconds.
 
-    Prompt tokens are either reused (their cells were warm), shared (their cells were another chat's)
-    or computed. A paused answer computes tokens again, so `num_computed_tokens` can exceed the prompt.
+    Prompt tokens are reused (their cells were warm), shared (their cells are another chat's too), restored
+    (their cells were saved) or computed. `prefix_end` tells why not more of them were there already.
+    A paused answer whose cells could not be restored computes tokens again, so `num_computed_tokens` can
+    exceed the prompt.
     """
 
     num_prompt_tokens: int = 0
     num_reused_tokens: int = 0
     num_shared_tokens: int = 0
+    num_restored_tokens: int = 0
     num_computed_tokens: int = 0
+    prefix_end: str = ""  # a PrefixEnd; text, so that an answer saved by a later version can be read
     num_generated_tokens: int = 0
     queue_s: float = 0.0
     time_to_first_token_s: float = 0.0  # from submission: `queue_s` is part of it
@@ -115,10 +129,35 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """How likely one token was: to the model by `logprob`, and after the samplers by `probability`.
+
+    `logprob` is the natural logarithm of the softmax of the raw logits. A `probability` of 0 was ruled out.
+    `text` may be part of a character, and of a control token its name.
+    """
+
+    token_id: int
+    text: bytes
+    logprob: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class SampledToken:
+    """A token of an answer, and the likeliest ones for the model in its place, that one often among them."""
+
+    chosen: TokenLogprob
+    likeliest: tuple[TokenLogprob, ...]  # by `logprob`, highest first
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """New text of one request. With a `finish_reason` it is the last one, and `usage` is final.
 
-    `notice` tells in one sentence why an answer ended early (ERROR, or LENGTH by a full context).
+    `logprobs`, if asked for, come with the step that made the token, whose text may come later or never.
+
+    `notice` tells why an answer ended early (ERROR, or LENGTH by a full context), and what of the chat was
+    left out of the context. Only the last output has one. `found_no_room`: the chat does not fit its context.
     """
 
     request_id: str
@@ -127,6 +166,39 @@ class Output:
     finish_reason: FinishReason | None = None
     notice: str = ""
     usage: Usage = field(default_factory=Usage)
+    logprobs: tuple[SampledToken, ...] = ()
+    found_no_room: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A request got a slot: where its prompt came from, and where and why the cached prefix ended.
+
+    Prompt and held tokens have the first `num_common_tokens` in common; `wanted` and `held` are the next few
+    of each. Where the model could not be cut back there, less of the prefix was used.
+    """
+
+    request_id: str
+    chat_id: str
+    seq_id: int
+    num_common_tokens: int
+    num_reused_tokens: int
+    num_shared_tokens: int
+    num_restored_tokens: int
+    num_tokens_to_compute: int
+    prefix_end: PrefixEnd
+    wanted: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HibernatedChat:
+    """A chat without a slot whose cells were saved."""
+
+    chat_id: str
+    num_tokens: int
+    size_bytes: int
+    is_on_disk: bool
 
 
 class SlotState(StrEnum):
@@ -199,6 +271,8 @@ class StepReport:
     decode_ms: float = 0.0
     update_ms: float = 0.0
     events: tuple[str, ...] = ()  # rare things worth a line: evicted, paused, no room
+    leases: tuple[Lease, ...] = ()  # of this step
+    hibernated: tuple[HibernatedChat, ...] = ()
 
     @property
     def num_rows(self) -> int:
@@ -223,32 +297,50 @@ class ModelInfo:
     n_swa: int = 0  # > 0: sliding-window attention
     is_recurrent: bool = False
     is_hybrid: bool = False
-    sampling: SamplingParams = SamplingParams()  # recommended in the file, else llama-server's defaults
+    is_unified: bool = True  # False: each sequence has cells of its own, `n_ctx / n_seq_max` of them
+    can_shift: bool = True  # positions of cells can be moved (RoPE of the plain kind)
+    # Recommended in the file, else llama-server's defaults.
+    sampling: SamplingParams = field(default_factory=SamplingParams)
 
     @property
     def max_sequence_tokens(self) -> int:
-        """How long one chat can get: all cells, but no position the model was never trained on."""
-        return min(self.n_ctx, self.n_ctx_train) if self.n_ctx_train else self.n_ctx
+        """How long one chat can get: no position is used that the model was never trained on."""
+        return min(self.n_ctx_seq, self.n_ctx_train) if self.n_ctx_train else self.n_ctx_seq
+
+    @property
+    def n_ctx_seq(self) -> int:
+        """Cells that one sequence can have."""
+        return self.n_ctx if self.is_unified else self.n_ctx // self.n_seq_max
 
     @property
     def longer_chats_need(self) -> str:
         """What a user can do about a chat that does not fit, in one sentence."""
-        if self.n_ctx_train and self.n_ctx >= self.n_ctx_train:
+        if self.n_ctx_train and self.n_ctx_seq >= self.n_ctx_train:
             return "Start a new chat: this model was trained for no longer ones."
-        return "Start a new chat, or load the model with a larger context (--ctx)."
+        return "Start a new chat, or choose a larger context in Engine settings (--ctx)."
 
     @property
     def has_plain_attention(self) -> bool:
         """Every cell is one token at one position, so prefixes can be cut and shared at will."""
         return not (self.n_swa or self.is_recurrent or self.is_hybrid)
 
+    @property
+    def can_share_cells(self) -> bool:
+        """Several sequences can hold one cell."""
+        return self.is_unified and self.has_plain_attention
+
 
 @dataclass(frozen=True, slots=True)
 class LoadParams:
-    """How a model is turned into a context. Zero means "choose for me"."""
+    """How a model is turned into a context. Zero means "choose for me".
+
+    `isolated` gives each sequence cells of its own, `n_ctx` for all of them together.
+    """
 
     path: Path
     n_ctx: int = 0
     n_seq_max: int = 8
     n_batch: int = 512
     n_threads: int = 0
+    isolated: bool = False
+    verify: bool = False  # compare our books with the library after every step

@@ -1,21 +1,66 @@
-"""`python -m tests.benchmarks engine`: how fast Skein is on this machine. Run it on a quiet one."""
+"""`python -m tests.benchmarks intrusion`: how fast Skein is on this machine. Run it on a quiet one."""
 
 import argparse
+import subprocess
 import sys
+from types import ModuleType
 
-from tests.benchmarks import engine_speed
+from tests.benchmarks import (
+    abort,
+    churn,
+    engine_speed,
+    fork,
+    hibernation,
+    intrusion,
+    shared_prefix,
+    threads,
+    workload,
+)
+
+# Each has `add_arguments(parser)` and `run(options)`, which returns 1 when a figure fell short.
+BENCHMARKS: dict[str, ModuleType] = {
+    "engine": engine_speed,
+    "intrusion": intrusion,
+    "shared-prefix": shared_prefix,
+    "fork": fork,
+    "hibernation": hibernation,
+    "abort": abort,
+    "churn": churn,
+    "threads": threads,
+}
+WITHOUT_VERDICT = {"threads"}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     benchmarks = parser.add_subparsers(required=True, metavar="BENCHMARK")
-    engine_speed.add_arguments(
-        benchmarks.add_parser("engine", help="tokens/s of the engine against a bare llama_decode loop")
-    )
+    for name, module in BENCHMARKS.items():
+        summary = (module.__doc__ or "").splitlines()[0]
+        benchmark = benchmarks.add_parser(name, help=summary, description=module.__doc__)
+        module.add_arguments(benchmark)
+        benchmark.set_defaults(run=module.run)
+    every = benchmarks.add_parser("all", help="each that has a wanted figure, in a process of its own")
+    workload.add_arguments(every)
+    every.set_defaults(run=_run_all)
     options = parser.parse_args()
     result = options.run(options)
     assert isinstance(result, int)
     return result
+
+
+def _run_all(options: argparse.Namespace) -> int:
+    """Each in its own process: memory and threads begin anew, and a crash ends one benchmark only."""
+    shared = ["--threads", str(options.threads), "--repeats", str(options.repeats)]
+    if options.model:
+        shared += ["--model", str(options.model)]
+    codes: dict[str, int] = {}
+    for name in [name for name in BENCHMARKS if name not in WITHOUT_VERDICT]:
+        print(f"\n===== {name}", flush=True)
+        codes[name] = subprocess.run([sys.executable, "-m", "tests.benchmarks", name, *shared]).returncode
+    print()
+    for name, code in codes.items():
+        print(f"{name:<14} {'ok' if code == 0 else f'SHORT (exit code {code})'}")
+    return int(any(codes.values()))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ QUESTIONS = ["one", "two plus two", "three is a crowd in here", "4", "five gold 
 
 @pytest.fixture
 def engine(backend):
-    engine = Engine(backend)
+    engine = Engine(backend, verify=True)
     yield engine
     engine.close()
 
@@ -44,7 +44,7 @@ def test_max_tokens_is_exact(max_tokens):
 
 def test_a_limit_the_caller_set_needs_no_notice():
     answer = ask(Engine(CountingBackend(endless_token)), request("x", max_tokens=5))
-    assert (answer.finish_reason, answer.notice) == (FinishReason.LENGTH, "")
+    assert (answer.finish_reason, answer.notice, answer.found_no_room) == (FinishReason.LENGTH, "", False)
 
 
 def test_an_answer_that_fills_the_context_ends_with_a_notice():
@@ -52,6 +52,7 @@ def test_an_answer_that_fills_the_context_ends_with_a_notice():
     answer = ask(engine, request("x", max_tokens=None))
     assert answer.finish_reason is FinishReason.LENGTH
     assert "context of 256 tokens" in answer.notice
+    assert answer.found_no_room
     assert answer.usage.num_prompt_tokens + answer.usage.num_generated_tokens == 256
 
 
@@ -144,6 +145,7 @@ def test_a_prompt_that_does_not_fit_is_refused_alone(engine):
     result = run(engine, long, short)
     assert result.answers[long.request_id].finish_reason is FinishReason.ERROR
     assert "the context holds 512" in result.answers[long.request_id].notice
+    assert result.answers[long.request_id].found_no_room
     assert result.answers[short.request_id].finish_reason is not FinishReason.ERROR
 
 
@@ -225,7 +227,7 @@ def test_an_idle_chat_gives_way_to_a_running_one():
     idle = request("x" * 20, max_tokens=20)
     ask(engine, idle)
     result = run(engine, request("y" * 20, max_tokens=50))
-    assert any("evicted" in event for report in result.reports for event in report.events)
+    assert any("hibernated" in event for report in result.reports for event in report.events)
     assert idle.chat_id not in [slot.chat_id for slot in engine.slots.slots]
 
 
@@ -334,8 +336,8 @@ def test_the_history_is_what_the_model_is_shown(engine):
     prompt = engine.prompts.build(request("now", history=history))
     text = "".join(f"<|im_start|>{turn.role}\n{turn.content}<|im_end|>\n" for turn in history)
     told = engine._backend.tokenize(text, parse_special=True)
-    assert usage.num_prompt_tokens == len(prompt)
-    assert prompt[: len(told)] == told
+    assert usage.num_prompt_tokens == len(prompt.token_ids)
+    assert prompt.token_ids[: len(told)] == tuple(told)
 
 
 def run_steps(engine: Engine, num_steps: int) -> Run:

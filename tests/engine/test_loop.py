@@ -7,13 +7,21 @@ import pytest
 
 from app.engine.chat_template import ChatTemplate
 from app.engine.engine import Engine
-from app.engine.errors import ChatTemplateError, DecodeError
+from app.engine.errors import ChatTemplateError, DecodeError, DecodeInterruptedError
 from app.engine.loop import EngineLoop
-from app.engine.types import FinishReason
+from app.engine.types import FinishReason, Message, Overflow, Role, Speed
 from tests.driver import Run, request
 from tests.fakes import CountingBackend, endless_token
 
 SOON = 10.0
+LONG_HISTORY = (
+    Message(Role.SYSTEM, "Be kind."),
+    *(
+        Message(role, f"{role} {turn} says a few words")
+        for turn in range(2)
+        for role in (Role.USER, Role.ASSISTANT)
+    ),
+)
 
 
 class Runner:
@@ -106,6 +114,80 @@ def test_abort_and_forget_reach_a_running_answer(start):
     runner.wait_for_end_of(closed.request_id)
     assert {answer.finish_reason for answer in runner.run.answers.values()} == {FinishReason.ABORT}
     assert closed.chat_id not in [slot.chat_id for slot in runner.run.reports[-1].slots]
+
+
+def test_stop_all_ends_running_and_waiting_answers_and_nothing_after_them(start):
+    runner = start(endless_token, n_ctx=100_000, n_seq_max=2)
+    asked = [request(f"number {index}", max_tokens=None) for index in range(4)]
+    for one in asked:
+        runner.loop.submit(one)
+    runner.wait_for(lambda run: len(run.answers) == 2)
+    runner.loop.abort_all()
+    for one in asked:
+        runner.wait_for_end_of(one.request_id)
+        assert runner.run.answers[one.request_id].finish_reason is FinishReason.ABORT
+    later = request("later", max_tokens=5)
+    runner.loop.submit(later)
+    runner.wait_for_end_of(later.request_id)
+    assert runner.run.answers[later.request_id].finish_reason is FinishReason.LENGTH
+
+
+def test_stop_all_interrupts_a_decode_that_is_running(start):
+    """The engine's thread sits in one decode until somebody interrupts it, as in a long prompt."""
+    inside = threading.Event()
+
+    def wait_for_interrupt(_batch):
+        inside.set()
+        deadline = time.monotonic() + SOON
+        while not runner.backend.is_interrupted and time.monotonic() < deadline:
+            time.sleep(0.001)
+        raise DecodeInterruptedError("the step was interrupted")
+
+    runner = start(endless_token, wait_for_interrupt)
+    one = request("x")
+    runner.loop.submit(one)
+    assert inside.wait(SOON)
+    runner.loop.abort_all()
+    runner.wait_for_end_of(one.request_id)
+    assert runner.run.answers[one.request_id].finish_reason is FinishReason.ABORT
+
+
+def test_an_answer_that_outgrows_its_context_gets_its_shorter_prompt_from_the_prompt_thread(start):
+    runner = start(endless_token)
+    one = request(
+        "go on",
+        history=LONG_HISTORY,
+        overflow=Overflow.ROLLING_WINDOW,
+        max_context_tokens=240,
+        max_tokens=160,
+    )
+    runner.loop.submit(one)
+    runner.wait_for_end_of(one.request_id)
+    answer = runner.run.answers[one.request_id]
+    assert (answer.finish_reason, len(answer.text)) == (FinishReason.LENGTH, 160)
+    events = [event for report in runner.run.reports for event in report.events]
+    assert sum("shortened" in event for event in events) == 2
+
+
+def test_a_fork_holds_its_cells_at_once(start):
+    runner = start(endless_token)
+    one = request("x", max_tokens=5)
+    runner.loop.submit(one)
+    runner.wait_for_end_of(one.request_id)
+    runner.loop.fork(one.chat_id, "fork")
+    runner.wait_for(lambda run: "fork" in [slot.chat_id for slot in run.reports[-1].slots])
+    assert runner.run.reports[-1].cells.num_shared > 0
+
+
+def test_the_dial_and_the_front_tab_reach_the_engine(start):
+    runner = start()
+    runner.loop.set_speed(Speed.THROUGHPUT)
+    runner.loop.set_front("a chat")
+    one = request("x")
+    runner.loop.submit(one)
+    runner.wait_for_end_of(one.request_id)
+    engine = runner.loop._engine
+    assert (engine._budget.speed, engine.slots.front_chat_id) == (Speed.THROUGHPUT, "a chat")
 
 
 def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch):

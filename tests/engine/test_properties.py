@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from app import paths
 from app.engine.engine import Engine
-from app.engine.llama_backend import open_llama_backend
+from app.engine.hibernation import HibernatedChats
+from app.engine.llama.loading import open_llama_backend
 from app.engine.types import FinishReason, LoadParams, Message, Request, Role, SlotState
 from tests.driver import GREEDY, Answer, Run, ask
 from tests.fakes import CountingBackend
@@ -18,7 +19,10 @@ MAX_TOKENS = 90  # beyond the headroom with which an answer is let in, so that s
 CHATS = ["ann", "bob", "cat", "dan", "eve"]
 # What may happen between two steps, to which chat.
 events = st.lists(
-    st.tuples(st.sampled_from(["ask"] * 4 + ["step"] * 6 + ["abort", "close"]), st.sampled_from(CHATS)),
+    st.tuples(
+        st.sampled_from(["ask"] * 4 + ["step"] * 6 + ["abort", "close", "fork", "front"]),
+        st.sampled_from(CHATS),
+    ),
     min_size=10,
     max_size=60,
 )
@@ -44,6 +48,10 @@ class Schedule:
                     self.abort(chat)
                 case "close":
                     self.close(chat)
+                case "fork":
+                    self.fork(chat)
+                case "front":
+                    self.engine.set_front(chat)
                 case "step":
                     self.step()
         while self.engine.has_work:
@@ -65,6 +73,14 @@ class Schedule:
     def close(self, chat: str) -> None:
         self.engine.forget(chat)
         self.history[chat] = []
+
+    def fork(self, chat: str) -> None:
+        """Into the next chat, where that is a blank one."""
+        new = CHATS[(CHATS.index(chat) + 1) % len(CHATS)]
+        if self.history[chat] and not self.history[new] and new not in self.open:
+            self.engine.forget(new)
+            self.engine.fork(chat, new)
+            self.history[new] = list(self.history[chat])
 
     def step(self) -> None:
         if not self.engine.has_work:
@@ -110,10 +126,13 @@ class Schedule:
     st.lists(words, min_size=60, max_size=60),
     st.integers(1, 4),
     st.sampled_from([160, 200, 220, 512]),
+    st.sampled_from([0, 2**12, 2**20]),
 )
-def test_any_schedule_gives_every_chat_the_answer_it_gets_alone(happenings, texts, n_seq_max, n_ctx):
+def test_any_schedule_gives_every_chat_the_answer_it_gets_alone(
+    happenings, texts, n_seq_max, n_ctx, ram_bytes
+):
     backend = CountingBackend(n_ctx=n_ctx, n_seq_max=n_seq_max, n_batch=32)
-    schedule = Schedule(Engine(backend))
+    schedule = Schedule(Engine(backend, HibernatedChats(ram_bytes), verify=True))
     schedule.play(happenings, texts)
 
     schedule.check(lambda request: ask(Engine(CountingBackend(n_ctx=n_ctx)), request))
@@ -153,7 +172,7 @@ def starter_alone():
 def test_any_schedule_on_llama_cpp_too(starter_alone, happenings, texts, n_seq_max, n_ctx):
     params = LoadParams(paths.starter_model(), n_ctx=n_ctx, n_seq_max=n_seq_max, n_batch=32)
     with open_llama_backend(params) as backend:
-        schedule = Schedule(Engine(backend))
+        schedule = Schedule(Engine(backend, verify=True))
         schedule.play(happenings, texts)
         schedule.check(starter_alone)
         schedule.close_all()

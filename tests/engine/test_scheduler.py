@@ -4,12 +4,19 @@ import pytest
 
 from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
+from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
-from app.engine.step_budget import FIRST_CHUNK, StepBudget
 from tests.driver import request
 from tests.fakes import CountingBackend
+
+CHUNK = 32  # prompt rows beside running answers
+
+
+class FixedBudget:
+    def num_prompt_tokens(self, num_decoding: int) -> int:
+        return CHUNK if num_decoding else 64
 
 
 class Bench:
@@ -17,14 +24,16 @@ class Bench:
 
     def __init__(self, **model: object) -> None:
         self.backend = CountingBackend(**model)
-        self.slots = SlotPool(self.backend)
-        self.scheduler = Scheduler(self.slots, StepBudget(self.backend.model.n_batch))
+        self.slots = SlotPool(self.backend, HibernatedChats(ram_bytes=2**20))
+        self.scheduler = Scheduler(self.slots, FixedBudget())
         self.batch = Batch(self.backend.model.n_batch)
 
-    def add(self, num_tokens: int, first_token: int = 0) -> Sequence:
-        one = request("text")
+    def add(self, num_tokens: int, first_token: int = 0, chat: str | None = None) -> Sequence:
+        return self.add_tokens([first_token] + [1] * (num_tokens - 1), chat)
+
+    def add_tokens(self, tokens: list[int], chat: str | None = None) -> Sequence:
+        one = request("text", chat)
         sampler = self.backend.new_sampler(one.sampling, [])
-        tokens = [first_token] + [1] * (num_tokens - 1)
         seq = Sequence(one, tokens, 100, sampler, Detokenizer(lambda _: b""))
         self.scheduler.add(seq)
         return seq
@@ -64,14 +73,77 @@ def test_an_answer_comes_before_any_prompt(bench):
     talking = bench.add(4, 1)
     bench.step()
     prompt = bench.add(200, 2)
-    assert bench.step() == {talking: 1, prompt: FIRST_CHUNK}
+    assert bench.step() == {talking: 1, prompt: CHUNK}
 
 
 def test_the_shortest_rest_of_a_prompt_goes_first(bench):
     talking = bench.add(4, 1)
     bench.step()
     long, short = bench.add(200, 2), bench.add(10, 3)
-    assert bench.step() == {talking: 1, short: 10, long: FIRST_CHUNK - 10}
+    assert bench.step() == {talking: 1, short: 10, long: CHUNK - 10}
+
+
+def test_the_prompt_of_the_front_tab_goes_before_a_shorter_one(bench):
+    bench.add(4, 1)
+    bench.step()
+    short, front = bench.add(40, 2), bench.add(60, 3, "front")
+    bench.slots.front_chat_id = "front"
+    rows = bench.step()
+    assert rows[front] > rows[short] > 0
+
+
+def test_short_prompts_that_keep_coming_do_not_stop_a_long_one(bench):
+    talking, long = bench.add(4, 1), bench.add(200, 2)
+    for first_token in range(3, 30):
+        bench.add(40, first_token)
+    computed = []
+    while not long.num_generated_tokens:
+        rows = bench.step()
+        computed.append(rows[long])
+        for seq in [
+            one for one in bench.scheduler.running if one.num_generated_tokens and one is not talking
+        ]:
+            bench.scheduler.remove(seq)
+    assert min(computed[1:-1]) >= CHUNK // 4
+
+
+def test_the_front_tab_is_let_in_first(bench):
+    for token in (1, 2, 3, 4):
+        bench.add(5, token)
+    bench.step()
+    first, front = bench.add(5, 5), bench.add(5, 6, "front")
+    bench.slots.front_chat_id = "front"
+    bench.scheduler.remove(bench.scheduler.running[0])
+    bench.step()
+    assert front in bench.scheduler.running
+    assert list(bench.scheduler.waiting) == [first]
+
+
+def test_prompts_that_begin_alike_compute_the_beginning_once(bench):
+    beginning = list(range(100, 200))
+    sequences = [bench.add_tokens([*beginning, 200 + index, 1]) for index in range(4)]
+    computed = dict.fromkeys(sequences, 0)
+    while not all(seq.num_generated_tokens for seq in sequences):
+        for seq, num_rows in bench.step().items():
+            computed[seq] += num_rows if not seq.num_generated_tokens or seq.num_generated_tokens == 1 else 0
+    assert [seq.num_shared_tokens for seq in sequences] == [0, 100, 100, 100]
+
+
+def test_one_that_waits_for_a_prefix_goes_on_alone_if_that_prompt_ends(bench):
+    beginning = list(range(100, 200))
+    first, second = bench.add_tokens([*beginning, 200]), bench.add_tokens([*beginning, 201])
+    assert second not in bench.step()
+    bench.scheduler.remove(first)
+    assert second in bench.step()
+
+
+def test_waiting_for_a_prefix_holds_nobody_else_up(bench):
+    beginning = list(range(100, 200))
+    bench.add_tokens([*beginning, 200])
+    second, other = bench.add_tokens([*beginning, 201]), bench.add(5, 1)
+    rows = bench.step()
+    assert other in rows
+    assert second not in rows
 
 
 def test_rows_are_sorted_by_seq_id(bench):
@@ -97,6 +169,25 @@ def test_a_prompt_that_would_have_somebody_paused_waits():
     assert waiting in bench.step()
 
 
+def test_cells_that_are_shared_anyway_are_not_counted_twice():
+    bench = Bench(n_ctx=256, n_seq_max=2, n_batch=64)
+    beginning = [*range(100)]
+    first = bench.add_tokens([*beginning, 200])
+    while not first.num_generated_tokens:
+        bench.step()
+    second = bench.add_tokens([*beginning, 201])
+    assert second in bench.step()
+
+
+def test_the_front_tab_is_not_paused_for_another():
+    bench = Bench(n_ctx=256, n_seq_max=2, n_batch=64)
+    older, front = bench.add(30, 1), bench.add(30, 2, "front")
+    bench.slots.front_chat_id = "front"
+    while older.slot or not older.num_generated_tokens:
+        bench.step()
+    assert bench.scheduler.running == [front]
+
+
 def test_the_youngest_is_paused_with_its_tokens_kept():
     bench = Bench(n_ctx=256, n_seq_max=2, n_batch=64)
     older, younger = bench.add(30, 1), bench.add(30, 2)
@@ -106,7 +197,21 @@ def test_the_youngest_is_paused_with_its_tokens_kept():
     assert list(bench.scheduler.waiting) == [younger]
     assert younger.num_generated_tokens > 0
     assert younger.num_computed_tokens == 0
-    assert "paused the answer in sequence 1" in bench.scheduler.events[-1]
+    assert bench.slots.events[-2:] == [
+        "paused the answer in sequence 1: no free cells",
+        f"hibernated sequence 1: {len(younger.token_ids) - 1} tokens",
+    ]
+
+
+def test_a_paused_answer_goes_on_from_its_saved_state():
+    bench = Bench(n_ctx=256, n_seq_max=2, n_batch=64)
+    older, younger = bench.add(30, 1), bench.add(30, 2)
+    while (older.slot and younger.slot) or not younger.num_generated_tokens:
+        bench.step()
+    num_tokens = len(younger.token_ids)
+    bench.scheduler.remove(older)
+    assert bench.step() == {younger: 1}
+    assert younger.num_restored_tokens == num_tokens - 1
 
 
 def test_a_sequence_that_ended_gives_its_slot_back(bench):

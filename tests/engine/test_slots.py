@@ -4,9 +4,10 @@ import pytest
 
 from app.engine.detokenizer import Detokenizer
 from app.engine.errors import PositionMismatchError
+from app.engine.hibernation import HibernatedChats
 from app.engine.sequence import Sequence
-from app.engine.slots import MIN_SHARED_TOKENS, SlotPool, common_prefix
-from app.engine.types import SlotState
+from app.engine.slots import MIN_SHARED_TOKENS, SlotPool
+from app.engine.types import Message, PrefixEnd, Role, SlotState
 from tests.driver import request
 from tests.fakes import Cell, CountingBackend
 
@@ -20,7 +21,7 @@ def backend():
 
 @pytest.fixture
 def pool(backend):
-    return SlotPool(backend)
+    return SlotPool(backend, HibernatedChats(ram_bytes=2**20))
 
 
 def sequence(backend: CountingBackend, tokens: list[int], chat: str, **options: object) -> Sequence:
@@ -129,7 +130,7 @@ def test_a_chats_own_prefix_is_kept_when_no_other_is_longer(backend, pool):
 
 def test_a_recurrent_model_cannot_step_back_and_starts_again():
     backend = CountingBackend(is_recurrent=True)
-    pool = SlotPool(backend)
+    pool = SlotPool(backend, HibernatedChats(ram_bytes=2**20))
     pool.release(chat_in_slot(backend, pool, [1, 2, 3], "a"))
     seq = sequence(backend, [1, 2, 9, 9], "a")
     slot = pool.lease(seq)
@@ -138,7 +139,7 @@ def test_a_recurrent_model_cannot_step_back_and_starts_again():
 
 def test_a_recurrent_model_can_go_on():
     backend = CountingBackend(is_recurrent=True)
-    pool = SlotPool(backend)
+    pool = SlotPool(backend, HibernatedChats(ram_bytes=2**20))
     pool.release(chat_in_slot(backend, pool, [1, 2, 3], "a"))
     seq = sequence(backend, [1, 2, 3, 9], "a")
     pool.lease(seq)
@@ -162,15 +163,230 @@ def test_a_cell_that_vanished_is_a_loud_error(backend, pool):
         pool.verify()
 
 
-@pytest.mark.parametrize(
-    ("held", "wanted", "length"),
-    [
-        ([], [1, 2], 0),
-        ([1, 2, 3], [1, 2, 3], 2),
-        ([1, 2], [1, 2, 3], 2),
-        ([1, 9], [1, 2, 3], 1),
-        ([1], [1], 0),
-    ],
-)
-def test_common_prefix(backend, held, wanted, length):
-    assert common_prefix(held, sequence(backend, wanted, "a")) == length
+# Why more was not there already
+
+
+def held_chat(pool, backend, tokens, chat, num_prompt_tokens=None, **options):
+    """A chat that was answered and is idle now: the tokens after the prompt are its answer."""
+    seq = sequence(backend, tokens[:num_prompt_tokens], chat, **options)
+    slot = pool.lease(seq)
+    seq.token_ids[:] = tokens
+    compute(backend, pool, seq)
+    pool.release(slot)
+    return seq
+
+
+def reason_of(pool, backend, tokens, chat, **options):
+    pool.lease(sequence(backend, tokens, chat, **options))
+    return pool.leases[-1].prefix_end
+
+
+def test_nothing_was_held_of_a_new_chat(backend, pool):
+    assert reason_of(pool, backend, LONG, "a") is PrefixEnd.NEW_CHAT
+
+
+def test_all_that_was_held_is_used(backend, pool):
+    held_chat(pool, backend, LONG, "a")
+    assert reason_of(pool, backend, [*LONG, 1, 2], "a") is PrefixEnd.NEW_TEXT
+
+
+def test_an_edited_message_is_told_with_the_tokens_on_both_sides(backend, pool):
+    held_chat(pool, backend, [*LONG, 1, 2, 3], "a", history=(Message(Role.USER, "before"),))
+    pool.lease(sequence(backend, [*LONG, 9, 9], "a"))
+    lease = pool.leases[-1]
+    assert lease.prefix_end is PrefixEnd.EDITED
+    assert lease.num_common_tokens == lease.num_reused_tokens == len(LONG)
+    assert (lease.wanted, lease.held) == ((9, 9), (1, 2, 3))
+
+
+def test_the_same_messages_in_other_tokens_are_the_templates_doing(backend, pool):
+    first = held_chat(pool, backend, [*LONG, 1, 2, 3], "a")
+    answered = (*first.request.messages, Message(Role.ASSISTANT, "an answer"))
+    assert reason_of(pool, backend, [*LONG, 9, 9], "a", history=answered) is PrefixEnd.TEMPLATE
+
+
+def test_an_edited_answer_is_an_edited_message(backend, pool):
+    tokens = [*LONG, *b"yes"]
+    first = held_chat(pool, backend, tokens, "a", num_prompt_tokens=len(LONG))
+    answered = (*first.request.messages, Message(Role.ASSISTANT, "no"))
+    assert reason_of(pool, backend, [*LONG, *b"no", 7], "a", history=answered) is PrefixEnd.EDITED
+
+
+def test_an_answer_that_the_template_changes_is_not_an_edited_one(backend, pool):
+    tokens = [*LONG, *b"yes"]
+    first = held_chat(pool, backend, tokens, "a", num_prompt_tokens=len(LONG))
+    answered = (*first.request.messages, Message(Role.ASSISTANT, "yes"))
+    assert reason_of(pool, backend, [*LONG, *b"YES", 7], "a", history=answered) is PrefixEnd.TEMPLATE
+
+
+def test_turns_that_were_left_out_are_told(backend, pool):
+    held_chat(pool, backend, [*LONG, 1, 2, 3], "a")
+    seq = sequence(backend, [*LONG, 9, 9], "a")
+    seq.is_shortened = True
+    pool.lease(seq)
+    assert seq.prefix_end is PrefixEnd.DROPPED
+
+
+def test_a_model_that_cannot_step_back_is_told():
+    backend = CountingBackend(is_recurrent=True)
+    pool = SlotPool(backend, HibernatedChats(ram_bytes=2**20))
+    held_chat(pool, backend, [*LONG, 1], "a")
+    assert reason_of(pool, backend, [*LONG, 2, 3], "a") is PrefixEnd.NO_ROLLBACK
+
+
+# Hibernated chats
+
+
+@pytest.fixture
+def hungry_pool(backend):
+    """Nothing can be saved."""
+    return SlotPool(backend, HibernatedChats(ram_bytes=0))
+
+
+def fill_with_others(pool, backend):
+    for chat in ("x", "y"):
+        held_chat(pool, backend, [ord(chat)], chat)
+
+
+def test_a_chat_whose_slot_was_needed_comes_back_with_all_its_tokens(backend, pool):
+    held_chat(pool, backend, LONG, "a")
+    fill_with_others(pool, backend)
+    assert [chat.chat_id for chat in pool.hibernated.chats()] == ["a"]
+    seq = sequence(backend, [*LONG, 1, 2], "a")
+    slot = pool.lease(seq)
+    assert (seq.num_restored_tokens, seq.num_pending_tokens) == (len(LONG), 2)
+    assert backend.tokens_of(slot.seq_id) == LONG
+    assert seq.prefix_end is PrefixEnd.NEW_TEXT
+    assert pool.hibernated.chats() == ()
+    pool.verify()
+
+
+def test_of_a_saved_state_only_what_is_still_right_is_kept(backend, pool):
+    held_chat(pool, backend, [*LONG, 1, 2], "a")
+    fill_with_others(pool, backend)
+    seq = sequence(backend, [*LONG, 9, 9], "a")
+    slot = pool.lease(seq)
+    assert seq.num_restored_tokens == len(LONG)
+    assert backend.tokens_of(slot.seq_id) == LONG
+    pool.verify()
+
+
+def test_what_could_not_be_saved_is_computed_again_and_said_so(backend, hungry_pool):
+    held_chat(hungry_pool, backend, LONG, "a")
+    fill_with_others(hungry_pool, backend)
+    assert reason_of(hungry_pool, backend, [*LONG, 1], "a") is PrefixEnd.EVICTED
+
+
+def test_a_damaged_state_is_computed_again_and_said_so(backend, pool):
+    held_chat(pool, backend, LONG, "a")
+    fill_with_others(pool, backend)
+    pool.hibernated._saved["a"].state[-1] ^= 1
+    seq = sequence(backend, [*LONG, 1], "a")
+    pool.lease(seq)
+    assert (seq.num_restored_tokens, seq.prefix_end) == (0, PrefixEnd.DOUBTED)
+    pool.verify()
+
+
+def test_a_state_that_the_library_refuses_is_computed_again(backend, pool, monkeypatch):
+    held_chat(pool, backend, LONG, "a")
+    fill_with_others(pool, backend)
+    monkeypatch.setattr(backend, "restore_state", lambda _seq_id, _state: False)
+    assert reason_of(pool, backend, [*LONG, 1], "a") is PrefixEnd.DOUBTED
+    pool.verify()
+
+
+def test_a_forgotten_chat_leaves_no_saved_state(backend, pool):
+    held_chat(pool, backend, LONG, "a")
+    fill_with_others(pool, backend)
+    pool.forget("a")
+    assert pool.hibernated.chats() == ()
+    assert reason_of(pool, backend, LONG, "a") is PrefixEnd.NEW_CHAT
+
+
+def test_the_slot_of_another_chat_gives_its_prefix_before_it_goes(backend, pool):
+    """The system prompt of the chat that has to go is the new chat's, too."""
+    held_chat(pool, backend, [*LONG, 1], "a")
+    chat_in_slot(backend, pool, [2], "b")
+    seq = sequence(backend, [*LONG, 3], "c")
+    pool.lease(seq)
+    assert seq.num_shared_tokens == len(LONG)
+    assert "a" in pool.hibernated
+
+
+def test_the_front_tab_gives_way_last(backend, pool):
+    held_chat(pool, backend, LONG, "front")
+    held_chat(pool, backend, [1] * 20, "b")
+    pool.front_chat_id = "front"
+    pool.lease(sequence(backend, [5, 5], "c"))
+    assert [chat.chat_id for chat in pool.hibernated.chats()] == ["b"]
+
+
+# Forks
+
+
+def test_a_fork_costs_no_cells_until_it_goes_its_own_way(backend, pool):
+    held_chat(pool, backend, LONG, "a")
+    num_used = pool.cells.num_used
+    assert pool.fork("a", "b")
+    assert pool.cells.num_used == num_used
+    seq = sequence(backend, [*LONG, 1, 2], "b")
+    pool.lease(seq)
+    assert seq.num_reused_tokens == len(LONG)
+    compute(backend, pool, seq)
+    assert pool.cells.num_used == num_used + 2
+    pool.verify()
+
+
+def test_without_an_empty_slot_a_fork_shares_when_it_speaks(backend, pool):
+    held_chat(pool, backend, LONG, "a")
+    held_chat(pool, backend, [1], "x")
+    assert not pool.fork("a", "b")
+    seq = sequence(backend, [*LONG, 1], "b")
+    pool.lease(seq)
+    assert seq.num_shared_tokens == len(LONG)
+
+
+# Turns that were left out
+
+
+SYSTEM, OLD, KEPT = [1] * 20, [2] * 40, list(range(50, 100))
+
+
+def shifted(backend, pool, donor_holds=None):
+    held_chat(pool, backend, [*SYSTEM, *OLD, *KEPT, 7], "a")
+    if donor_holds:
+        pool.fork("a", "b")
+    seq = sequence(backend, [*SYSTEM, *KEPT, 8, 9], "a")
+    seq.is_shortened = True
+    return seq, pool.lease(seq)
+
+
+def test_the_cells_behind_turns_that_were_left_out_move_down(backend, pool):
+    seq, slot = shifted(backend, pool)
+    assert seq.num_reused_tokens == len(SYSTEM) + len(KEPT)
+    assert backend.tokens_of(slot.seq_id) == [*SYSTEM, *KEPT]
+    assert pool.cells.num_used == len(SYSTEM) + len(KEPT)
+    assert pool.events[-1] == "shifted 50 cells of sequence 0 down by 40"
+    pool.verify()
+
+
+def test_cells_that_others_hold_are_not_moved(backend, pool):
+    seq, slot = shifted(backend, pool, donor_holds=True)
+    assert seq.num_reused_tokens == len(SYSTEM)
+    assert backend.tokens_of(slot.seq_id) == SYSTEM
+    assert backend.tokens_of(1) == [*SYSTEM, *OLD, *KEPT, 7]
+    pool.verify()
+
+
+def test_a_model_that_cannot_shift_computes_again():
+    backend = CountingBackend(n_seq_max=2, can_shift=False)
+    seq, _ = shifted(backend, SlotPool(backend, HibernatedChats(ram_bytes=2**20)))
+    assert seq.num_reused_tokens == len(SYSTEM)
+
+
+def test_keys_that_are_not_rotated_yet_are_never_saved(backend, pool):
+    """Between the move of cells and the next decode a saved state would be wrong."""
+    _, slot = shifted(backend, pool)
+    pool.release(slot)
+    pool.hibernate(slot)
+    assert pool.hibernated.chats() == ()

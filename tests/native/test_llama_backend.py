@@ -8,7 +8,6 @@ import numpy as np
 import psutil
 import pytest
 
-from app.engine.batch import Batch, BatchSpan
 from app.engine.engine import Engine
 from app.engine.errors import (
     BadLogitsError,
@@ -18,9 +17,11 @@ from app.engine.errors import (
     NoKvCellsError,
     PositionMismatchError,
 )
-from app.engine.llama_backend import native_objects, num_threads, open_llama_backend
-from app.engine.types import FinishReason, LoadParams, Message, Role, SamplingParams
-from tests.driver import GREEDY, ask, request, run
+from app.engine.llama.library import native_objects
+from app.engine.llama.loading import num_threads, open_llama_backend
+from app.engine.sampling import SamplingParams
+from app.engine.types import FinishReason, LoadParams, Message, Role
+from tests.driver import GREEDY, ask, request, rows, run
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 pytestmark = pytest.mark.native
@@ -33,21 +34,6 @@ def load(tiny_gguf):
         return open_llama_backend(LoadParams(tiny_gguf(architecture), **values))
 
     return load_tiny
-
-
-def rows(backend, *spans) -> Batch:
-    """A batch written by hand: (seq_id, first position, token ids) each, with logits for the last row."""
-    batch = Batch(backend.model.n_batch)
-    for seq_id, first_pos, token_ids in spans:
-        at = slice(batch.num_rows, batch.num_rows + len(token_ids))
-        batch.token_ids[at] = token_ids
-        batch.positions[at] = np.arange(first_pos, first_pos + len(token_ids))
-        batch.seq_ids[at] = seq_id
-        batch.wants_logits[at] = 0
-        batch.wants_logits[at.stop - 1] = 1
-        batch.spans.append(BatchSpan(None, seq_id, at.start, first_pos, len(token_ids), True, True))
-        batch.num_rows = at.stop
-    return batch
 
 
 # Positions: the errors of the old server cannot get past the gate
@@ -254,7 +240,7 @@ def test_no_control_token_of_the_vocabulary_can_be_typed(load, role):
 
         def num_controls(content: str) -> int:
             prompt = engine.prompts.build(request("q", history=(Message(role, content),)))
-            return sum(token in controls for token in prompt)
+            return sum(token in controls for token in prompt.token_ids)
 
         for text in backend.control_texts():
             assert num_controls(f"x{text}y") == num_controls("harmless")

@@ -7,7 +7,8 @@ import pytest
 
 from app import paths
 from app.engine.engine import Engine
-from app.engine.llama_backend import native_objects, open_llama_backend
+from app.engine.llama.library import native_objects
+from app.engine.llama.loading import open_llama_backend
 from app.engine.types import FinishReason, LoadParams, SlotState
 from tests.driver import Run, ask, next_turn, request, run
 

@@ -12,8 +12,27 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
-Architecture = Literal["llama", "qwen3", "gemma3", "lfm2", "mamba", "bert", "qwen2vl"]
+Architecture = Literal[
+    "llama",
+    "qwen3",
+    "qwen3moe",
+    "gemma3",
+    "gpt-oss",
+    "lfm2",
+    "qwen35",
+    "mamba",
+    "qwen2vl",
+    "bert",
+    "t5",
+    "llada",
+]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
+
+METADATA_TYPES = {
+    bool: gguf.GGUFValueType.BOOL,
+    int: gguf.GGUFValueType.UINT32,
+    float: gguf.GGUFValueType.FLOAT32,
+}
 
 END_OF_TEXT, TURN_START, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 CHAT_TEMPLATE = (
@@ -26,6 +45,7 @@ N_EMBD = 32
 N_FFN = 64
 N_HEAD, N_HEAD_KV, HEAD_DIM = 2, 1, 16
 SLIDING_WINDOW = 32
+N_EXPERT, N_EXPERT_USED = 4, 2
 CONV_LENGTH = 3
 N_INNER, N_STATE, DT_RANK, CONV_KERNEL = 2 * N_EMBD, 16, 2, 4
 ROPE_SECTIONS = [4, 2, 2, 0]
@@ -39,29 +59,37 @@ def write_tiny_gguf(
     n_layer: int | None = None,
     n_ctx_train: int = 4096,
     chat_template: str | None = CHAT_TEMPLATE,
-    metadata: Mapping[str, float] | None = None,
+    metadata: Mapping[str, float | bool] | None = None,
+    has_vocabulary: bool = True,
+    has_weights: bool = True,
 ) -> Path:
-    """A complete GGUF at `path`, which is returned.
+    """A GGUF at `path`, which is returned. It is complete unless something is left out.
 
-    llama and qwen3 are plain attention, gemma3 has a sliding window of 32 tokens, lfm2 is attention and
-    convolution in turn (hybrid), mamba is recurrent, qwen2vl has M-RoPE positions, and bert encodes only and
-    cannot chat.
+    llama and qwen3 are plain attention, qwen3moe too, with a mixture of experts. gemma3 and gpt-oss have a
+    sliding window of 32 tokens, gpt-oss also attention sinks and experts. lfm2 (convolution) and qwen35
+    (gated delta net, M-RoPE) are hybrid, mamba is recurrent, qwen2vl has M-RoPE positions. bert encodes only,
+    t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
-    model = _TinyModel(path, architecture, layers, np.random.default_rng(seed))
+    model = _TinyModel(path, architecture, layers, np.random.default_rng(seed), has_vocabulary, has_weights)
     model.writer.add_context_length(n_ctx_train)
     for key, value in (metadata or {}).items():
-        model.writer.add_float32(key, value)
+        model.writer.add_key_value(key, value, METADATA_TYPES[type(value)])
     if chat_template is not None:
         model.writer.add_chat_template(chat_template)
     add_layers: dict[Architecture, Callable[[], None]] = {
         "llama": model.add_llama,
         "qwen3": model.add_qwen3,
+        "qwen3moe": model.add_qwen3moe,
         "gemma3": model.add_gemma3,
+        "gpt-oss": model.add_gpt_oss,
         "lfm2": model.add_lfm2,
+        "qwen35": model.add_qwen35,
         "mamba": model.add_mamba,
-        "bert": lambda: model.add_bert(n_ctx_train),
         "qwen2vl": model.add_qwen2vl,
+        "bert": lambda: model.add_bert(n_ctx_train),
+        "t5": model.add_t5,
+        "llada": model.add_llama,
     }
     add_layers[architecture]()
     model.write()
@@ -72,17 +100,29 @@ class _TinyModel:
     """One file being made: its header in `writer`, its weights drawn from `rng` in a fixed order."""
 
     def __init__(
-        self, path: Path, architecture: Architecture, n_layer: int, rng: np.random.Generator
+        self,
+        path: Path,
+        architecture: Architecture,
+        n_layer: int,
+        rng: np.random.Generator,
+        has_vocabulary: bool,
+        has_weights: bool,
     ) -> None:
         self.writer = gguf.GGUFWriter(path, architecture)
         self._n_layer = n_layer
         self._rng = rng
+        self._has_weights = has_weights
         self.writer.add_name(f"tiny {architecture}")
         self.writer.add_embedding_length(N_EMBD)
         self.writer.add_block_count(n_layer)
         self.writer.add_feed_forward_length(N_FFN)
-        n_vocab = add_byte_vocabulary(self.writer)
-        self._add_random("token_embd.weight", n_vocab, N_EMBD)
+        if has_vocabulary:
+            self.n_vocab = add_byte_vocabulary(self.writer)
+        else:
+            self.n_vocab = 256
+            self.writer.add_tokenizer_model("no_vocab")
+            self.writer.add_vocab_size(self.n_vocab)
+        self._add_random("token_embd.weight", self.n_vocab, N_EMBD)
 
     def write(self) -> None:
         self.writer.write_header_to_file()
@@ -107,6 +147,33 @@ class _TinyModel:
             self._add_attention(block)
             self._add_query_key_norms(block)
             self._add_gated_ffn(block)
+
+    def add_qwen3moe(self) -> None:
+        self._add_attention_header()
+        self._add_expert_header()
+        self._add_ones("output_norm.weight", N_EMBD)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_query_key_norms(block)
+            self._add_ones(f"{block}.ffn_norm.weight", N_EMBD)
+            self._add_experts(block)
+
+    def add_gpt_oss(self) -> None:
+        self._add_attention_header()
+        self._add_expert_header()
+        self.writer.add_sliding_window(SLIDING_WINDOW)
+        self._add_ones("output_norm.weight", N_EMBD)
+        self._add_random("output.weight", self.n_vocab, N_EMBD)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_random(f"{block}.attn_output.bias", N_EMBD)
+            self._add_random(f"{block}.attn_sinks.weight", N_HEAD)
+            self._add_ones(f"{block}.post_attention_norm.weight", N_EMBD)
+            self._add_experts(block)
+            self._add_random(f"{block}.ffn_gate_inp.bias", N_EXPERT)
+            self._add_random(f"{block}.ffn_gate_exps.bias", N_EXPERT, N_FFN)
+            self._add_random(f"{block}.ffn_up_exps.bias", N_EXPERT, N_FFN)
+            self._add_random(f"{block}.ffn_down_exps.bias", N_EXPERT, N_EMBD)
 
     def add_gemma3(self) -> None:
         self._add_attention_header()
@@ -135,6 +202,36 @@ class _TinyModel:
                 self._add_random(f"{block}.shortconv.in_proj.weight", 3 * N_EMBD, N_EMBD)
                 self._add_random(f"{block}.shortconv.out_proj.weight", N_EMBD, N_EMBD)
             self._add_gated_ffn(block)
+
+    def add_qwen35(self) -> None:
+        num_value_heads = 2
+        value_width = num_value_heads * N_STATE
+        self._add_attention_header()
+        self.writer.add_rope_dimension_sections(ROPE_SECTIONS)
+        self.writer.add_full_attention_interval(2)
+        self.writer.add_ssm_conv_kernel(CONV_KERNEL)
+        self.writer.add_ssm_inner_size(value_width)
+        self.writer.add_ssm_state_size(N_STATE)
+        self.writer.add_ssm_time_step_rank(num_value_heads)
+        self.writer.add_ssm_group_count(1)
+        self._add_ones("output_norm.weight", N_EMBD)
+        for layer, block in enumerate(self._blocks()):
+            self._add_ones(f"{block}.post_attention_norm.weight", N_EMBD)
+            if layer % 2:
+                self._add_attention(block, num_query_parts=2)  # the second one is a gate
+                self._add_query_key_norms(block)
+            else:
+                self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
+                self._add_random(f"{block}.attn_qkv.weight", 2 * N_STATE + value_width, N_EMBD)
+                self._add_random(f"{block}.attn_gate.weight", value_width, N_EMBD)
+                self._add_random(f"{block}.ssm_conv1d.weight", 2 * N_STATE + value_width, CONV_KERNEL)
+                self._add_random(f"{block}.ssm_dt.bias", num_value_heads)
+                self._add(f"{block}.ssm_a", -np.exp(self._rng.standard_normal(num_value_heads)))
+                self._add_random(f"{block}.ssm_beta.weight", num_value_heads, N_EMBD)
+                self._add_random(f"{block}.ssm_alpha.weight", num_value_heads, N_EMBD)
+                self._add_ones(f"{block}.ssm_norm.weight", N_STATE)
+                self._add_random(f"{block}.ssm_out.weight", N_EMBD, value_width)
+            self._add_gated_ffn(block, has_norm=False)
 
     def add_mamba(self) -> None:
         self.writer.add_head_count(0)
@@ -174,6 +271,20 @@ class _TinyModel:
             self._add_random(f"{block}.ffn_down.weight", N_EMBD, N_FFN)
             self._add_norm_with_bias(f"{block}.layer_output_norm")
 
+    def add_t5(self) -> None:
+        self._add_attention_header(N_HEAD)
+        self.writer.add_relative_attn_buckets_count(8)
+        self.writer.add_decoder_start_token_id(0)
+        for side, attentions in (("enc", ("attn",)), ("dec", ("attn", "cross_attn"))):
+            self._add_ones(f"{side}.output_norm.weight", N_EMBD)
+            for block in (f"{side}.{block}" for block in self._blocks()):
+                for attention in attentions:
+                    self._add_ones(f"{block}.{attention}_norm.weight", N_EMBD)
+                    for part in "qkvo":
+                        self._add_random(f"{block}.{attention}_{part}.weight", N_EMBD, N_EMBD)
+                self._add_random(f"{block}.attn_rel_b.weight", 8, N_HEAD)
+                self._add_gated_ffn(block)
+
     def add_qwen2vl(self) -> None:
         self._add_attention_header()
         self.writer.add_rope_dimension_sections(ROPE_SECTIONS)
@@ -198,9 +309,14 @@ class _TinyModel:
         self.writer.add_layer_norm_rms_eps(1e-6)
         self.writer.add_rope_freq_base(10_000.0)
 
-    def _add_attention(self, block: str) -> None:
+    def _add_expert_header(self) -> None:
+        self.writer.add_expert_count(N_EXPERT)
+        self.writer.add_expert_used_count(N_EXPERT_USED)
+        self.writer.add_expert_feed_forward_length(N_FFN)
+
+    def _add_attention(self, block: str, num_query_parts: int = 1) -> None:
         self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
-        self._add_random(f"{block}.attn_q.weight", N_HEAD * HEAD_DIM, N_EMBD)
+        self._add_random(f"{block}.attn_q.weight", num_query_parts * N_HEAD * HEAD_DIM, N_EMBD)
         self._add_random(f"{block}.attn_k.weight", N_HEAD_KV * HEAD_DIM, N_EMBD)
         self._add_random(f"{block}.attn_v.weight", N_HEAD_KV * HEAD_DIM, N_EMBD)
         self._add_random(f"{block}.attn_output.weight", N_EMBD, N_HEAD * HEAD_DIM)
@@ -209,25 +325,42 @@ class _TinyModel:
         self._add_ones(f"{block}.attn_q_norm.weight", HEAD_DIM)
         self._add_ones(f"{block}.attn_k_norm.weight", HEAD_DIM)
 
-    def _add_gated_ffn(self, block: str) -> None:
-        self._add_ones(f"{block}.ffn_norm.weight", N_EMBD)
+    def _add_gated_ffn(self, block: str, has_norm: bool = True) -> None:
+        if has_norm:
+            self._add_ones(f"{block}.ffn_norm.weight", N_EMBD)
         self._add_random(f"{block}.ffn_gate.weight", N_FFN, N_EMBD)
         self._add_random(f"{block}.ffn_up.weight", N_FFN, N_EMBD)
         self._add_random(f"{block}.ffn_down.weight", N_EMBD, N_FFN)
+
+    def _add_experts(self, block: str) -> None:
+        self._add_random(f"{block}.ffn_gate_inp.weight", N_EXPERT, N_EMBD)
+        self._add_alike(f"{block}.ffn_gate_exps.weight", N_EXPERT, N_FFN, N_EMBD)
+        self._add_alike(f"{block}.ffn_up_exps.weight", N_EXPERT, N_FFN, N_EMBD)
+        self._add_alike(f"{block}.ffn_down_exps.weight", N_EXPERT, N_EMBD, N_FFN)
 
     def _add_norm_with_bias(self, name: str) -> None:
         self._add_ones(f"{name}.weight", N_EMBD)
         self._add_random(f"{name}.bias", N_EMBD)
 
     def _add_random(self, name: str, *shape: int) -> None:
+        self._add(name, self._random(shape))
+
+    def _random(self, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
         # Wide enough that the likeliest token is clearly ahead of the second.
-        self._add(name, self._rng.standard_normal(shape) * 0.6 / np.sqrt(shape[-1]))
+        values: npt.NDArray[np.float64] = self._rng.standard_normal(shape) * (0.6 / shape[-1] ** 0.5)
+        return values
+
+    def _add_alike(self, name: str, num_parts: int, *shape: int) -> None:
+        """Parts that hardly differ: where two experts are tied, rounding may choose either."""
+        parts = self._random(shape) + 0.05 * self._random((num_parts, *shape))
+        self._add(name, parts)
 
     def _add_ones(self, name: str, *shape: int) -> None:
         self._add(name, np.ones(shape))
 
     def _add(self, name: str, values: npt.NDArray[np.float64]) -> None:
-        self.writer.add_tensor(name, values.astype(np.float32))
+        if self._has_weights:
+            self.writer.add_tensor(name, values.astype(np.float32))
 
 
 def add_byte_vocabulary(writer: gguf.GGUFWriter, n_vocab: int = 0) -> int:

@@ -1,0 +1,80 @@
+"""A module of ours as a child process that is told and tells one JSON value a line.
+
+It lives for code and data of strangers: it can be limited, and killed. Knows nothing of what is said. Any
+thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+Child = subprocess.Popen[bytes]
+
+
+def start(module: str, stderr: int | IO[bytes] = subprocess.DEVNULL, *, leads_group: bool = False) -> Child:
+    """Run `module` as the main program. Who leads a group of processes is killed with all it has started.
+
+    Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would run the main
+    module of whoever uses the engine once more.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        # Without the second one, a native abort would fork a debugger.
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "GGML_NO_BACKTRACE": "1"},
+        start_new_session=leads_group,
+    )
+
+
+def send(pipe: IO[bytes] | None, value: object) -> None:
+    assert pipe is not None
+    pipe.write(json.dumps(value).encode() + b"\n")
+    pipe.flush()
+
+
+def receive(pipe: IO[bytes] | None) -> Any:
+    """The next value. Raises EOFError when the other end has closed."""
+    assert pipe is not None
+    line = pipe.readline()
+    if not line:
+        raise EOFError
+    return json.loads(line)
+
+
+def kill(child: Child) -> None:
+    """Nothing happens if it has ended already."""
+    if child.returncode is None and sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError):  # it leads no group
+            os.killpg(child.pid, signal.SIGKILL)
+    child.kill()
+
+
+def bury(child: Child) -> None:
+    """Kill it, wait for its end and close its pipes."""
+    kill(child)
+    with contextlib.suppress(OSError):  # what it was not told any more
+        child.communicate()
+
+
+# The child's side.
+
+
+def end_with_parent() -> None:
+    """From here on, end this process when the other end of its stdin is closed, whatever it is doing."""
+
+    def wait_for_end() -> None:
+        while os.read(0, 4096):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait_for_end, daemon=True, name="parent watch").start()

@@ -1,0 +1,82 @@
+"""Which model files have passed the probe, so that each is tried once and not again until it changes.
+
+Knows files by what the file system says of them, never by their content. Any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import re
+import tempfile
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+
+from app import paths
+
+log = logging.getLogger(__name__)
+
+MAX_REMEMBERED = 200
+SPLIT_NAME = re.compile(r"(.+)-\d{5}(-of-\d{5}\.gguf)")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model on disk with all its parts. One that cannot be read has none."""
+
+    key: str  # of each part its real path, size, time of last change, and inode
+    size_bytes: int
+
+    @classmethod
+    def at(cls, path: Path) -> ModelFile:
+        parts = []
+        with contextlib.suppress(OSError):
+            for part in _parts(path):
+                status = part.stat()
+                parts.append((str(part.resolve()), status.st_size, status.st_mtime_ns, status.st_ino))
+        return cls(json.dumps(parts), sum(part[1] for part in parts))
+
+
+def _parts(path: Path) -> list[Path]:
+    """llama.cpp finds the other parts of a split model by their names."""
+    split = SPLIT_NAME.fullmatch(path.name)
+    return sorted(path.parent.glob(f"{escape(split[1])}-?????{escape(split[2])}")) if split else [path]
+
+
+class GoodFiles:
+    """A small JSON file in the cache folder, the latest file last. Where it is lost, a probe is repeated.
+
+    `judge` says who found them good: what another version has let pass is unknown to this one.
+    """
+
+    def __init__(self, path: Path, judge: str) -> None:
+        self._path, self._judge = path, judge
+
+    def __contains__(self, file: ModelFile) -> bool:
+        return file.key in self._keys()
+
+    def add(self, file: ModelFile) -> None:
+        keys = [*self._keys(), file.key][-MAX_REMEMBERED:]
+        try:
+            self._replace(json.dumps({"judge": self._judge, "files": keys}))
+        except OSError as error:
+            log.warning("%s was not written (%s): the model will be tested again.", self._path, error)
+
+    def _keys(self) -> list[str]:
+        try:
+            stored = json.loads(self._path.read_bytes())
+            return [str(key) for key in stored["files"]] if stored["judge"] == self._judge else []
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            log.warning("%s is ignored: %r", self._path, error)
+            return []
+
+    def _replace(self, text: str) -> None:
+        folder = paths.private_dir(self._path.parent)
+        with tempfile.NamedTemporaryFile("w", dir=folder, prefix=self._path.name, delete=False) as file:
+            temporary = Path(file.name)
+            file.write(text)
+        temporary.replace(self._path)

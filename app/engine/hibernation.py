@@ -1,0 +1,149 @@
+"""States of chats that hold no cells: in memory up to a budget, then on disk, least recently used first.
+
+Knows bytes and tokens, not what they mean. Engine thread only, but for `prefetch`. A file on disk has no name
+and is open nowhere but here, so that nothing of a chat is left behind, whatever happens.
+"""
+
+from __future__ import annotations
+
+import logging
+import mmap
+import tempfile
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import psutil
+import xxhash
+
+from app.engine.types import HibernatedChat
+
+log = logging.getLogger(__name__)
+
+RAM_SHARE, MAX_RAM_BYTES = 0.15, 2 * 2**30
+DISK_SHARE, MAX_DISK_BYTES = 0.25, 16 * 2**30  # of what is free
+
+State = npt.NDArray[np.uint8]
+
+
+@dataclass(eq=False, slots=True)
+class _Saved:
+    chat_id: str
+    token_ids: list[int]
+    checksum: int
+    fingerprint: str
+    state: State  # in memory, or mapped from disk
+    is_on_disk: bool = False
+    writing: Future[State] | None = None
+
+    @property
+    def is_intact(self) -> bool:
+        """Reads all of it."""
+        return xxhash.xxh3_64_intdigest(self.state.data) == self.checksum
+
+
+class HibernatedChats:
+    """One state a chat. What does not fit the budgets is dropped: its chat is computed again."""
+
+    def __init__(
+        self, ram_bytes: int | None = None, disk_bytes: int | None = None, folder: Path | None = None
+    ) -> None:
+        """Without a folder nothing goes to disk. None for a budget: a share of what the machine has."""
+        self._ram_bytes = _default_ram_bytes() if ram_bytes is None else ram_bytes
+        self._disk_bytes = _default_disk_bytes(folder) if disk_bytes is None else disk_bytes
+        self._folder = folder
+        self._saved: OrderedDict[str, _Saved] = OrderedDict()  # least recently used first
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="skein-hibernation")
+
+    def __contains__(self, chat_id: str) -> bool:
+        return chat_id in self._saved
+
+    def tokens_of(self, chat_id: str) -> list[int]:
+        saved = self._saved.get(chat_id)
+        return saved.token_ids if saved else []
+
+    def chats(self) -> tuple[HibernatedChat, ...]:
+        return tuple(
+            HibernatedChat(one.chat_id, len(one.token_ids), one.state.nbytes, one.is_on_disk)
+            for one in self._saved.values()
+        )
+
+    def save(self, chat_id: str, token_ids: list[int], state: State, fingerprint: str) -> bool:
+        """Keep a state, which nobody may change from now on. False: it is too large for every budget."""
+        self.drop(chat_id)
+        checksum = xxhash.xxh3_64_intdigest(state.data)
+        self._saved[chat_id] = _Saved(chat_id, token_ids, checksum, fingerprint, state)
+        self._note_written()
+        self._keep_ram_budget()
+        self._keep_disk_budget()
+        return chat_id in self._saved
+
+    def take(self, chat_id: str, fingerprint: str) -> State | None:
+        """The chat's state, which is no longer kept from now on. None when it is not what was saved."""
+        saved = self._saved.pop(chat_id)
+        return saved.state if saved.fingerprint == fingerprint and saved.is_intact else None
+
+    def drop(self, chat_id: str) -> None:
+        self._saved.pop(chat_id, None)
+
+    def prefetch(self, chat_id: str) -> None:
+        """Read the chat's state from disk into the system's cache. Any thread."""
+        saved = self._saved.get(chat_id)
+        if saved and saved.is_on_disk and not saved.is_intact:
+            log.warning("A hibernated chat was damaged on disk; it is computed again.")
+
+    def close(self) -> None:
+        self._saved.clear()
+        self._writer.shutdown()
+
+    def _keep_ram_budget(self) -> None:
+        """Move the least recently used to disk, or drop them where there is none."""
+        in_ram = [one for one in self._saved.values() if not (one.is_on_disk or one.writing)]
+        excess = sum(one.state.nbytes for one in in_ram) - self._ram_bytes
+        for saved in in_ram:
+            if excess <= 0:
+                return
+            excess -= saved.state.nbytes
+            if self._folder and saved.state.nbytes <= self._disk_bytes:
+                saved.writing = self._writer.submit(_written_to_disk, saved.state, self._folder)
+            else:
+                self.drop(saved.chat_id)
+
+    def _keep_disk_budget(self) -> None:
+        on_disk = [one for one in self._saved.values() if one.is_on_disk or one.writing]
+        excess = sum(one.state.nbytes for one in on_disk) - self._disk_bytes
+        for saved in on_disk:
+            if excess <= 0:
+                return
+            excess -= saved.state.nbytes
+            self.drop(saved.chat_id)
+
+    def _note_written(self) -> None:
+        """What has arrived on disk leaves memory."""
+        for saved in list(self._saved.values()):
+            if saved.writing and saved.writing.done():
+                writing, saved.writing = saved.writing, None
+                if error := writing.exception():
+                    log.warning("A hibernated chat could not be kept on disk: %s", error)
+                    self.drop(saved.chat_id)
+                else:
+                    saved.state, saved.is_on_disk = writing.result(), True
+
+
+def _default_ram_bytes() -> int:
+    return min(int(psutil.virtual_memory().total * RAM_SHARE), MAX_RAM_BYTES)
+
+
+def _default_disk_bytes(folder: Path | None) -> int:
+    return min(int(psutil.disk_usage(str(folder)).free * DISK_SHARE), MAX_DISK_BYTES) if folder else 0
+
+
+def _written_to_disk(state: State, folder: Path) -> State:
+    """The same bytes, mapped from a file without a name. Raises OSError, such as for a full disk."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(state.data)
+        file.flush()
+        return np.frombuffer(mmap.mmap(file.fileno(), state.nbytes, access=mmap.ACCESS_READ), np.uint8)

@@ -1,0 +1,357 @@
+"""One model in one llama.cpp context, behind the checks that the library leaves to its caller.
+
+Everything that would kill the process or silently spoil the cache is checked on this side of the call, and
+return codes become named errors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import ctypes.util
+import math
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import llama_cpp as lib
+import numpy as np
+import numpy.typing as npt
+
+from app.engine.batch import Batch
+from app.engine.errors import (
+    BadLogitsError,
+    DecodeError,
+    DecodeInterruptedError,
+    EngineError,
+    NoKvCellsError,
+    PositionMismatchError,
+)
+from app.engine.llama.candidates import Candidates
+from app.engine.llama.cell_reader import CellReader
+from app.engine.llama.library import Native, library
+from app.engine.llama.sampler import LlamaSampler, grammar_of
+from app.engine.sampling import SamplingParams
+from app.engine.types import ModelInfo
+
+ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
+
+
+class LlamaBackend:
+    """One model in one context. Made by `open_llama_backend`."""
+
+    def __init__(self, model: Native, context: Native, info: ModelInfo, fingerprint: str) -> None:
+        self._model, self._context = model, context
+        self.vocab = lib.llama_model_get_vocab(model.pointer)  # for LlamaSampler, too
+        self._memory = lib.llama_get_memory(context.pointer)
+        self._arrays = _BatchArrays(lib.llama_n_batch(context.pointer))
+        self._abort_flag = _AbortFlag(context)
+        self._logit_rows: frozenset[int] = frozenset()  # of the last decode, if that succeeded
+        self._unrotated: set[int] = set()  # sequences whose positions moved and whose keys did not yet
+        self._cell_reader = CellReader(model, context, info)
+        self._thread_id: int | None = None
+        self.model = info
+        self.fingerprint = fingerprint
+        template = lib.llama_model_chat_template(model.pointer, None)
+        self.chat_template = template.decode("utf-8", "replace") if template else None
+        self.bos_text = self._token_text(lib.llama_vocab_bos(self.vocab))
+        self.eos_text = self._token_text(lib.llama_vocab_eos(self.vocab))
+
+    # Any thread.
+
+    def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
+        data = text.encode("utf-8", "replace")  # bytes that are not UTF-8 abort the process
+        capacity = len(data) + 16
+        tokens = np.empty(capacity, np.int32)
+        count = lib.llama_tokenize(
+            self.vocab,
+            data,
+            len(data),
+            array_pointer(tokens, ctypes.c_int32),
+            capacity,
+            False,
+            parse_special,
+        )
+        if count < 0:
+            raise EngineError(f"llama.cpp wants {-count} tokens for {len(data)} bytes of text.")
+        return [int(token) for token in tokens[:count]]
+
+    def token_piece(self, token_id: int) -> bytes:
+        return self._piece(token_id, special=False)
+
+    def written_piece(self, token_id: int) -> bytes:
+        """As `token_piece`, but the name of a control token."""
+        return self._piece(token_id, special=True)
+
+    def is_end_of_generation(self, token_id: int) -> bool:
+        return bool(lib.llama_vocab_is_eog(self.vocab, token_id))
+
+    def control_texts(self) -> frozenset[str]:
+        tokens = [t for t in range(self.model.n_vocab) if self._attributes(t) & (ATTR_CONTROL | ATTR_UNKNOWN)]
+        return frozenset(filter(None, map(self._token_text, tokens)))
+
+    def leading_tokens(self) -> list[int]:
+        bos = lib.llama_vocab_bos(self.vocab)
+        return [bos] if lib.llama_vocab_get_add_bos(self.vocab) and bos >= 0 else []
+
+    def check_sampling(self, params: SamplingParams) -> None:
+        params.check_vocabulary(self.model.n_vocab)
+        grammar_of(params)
+
+    def interrupt(self) -> None:
+        self._abort_flag.set()
+
+    def resume(self) -> None:
+        self._abort_flag.clear()
+
+    # The engine thread only.
+
+    def decode(self, batch: Batch) -> None:
+        self._check_thread()
+        self._logit_rows = frozenset()  # the rows of an earlier step would be sampled silently
+        self._check_batch(batch)
+        if self._abort_flag.is_set:
+            raise DecodeInterruptedError("the step was interrupted before it began")
+        # A rotation that broke off would be done again: keys rotated twice, and nobody told.
+        with self._abort_flag.ignored() if self._unrotated else contextlib.nullcontext():
+            code = lib.llama_decode(self._context.pointer, self._arrays.fill(batch))
+        if code >= 0:
+            self._unrotated.clear()
+        if code == 0:
+            self._logit_rows = frozenset(span.last_row for span in batch.spans if span.wants_logits)
+        elif code == 1:
+            raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
+        elif code == 2:
+            raise DecodeInterruptedError("the step was interrupted")
+        else:
+            raise DecodeError(f"llama.cpp failed to compute a step (code {code}). {library().reason()}")
+
+    def context_with_logits(self, row: int) -> object:
+        """The context, once it is sure that sampling `row` has fresh and sane logits. For LlamaSampler."""
+        self._check_thread()
+        assert row in self._logit_rows, f"row {row} has no logits"  # llama.cpp would abort the process
+        logits = self.logits(row)
+        peak = float(logits.max())  # one pass; NaN and +inf come through
+        if not math.isfinite(peak) or (peak == 0.0 and not logits.any()):
+            kind = "only zeros" if peak == 0.0 else "NaN or infinite"
+            raise BadLogitsError(
+                f"The model computed {kind} logits, so no word can be chosen. "
+                "The file may be damaged: download it again, or open another one."
+            )
+        return self._context.pointer
+
+    def logits(self, row: int) -> npt.NDArray[np.float32]:
+        """Logits of one row, shape (n_vocab,): a view that the next decode overwrites."""
+        pointer = lib.llama_get_logits_ith(self._context.pointer, row)
+        assert pointer, f"llama.cpp has no logits for row {row}"
+        return np.ctypeslib.as_array(pointer, (self.model.n_vocab,))
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """One buffer for all samplers: 12 bytes a token of the vocabulary. For LlamaSampler."""
+        return Candidates(self.model.n_vocab)
+
+    def new_sampler(self, params: SamplingParams, prompt_token_ids: Sequence[int]) -> LlamaSampler:
+        self._check_thread()
+        self.check_sampling(params)
+        return LlamaSampler(self, params, prompt_token_ids)
+
+    def truncate(self, seq_id: int, num_tokens: int) -> bool:
+        self._check_thread()
+        self._check_seq_id(seq_id)
+        if num_tokens == 0:
+            lib.llama_memory_seq_rm(self._memory, seq_id, -1, -1)
+            self._unrotated.discard(seq_id)
+            return True
+        if not lib.llama_memory_seq_rm(self._memory, seq_id, num_tokens, -1):
+            return False
+        # With a sliding window the call succeeds even where the window's cells are gone: only pos_min tells.
+        window_start = max(0, num_tokens - self.model.n_swa)
+        window_kept = not self.model.n_swa or 0 <= self.pos_min(seq_id) <= window_start
+        return window_kept and self.pos_max(seq_id) == num_tokens - 1
+
+    def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
+        self._check_thread()
+        self._check_seq_id(source)
+        self._check_seq_id(target)
+        assert self.model.can_share_cells, "part of a stream cannot be copied: the process would end"
+        assert self.pos_max(target) == -1, "seq_cp into a sequence that holds cells would merge the two"
+        assert 0 < num_tokens <= self.pos_max(source) + 1
+        lib.llama_memory_seq_cp(self._memory, source, target, 0, num_tokens)
+        if source in self._unrotated:
+            self._unrotated.add(target)
+
+    def remove_and_shift(self, seq_id: int, start: int, end: int) -> None:
+        self._check_thread()
+        self._check_seq_id(seq_id)
+        assert self.model.can_shift, "this model's positions cannot be moved: the process would end"
+        assert 0 <= start < end <= self.pos_max(seq_id) + 1, f"no positions {start} … {end - 1} to remove"
+        assert not self._shares_from(seq_id, start), "the cells of others would move, too"
+        lib.llama_memory_seq_rm(self._memory, seq_id, start, end)
+        lib.llama_memory_seq_add(self._memory, seq_id, end, -1, start - end)
+        self._unrotated.add(seq_id)
+
+    def save_state(self, seq_id: int) -> npt.NDArray[np.uint8]:
+        self._check_thread()
+        self._check_seq_id(seq_id)
+        assert seq_id not in self._unrotated, "its keys are rotated by the next decode"
+        state = np.empty(lib.llama_state_seq_get_size(self._context.pointer, seq_id), np.uint8)
+        pointer = array_pointer(state, ctypes.c_uint8)
+        num_bytes = lib.llama_state_seq_get_data(self._context.pointer, pointer, state.size, seq_id)
+        if num_bytes != state.size:
+            raise EngineError(f"llama.cpp saved {num_bytes} of {state.size} bytes. {library().reason()}")
+        return state
+
+    def restore_state(self, seq_id: int, state: npt.NDArray[np.uint8]) -> bool:
+        self._check_thread()
+        self._check_seq_id(seq_id)
+        assert state.dtype == np.uint8
+        assert state.flags.c_contiguous
+        self.truncate(seq_id, 0)
+        if not self._cell_reader.is_plausible(state):
+            return False
+        pointer = array_pointer(state, ctypes.c_uint8)
+        num_bytes = lib.llama_state_seq_set_data(self._context.pointer, pointer, state.size, seq_id)
+        is_restored: bool = 0 < num_bytes == state.size
+        if not is_restored:
+            self.truncate(seq_id, 0)
+        return is_restored
+
+    def cell_holders(self) -> list[tuple[int, tuple[int, ...]]] | None:
+        self._check_thread()
+        return self._cell_reader.read()
+
+    def pos_min(self, seq_id: int) -> int:
+        return int(lib.llama_memory_seq_pos_min(self._memory, seq_id))
+
+    def pos_max(self, seq_id: int) -> int:
+        return int(lib.llama_memory_seq_pos_max(self._memory, seq_id))
+
+    # What the library does not check itself.
+
+    def _check_thread(self) -> None:
+        """The first thread that computes owns the context; a second one would corrupt it."""
+        self._thread_id = self._thread_id or threading.get_ident()
+        assert self._thread_id == threading.get_ident(), "llama.cpp was called from a second thread"
+
+    def _check_seq_id(self, seq_id: int) -> None:
+        assert 0 <= seq_id < self.model.n_seq_max, f"seq_id {seq_id} is out of range"
+
+    def _shares_from(self, seq_id: int, start: int) -> bool:
+        cells = self._cell_reader.read() or []
+        return any(pos >= start and seq_id in holders and len(holders) > 1 for pos, holders in cells)
+
+    def _check_batch(self, batch: Batch) -> None:
+        """Positions go on where each sequence is in the library; the rest is within the context's limits."""
+        assert 0 < batch.num_rows <= self.model.n_batch, f"{batch.num_rows} rows in one batch"
+        tokens = batch.token_ids[: batch.num_rows]
+        assert tokens.min() >= 0, "token id out of range"
+        assert tokens.max() < self.model.n_vocab, "token id out of range"
+        assert sum(span.wants_logits for span in batch.spans) <= self.model.n_seq_max
+        for span in batch.spans:
+            self._check_seq_id(span.seq_id)
+            pos_max = self.pos_max(span.seq_id)
+            rows = slice(span.first_row, span.first_row + span.num_rows)
+            steps = np.diff(batch.positions[rows])
+            if batch.positions[span.first_row] != pos_max + 1 or (steps != 1).any():
+                raise PositionMismatchError(
+                    f"sequence {span.seq_id} is at position {pos_max} in the library, but the batch "
+                    f"wants to go on at {batch.positions[span.first_row]}"
+                )
+
+    # The vocabulary.
+
+    def _piece(self, token_id: int, special: bool) -> bytes:
+        assert 0 <= token_id < self.model.n_vocab  # llama.cpp ends the process for any other
+        buffer = ctypes.create_string_buffer(64)
+        length = lib.llama_token_to_piece(self.vocab, token_id, buffer, len(buffer), 0, special)
+        if length < 0:
+            buffer = ctypes.create_string_buffer(-length)
+            length = lib.llama_token_to_piece(self.vocab, token_id, buffer, len(buffer), 0, special)
+        return buffer.raw[:length]
+
+    def _token_text(self, token_id: int) -> str:
+        return self._piece(token_id, special=True).decode("utf-8", "replace") if token_id >= 0 else ""
+
+    def _attributes(self, token_id: int) -> int:
+        return int(lib.llama_vocab_get_attr(self.vocab, token_id))
+
+
+class _BatchArrays:
+    """A `llama_batch` over numpy arrays: nothing for the library to free, one sequence a row."""
+
+    def __init__(self, capacity: int) -> None:
+        self._seq_ids = np.zeros(capacity, np.int32)
+        self._num_seq_ids = np.ones(capacity, np.int32)
+        addresses = self._seq_ids.ctypes.data + self._seq_ids.itemsize * np.arange(capacity, dtype=np.uintp)
+        self._seq_id_pointers = addresses.astype(np.uintp)
+        self._token_ids = np.zeros(capacity, np.int32)
+        self._positions = np.zeros(capacity, np.int32)
+        self._wants_logits = np.zeros(capacity, np.int8)
+        self._batch = lib.llama_batch(
+            n_tokens=0,
+            token=array_pointer(self._token_ids, ctypes.c_int32),
+            embd=None,
+            pos=array_pointer(self._positions, ctypes.c_int32),
+            n_seq_id=array_pointer(self._num_seq_ids, ctypes.c_int32),
+            seq_id=ctypes.cast(
+                self._seq_id_pointers.ctypes.data, ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))
+            ),
+            logits=array_pointer(self._wants_logits, ctypes.c_int8),
+        )
+
+    def fill(self, batch: Batch) -> lib.llama_batch:
+        rows = slice(batch.num_rows)
+        self._token_ids[rows] = batch.token_ids[rows]
+        self._positions[rows] = batch.positions[rows]
+        self._seq_ids[rows] = batch.seq_ids[rows]
+        self._wants_logits[rows] = batch.wants_logits[rows]
+        self._batch.n_tokens = batch.num_rows
+        return self._batch
+
+
+class _AbortFlag:
+    """Interrupts a decode from any thread without the GIL.
+
+    llama.cpp asks its abort callback after each graph node. A Python function there would wait for the GIL
+    hundreds of times a step, so the callback is C's `atoi` and the flag is the text it reads.
+    """
+
+    def __init__(self, context: Native) -> None:
+        self._context = context
+        self._text = ctypes.create_string_buffer(b"0", 8)
+        libc = ctypes.CDLL(ctypes.util.find_library("msvcrt" if os.name == "nt" else "c"))
+        self._callback = ctypes.cast(libc.atoi, lib.ggml_abort_callback)
+        self._connect(self._text)
+
+    # Any thread.
+
+    @property
+    def is_set(self) -> bool:
+        return self._text.value == b"1"
+
+    def set(self) -> None:
+        self._text.value = b"1"
+
+    def clear(self) -> None:
+        self._text.value = b"0"
+
+    # The engine thread only.
+
+    @contextlib.contextmanager
+    def ignored(self) -> Iterator[None]:
+        """The flag can be set, but nobody reads it."""
+        never = ctypes.create_string_buffer(b"0", 8)
+        self._connect(never)
+        try:
+            yield
+        finally:
+            self._connect(self._text)
+
+    def _connect(self, text: ctypes.Array[ctypes.c_char]) -> None:
+        lib.llama_set_abort_callback(self._context.pointer, self._callback, ctypes.addressof(text))
+
+
+def array_pointer(array: npt.NDArray[np.generic], c_type: type[ctypes._SimpleCData[int]]) -> object:
+    return array.ctypes.data_as(ctypes.POINTER(c_type))

@@ -1,0 +1,50 @@
+"""What a saved state depends on besides its tokens, as one text. Any thread.
+
+The library compares types and sizes only: it takes the state of another model of the same shape and answers
+nonsense.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import llama_cpp as lib
+
+FORMAT = 1  # to be raised when what we put around a state changes
+HEAD_BYTES = 1 << 20  # metadata; the weights behind it are told apart by the file's size and time
+
+# Fields of `llama_context_params` that change keys, values, or how they are laid out.
+CONTEXT_FIELDS = (
+    "rope_scaling_type",
+    "rope_freq_base",
+    "rope_freq_scale",
+    "yarn_ext_factor",
+    "yarn_attn_factor",
+    "yarn_beta_fast",
+    "yarn_beta_slow",
+    "yarn_orig_ctx",
+    "flash_attn_type",
+    "type_k",
+    "type_v",
+    "swa_full",
+    "kv_unified",
+    "n_rs_seq",
+)
+
+
+def state_fingerprint(path: Path, params: lib.llama_context_params, n_ctx_seq: int | None) -> str:
+    """`n_ctx_seq` only where it matters: the rotation of some models depends on the length of the context."""
+    stat = path.stat()
+    with path.open("rb") as file:
+        head = hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()
+    facts = {
+        "format": FORMAT,
+        "library": [lib.__version__, lib.llama_version().decode()],
+        "file": [str(path.resolve()), stat.st_size, stat.st_mtime_ns, head],
+        "context": {name: getattr(params, name) for name in CONTEXT_FIELDS},
+        "n_seq_max": None if params.kv_unified else params.n_seq_max,
+        "n_ctx_seq": n_ctx_seq,
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,88 @@
+"""llama.cpp as one library in one process: started once, its log, and owners of its pointers.
+
+Facts about the library in this folder hold for llama-cpp-python 0.3.36. Any thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+from collections import Counter, deque
+from collections.abc import Callable
+from functools import cache
+
+import llama_cpp as lib
+
+from app.engine.errors import EngineError
+
+log = logging.getLogger(__name__)
+
+# What `cell_reader` provokes: it gives the library less room than a whole state needs.
+END_OF_HEAD = "error saving state: unexpectedly reached end of buffer"
+
+native_objects: Counter[str] = Counter()  # live ones by kind, for the leak tests and the inspector
+
+
+@cache
+def library() -> NativeLog:
+    """Start llama.cpp once per process, and keep what it calls back."""
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else an abort forks a debugger
+    native_log = NativeLog()
+    lib.llama_backend_init()
+    return native_log
+
+
+class NativeLog:
+    """llama.cpp's log, line by line. Its callback may run on any thread, so it only appends."""
+
+    def __init__(self) -> None:
+        self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
+        self._callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
+        lib.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    def _on_log(self, level: int, text: bytes | None, _user_data: object) -> None:
+        line = printable((text or b"").decode("utf-8", "replace"))
+        if not line or line.endswith(END_OF_HEAD):
+            return
+        if level >= 3 and level != 5:
+            self.recent.append(line)
+        log.debug("%s", line)
+
+    def reason(self) -> str:
+        """The most telling line since the last `recent.clear()`."""
+        errors = [line for line in self.recent if "error" in line.lower() or "fail" in line.lower()]
+        lines = errors or list(self.recent)
+        return lines[0].split(": ", 1)[-1] if lines else ""
+
+
+def printable(text: str) -> str:
+    """Names from model files reach the log; control characters in them must not reach a terminal."""
+    return "".join(char if char.isprintable() else " " for char in text).strip()
+
+
+class Native:
+    """A pointer that is freed exactly once."""
+
+    def __init__(self, kind: str, pointer: object, free: Callable[[object], None]) -> None:
+        if not pointer:  # ctypes gives NULL as a falsy pointer object, not as None
+            raise EngineError(f"llama.cpp could not create a {kind}: {library().reason()}")
+        self._kind, self._pointer, self._free = kind, pointer, free
+        native_objects[kind] += 1
+
+    @property
+    def pointer(self) -> object:
+        assert self._pointer is not None, f"this {self._kind} was freed"
+        return self._pointer
+
+    def close(self) -> None:
+        if self._pointer is not None:
+            pointer, self._pointer = self._pointer, None
+            self._free(pointer)
+            native_objects[self._kind] -= 1
+
+    def __enter__(self) -> Native:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()

@@ -1,0 +1,236 @@
+"""One request's sampler chain, in C. Order and defaults are llama-server's. Engine thread only."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import llama_cpp as lib
+import numpy as np
+import numpy.typing as npt
+
+from app.engine.errors import EngineError, GrammarError, InvalidRequestError
+from app.engine.grammar import ROOT
+from app.engine.llama.json_schema import json_schema_to_gbnf
+from app.engine.llama.library import Native
+from app.engine.sampling import GREEDY_BELOW, SamplingParams
+from app.engine.types import SampledToken, TokenLogprob
+
+if TYPE_CHECKING:
+    from app.engine.llama.backend import LlamaBackend
+    from app.engine.llama.candidates import Candidates
+
+FULL_TOP_K = 1000  # "off" for top_k: sorting a whole vocabulary of 152,000 costs 22 ms a token
+IMPOSSIBLE_P = 1e-30  # of the likeliest token's; its logarithm is still a number
+MIROSTAT_TOKENS = 100  # llama-server's m
+MAX_GRAMMAR_S = 2.0  # for one token, which takes 0.06 s in a vocabulary of 152,000
+
+
+class LlamaSampler:
+    """One request's sampler chain, and beside it the grammar that its answer follows.
+
+    Drawing first and asking the grammar about one token is a thousand times as fast as asking it about all,
+    which is done only when it refuses that one.
+    """
+
+    def __init__(
+        self, backend: LlamaBackend, params: SamplingParams, prompt_token_ids: Sequence[int]
+    ) -> None:
+        self._backend = backend
+        self._is_greedy = params.is_greedy
+        self._banned_tokens = list(params.banned_tokens)
+        self._grammar = _new_grammar(backend.vocab, grammar_of(params))
+        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        self._chain = Native("sampler", chain, lib.llama_sampler_free)
+        for sampler in _samplers(params, backend):
+            if not sampler:  # adding NULL to a chain is a segmentation fault
+                self.close()
+                raise EngineError("llama.cpp could not create a sampler.")
+            lib.llama_sampler_chain_add(chain, sampler)
+        num_remembered = max(params.penalty_last_n, params.dry_penalty_last_n)
+        for token_id in prompt_token_ids[-num_remembered:] if num_remembered else []:
+            lib.llama_sampler_accept(chain, token_id)
+
+    def sample(self, row: int) -> int:
+        context = self._backend.context_with_logits(row)
+        if self._grammar:
+            return self._draw(row).selected
+        return int(lib.llama_sampler_sample(self._chain.pointer, context, row))  # accepts the token, too
+
+    def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:
+        self._backend.context_with_logits(row)
+        candidates = self._draw(row)
+        logits = self._backend.logits(row)
+        logprobs = _log_softmax(logits)
+        probabilities = np.zeros_like(logits)
+        probabilities[candidates.left["id"]] = candidates.left["p"]
+
+        def told(token_id: int) -> TokenLogprob:
+            text = self._backend.written_piece(token_id)
+            return TokenLogprob(token_id, text, float(logprobs[token_id]), float(probabilities[token_id]))
+
+        likeliest = tuple(told(token_id) for token_id in _highest(logits, num_logprobs))
+        return SampledToken(told(candidates.selected), likeliest)
+
+    def close(self) -> None:
+        self._chain.close()
+        if self._grammar:
+            self._grammar.close()
+
+    def _draw(self, row: int) -> Candidates:
+        """Choose a token, remember it, and tell what the chain chose among."""
+        logits = self._backend.logits(row)
+        candidates = self._backend.candidates
+        candidates.fill(logits)
+        candidates.apply(self._chain.pointer)
+        if self._grammar:
+            started = time.perf_counter()
+            if not self._fits(candidates.selected):
+                self._draw_by_grammar(candidates, logits)
+            # llama.cpp ends the process when a grammar is given a token that it does not allow.
+            lib.llama_sampler_accept(self._grammar.pointer, candidates.selected)
+            _check_time(time.perf_counter() - started)
+        if self._is_greedy:
+            candidates.keep_only(candidates.selected)
+        lib.llama_sampler_accept(self._chain.pointer, candidates.selected)
+        return candidates
+
+    def _fits(self, token_id: int) -> bool:
+        assert self._grammar
+        one = lib.llama_token_data(id=token_id, logit=1.0, p=0.0)
+        array = lib.llama_token_data_array(data=ctypes.pointer(one), size=1, selected=-1, sorted=False)
+        lib.llama_sampler_apply(self._grammar.pointer, ctypes.byref(array))
+        return bool(one.logit == 1.0)
+
+    def _draw_by_grammar(self, candidates: Candidates, logits: npt.NDArray[np.float32]) -> None:
+        assert self._grammar
+        candidates.fill(logits)
+        candidates.apply(self._grammar.pointer)
+        allowed = candidates.left["logit"] != -np.inf
+        allowed[self._banned_tokens] = False
+        if not allowed.any():
+            raise GrammarError(
+                "The grammar cannot be followed any further: this model has no token that it allows here. "
+                "Correct the grammar, or ask without it."
+            )
+        candidates.apply(self._chain.pointer)
+        if not allowed[candidates.selected]:  # penalties can leave nothing of the few that are allowed
+            candidates.keep_only(int(np.where(allowed, logits, -np.inf).argmax()))
+
+
+def grammar_of(params: SamplingParams) -> str:
+    """GBNF, or nothing. Raises InvalidRequestError. Any thread; the second time it is fast."""
+    return json_schema_to_gbnf(params.json_schema) if params.json_schema else params.grammar
+
+
+def _new_grammar(vocab: object, grammar: str) -> Native | None:
+    if not grammar:
+        return None
+    pointer = lib.llama_sampler_init_grammar(vocab, grammar.encode(), ROOT.encode())
+    if not pointer:
+        raise InvalidRequestError(
+            "The grammar cannot be used: llama.cpp does not take it, most likely because it repeats what may "
+            "be empty. Correct it, or ask without it."
+        )
+    return Native("grammar", pointer, lib.llama_sampler_free)
+
+
+def _check_time(seconds: float) -> None:
+    """What can be read in many ways takes longer with every character, and nothing can interrupt it."""
+    if seconds > MAX_GRAMMAR_S:
+        raise GrammarError(
+            f"The grammar took {seconds:.0f} seconds for one token: it reads this answer in too many ways. "
+            "Simplify it, or ask without it."
+        )
+
+
+def _highest(logits: npt.NDArray[np.float32], number: int) -> list[int]:
+    number = min(number, len(logits))
+    token_ids = np.argpartition(-logits, number - 1)[:number]
+    return [int(token_id) for token_id in token_ids[np.argsort(-logits[token_ids], kind="stable")]]
+
+
+def _log_softmax(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    shifted: npt.NDArray[np.float64] = logits.astype(np.float64) - logits.max()
+    return shifted - float(np.log(np.exp(shifted).sum()))
+
+
+def _samplers(params: SamplingParams, backend: LlamaBackend) -> Iterator[object]:
+    """The chain, in order; it always ends in one that chooses."""
+    yield from _samplers_of_logits(params, backend)
+    if params.is_greedy:
+        yield lib.llama_sampler_init_greedy()
+    elif params.mirostat:
+        yield from _mirostat(params, backend.model.n_vocab)
+    else:
+        yield from _samplers_that_cut(params, backend.model.n_vocab)
+        yield _temperature(params)
+        yield lib.llama_sampler_init_dist(_seed(params))
+
+
+def _samplers_of_logits(params: SamplingParams, backend: LlamaBackend) -> Iterator[object]:
+    if params.logit_bias:
+        biases = (lib.llama_logit_bias * len(params.logit_bias))(*params.logit_bias)
+        yield lib.llama_sampler_init_logit_bias(backend.model.n_vocab, len(biases), biases)
+    if (params.repeat_penalty, params.frequency_penalty, params.presence_penalty) != (1.0, 0.0, 0.0):
+        yield lib.llama_sampler_init_penalties(
+            backend.model.n_vocab,
+            params.penalty_last_n,
+            params.repeat_penalty,
+            params.frequency_penalty,
+            params.presence_penalty,
+        )
+    if params.dry_multiplier > 0.0:
+        breakers = [text.encode() for text in params.dry_sequence_breakers]
+        yield lib.llama_sampler_init_dry(
+            backend.vocab,
+            params.dry_multiplier,
+            params.dry_base,
+            params.dry_allowed_length,
+            params.dry_penalty_last_n,
+            (ctypes.c_char_p * len(breakers))(*breakers),
+            len(breakers),
+        )
+
+
+def _samplers_that_cut(params: SamplingParams, n_vocab: int) -> Iterator[object]:
+    if params.top_n_sigma > 0.0:
+        yield lib.llama_sampler_init_top_n_sigma(params.top_n_sigma)
+    has_xtc = params.xtc_probability > 0.0 and params.xtc_threshold <= 0.5
+    needs_order = params.typical_p < 1.0 or params.top_p < 1.0 or params.min_p > 0.0 or has_xtc
+    if params.top_k or needs_order or params.dynatemp_range > 0.0:
+        yield lib.llama_sampler_init_top_k(min(params.top_k or FULL_TOP_K, n_vocab))
+    if params.typical_p < 1.0:
+        # Typical-p takes the logarithm of each probability, and with one zero does nothing at all.
+        yield lib.llama_sampler_init_min_p(IMPOSSIBLE_P, 1)
+        yield lib.llama_sampler_init_typical(params.typical_p, 1)
+    if params.top_p < 1.0:
+        yield lib.llama_sampler_init_top_p(params.top_p, 1)
+    if params.min_p > 0.0:
+        yield lib.llama_sampler_init_min_p(params.min_p, 1)
+    if has_xtc:
+        yield lib.llama_sampler_init_xtc(params.xtc_probability, params.xtc_threshold, 0, _seed(params))
+
+
+def _temperature(params: SamplingParams) -> object:
+    # At a temperature of 0 in between, the quotients of dynamic temperature overflow.
+    delta = min(params.dynatemp_range, params.temperature - GREEDY_BELOW)
+    return lib.llama_sampler_init_temp_ext(params.temperature, delta, params.dynatemp_exponent)
+
+
+def _mirostat(params: SamplingParams, n_vocab: int) -> Iterator[object]:
+    yield lib.llama_sampler_init_top_k(min(FULL_TOP_K, n_vocab))
+    yield lib.llama_sampler_init_min_p(IMPOSSIBLE_P, 1)  # it takes logarithms, too
+    yield lib.llama_sampler_init_temp(params.temperature)
+    if params.mirostat == 1:
+        yield lib.llama_sampler_init_mirostat(
+            n_vocab, _seed(params), params.mirostat_tau, params.mirostat_eta, MIROSTAT_TOKENS
+        )
+    else:
+        yield lib.llama_sampler_init_mirostat_v2(_seed(params), params.mirostat_tau, params.mirostat_eta)
+
+
+def _seed(params: SamplingParams) -> int:
+    return int(lib.LLAMA_DEFAULT_SEED) if params.seed is None else params.seed

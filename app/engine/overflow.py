@@ -1,0 +1,235 @@
+"""How long a chat may get, and what the model is not shown of one that got longer.
+
+Works on messages, their sizes and a measure of them: knows neither tokens nor templates. Any thread.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate, chain, count, takewhile
+from operator import neg
+from typing import TYPE_CHECKING
+
+from app.engine.errors import PromptTooLongError
+from app.engine.types import Message, Overflow, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from app.engine.types import ModelInfo, Request
+
+    Messages = tuple[Message, ...]
+    Measure = Callable[[Messages], int]  # tokens of the prompt that shows these messages
+    CountTokens = Callable[[str], int]
+
+KEPT_SHARE = 3 / 4  # of what could be shown, at least, when turns are dropped
+ROLE_CHARS = 16  # what a template writes around a message, in characters
+USUAL_CHARS_PER_TOKEN = 4.0
+SAMPLE_CHARS = 2000  # enough to tell how many tokens a long text has
+CUT_LINE_CHARS = 40  # what stands in place of what was cut out
+# Lengths to which texts are cut: few, so that a cut stays where it is while the chat grows.
+CUT_LENGTHS = tuple(round(64 * 2 ** (step / 4)) for step in range(80, -1, -1))
+
+
+def context_limit(request: Request, model: ModelInfo) -> int:
+    """Most tokens of prompt and answer together: the chat's own limit, or the model's."""
+    return min(request.max_context_tokens or model.max_sequence_tokens, model.max_sequence_tokens)
+
+
+def longer_chats_need(request: Request, model: ModelInfo) -> str:
+    """What a user can do about a chat that does not fit, in one or two sentences."""
+    own_limit = context_limit(request, model) < model.max_sequence_tokens
+    need = "Start a new chat, or raise this chat's own limit." if own_limit else model.longer_chats_need
+    if request.overflow is Overflow.STOP:
+        return f"Choose what this chat leaves out when it gets too long. {need}"
+    return need
+
+
+def too_long(num_tokens: int, request: Request, model: ModelInfo) -> PromptTooLongError:
+    """What must be shown of the chat takes `num_tokens`."""
+    limit = context_limit(request, model)
+    holder = "the context holds" if limit == model.max_sequence_tokens else "its own limit is"
+    return PromptTooLongError(
+        f"This chat needs {num_tokens:,} tokens, but {holder} {limit:,}. "
+        f"Shorten the text. {longer_chats_need(request, model)}"
+    )
+
+
+def rolling_window(messages: Messages, measure: Measure, max_tokens: int) -> Messages:
+    """The system prompt and the newest turns, so many that they measure at most `max_tokens`.
+
+    The newest turn is always there: where it does not fit, the result is too long, but no shorter one exists.
+    """
+    system, turns = _split(messages)
+    return _newest_turns(system, turns, measure, max_tokens) or system + turns[-1]
+
+
+def truncate_middle(
+    messages: Messages, measure: Measure, count_tokens: CountTokens, max_tokens: int, max_opening_tokens: int
+) -> Messages:
+    """As `rolling_window`, but the first turn stays, too.
+
+    If the first and the newest turn alone are too long, the middle of their longest texts is cut out: first
+    down to `max_opening_tokens` in the first turn, so that a chat about a long text still remembers its
+    newest turns, then wherever it must be. Never in the system prompt.
+    """
+    system, turns = _split(messages)
+    opening, turns = (turns[0], turns[1:]) if len(turns) > 1 else ((), turns)
+    shown = _newest_turns(system + opening, turns, measure, max_tokens)
+    if shown is None:
+        opening = _shortened(opening, max_opening_tokens, count_tokens)
+        shown = _newest_turns(system + opening, turns, measure, max_tokens)
+    return shown or _cut_to_fit(system, opening + turns[-1], measure, count_tokens, max_tokens)
+
+
+def left_out(messages: Messages, shown: Messages, overflow: Overflow) -> str:
+    """One sentence for the user about what of `messages` was not shown; empty if all was."""
+    num_dropped, num_cut = len(messages) - len(shown), len(set(shown) - set(messages))
+    parts = []
+    if num_dropped:
+        dropped = f"{num_dropped:,} messages" if num_dropped > 1 else "message"
+        if overflow is Overflow.ROLLING_WINDOW:
+            parts.append(f"the oldest {dropped}")
+        else:
+            parts.append(f"{dropped if num_dropped > 1 else 'one message'} in the middle of this chat")
+    if num_cut:
+        parts.append(f"the middle of {num_cut} long texts" if num_cut > 1 else "the middle of a long text")
+    if not parts:
+        return ""
+    text = " and ".join(parts)
+    is_one = len(parts) == 1 and (num_dropped == 1 or not num_dropped)
+    fit, was = ("fits", "was") if is_one else ("fit", "were")
+    return f"{text[0].upper()}{text[1:]} no longer {fit} and {was} left out of the context."
+
+
+def _split(messages: Messages) -> tuple[Messages, list[Messages]]:
+    """The system prompt, and at least one turn: a question and all up to the next one."""
+    system = tuple(takewhile(lambda message: message.role is Role.SYSTEM, messages))
+    turns: list[list[Message]] = [[]]
+    for message in messages[len(system) :]:
+        if message.role is Role.USER and any(one.role is Role.USER for one in turns[-1]):
+            turns.append([])
+        turns[-1].append(message)
+    return system, [tuple(turn) for turn in turns]
+
+
+# Dropping turns.
+
+
+def _newest_turns(
+    head: Messages, turns: list[Messages], measure: Measure, max_tokens: int
+) -> Messages | None:
+    """`head` and the newest of `turns`, all of them if they fit. None if not even the last one does."""
+
+    def version(start: int) -> Messages:
+        return head + tuple(chain.from_iterable(turns[start:]))
+
+    begins = list(accumulate((_size(turn) for turn in turns), initial=0))
+    sizes = [_size(head) + begins[-1] - begin for begin in begins[:-1]]
+    first = _first_that_fits(sizes, lambda start: measure(version(start)), max_tokens)
+    if first is None:
+        return None
+    start = _lasting_start(begins, first) if first else 0
+    return version(start if measure(version(start)) <= max_tokens else first)
+
+
+def _lasting_start(begins: list[int], first: int) -> int:
+    """The turn to start with: `first` or a later one, so that most of what fits is still shown.
+
+    If it were always `first`, every new turn would drop another one, and as all that follows it moves, the
+    whole window would be computed again each time. So it is the turn at the roundest place, the one before
+    which the highest bit changes in the count of characters since the beginning of the chat. What comes later
+    does not change that, and it remains the roundest for many turns. No memory of earlier requests is needed.
+    """
+    num_chars_that_fit = begins[-1] - begins[first]
+    last = bisect_right(begins, begins[-1] - KEPT_SHARE * num_chars_that_fit) - 1
+    return max(range(first, last + 1), key=lambda turn: (begins[turn - 1] ^ begins[turn]).bit_length())
+
+
+def _first_that_fits(sizes: Sequence[int], measure: Callable[[int], int], max_tokens: int) -> int | None:
+    """Index of the first version of at most `max_tokens`. `sizes` are characters and fall.
+
+    Measuring is dear, so it starts where characters promise to fit and corrects itself: a history of 10 MB
+    is never measured as a whole, and three or four versions are enough as a rule.
+    """
+    low, high = 0, len(sizes)  # too long below `low`; fits from `high` on
+    chars_per_token = USUAL_CHARS_PER_TOKEN
+    for num_measured in count():
+        if low == high:
+            break
+        index = bisect_left(sizes, -max_tokens * chars_per_token, key=neg)
+        if num_measured > 8:  # a text whose characters promise nothing
+            index = (low + high) // 2
+        index = min(max(index, low), high - 1)
+        num_tokens = measure(index)
+        chars_per_token = sizes[index] / max(num_tokens, 1)
+        if num_tokens <= max_tokens:
+            high = index
+        else:
+            low = index + 1
+    return high if high < len(sizes) else None
+
+
+def _size(messages: Messages) -> int:
+    return sum(len(message.content) + ROLE_CHARS for message in messages)
+
+
+# Cutting texts.
+
+
+def _shortened(messages: Messages, max_tokens: int, count_tokens: CountTokens) -> Messages:
+    """The longest of `messages` cut down, all to one length, to about `max_tokens` together."""
+    num_tokens = sum(_about(message.content, count_tokens) for message in messages)
+    max_chars = sum(len(message.content) for message in messages) * max_tokens / max(num_tokens, 1)
+
+    def num_chars(length: int) -> int:
+        return sum(min(len(message.content), length) for message in messages)
+
+    fitting = (length for length in CUT_LENGTHS if num_chars(length) <= max_chars)
+    return _cut(messages, next(fitting, CUT_LENGTHS[-1]), count_tokens)
+
+
+def _cut_to_fit(
+    system: Messages, messages: Messages, measure: Measure, count_tokens: CountTokens, max_tokens: int
+) -> Messages:
+    """`messages` cut to the greatest length that fits behind `system`, or to the smallest one."""
+
+    def version(index: int) -> Messages:
+        return system + _cut(messages, CUT_LENGTHS[index], count_tokens)
+
+    sizes = [
+        _size(system) + sum(min(len(message.content), length) + ROLE_CHARS for message in messages)
+        for length in CUT_LENGTHS
+    ]
+    index = _first_that_fits(sizes, lambda index: measure(version(index)), max_tokens)
+    return version(len(sizes) - 1 if index is None else index)
+
+
+def _cut(messages: Messages, length: int, count_tokens: CountTokens) -> Messages:
+    return tuple(
+        Message(message.role, _cut_text(message.content, length, count_tokens)) for message in messages
+    )
+
+
+def _cut_text(text: str, length: int, count_tokens: CountTokens) -> str:
+    """Beginning and end of `text`, together about `length` characters, and a line that says what is gone."""
+    if len(text) <= length + CUT_LINE_CHARS:
+        return text
+    begin = _whole_words(text[: length // 2])
+    end = _whole_words(text[len(text) - length // 2 :][::-1])[::-1]
+    num_tokens = _about(text[len(begin) : len(text) - len(end)], count_tokens)
+    return f"{begin}\n[… about {num_tokens:,} tokens left out …]\n{end}"
+
+
+def _whole_words(text: str) -> str:
+    """`text` without a last line that is not whole, or a last word, unless a quarter of it would be lost."""
+    for border in ("\n", " "):
+        at = text.rfind(border, len(text) * 3 // 4)
+        if at >= 0:
+            return text[:at]
+    return text
+
+
+def _about(text: str, count_tokens: CountTokens) -> int:
+    sample = text[:SAMPLE_CHARS]
+    return count_tokens(sample) * len(text) // len(sample) if sample else 0

@@ -1,0 +1,102 @@
+"""Where the cached prefix of a prompt ends, and why. Works on tokens and messages; changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app.engine.types import Message, PrefixEnd
+
+if TYPE_CHECKING:
+    from app.engine.sequence import Sequence
+
+# A run of tokens that moved must be this long to be worth moving its cells.
+MIN_MOVED_TOKENS = 32
+NEEDLE = 4
+
+
+def common_prefix(held: list[int], wanted: list[int]) -> int:
+    """How many leading tokens the two share, at most all but the last of `wanted`.
+
+    The last one is always computed: without it there are no logits to sample.
+    """
+    limit = min(len(held), len(wanted) - 1)
+    if held[:limit] == wanted[:limit]:
+        return limit
+    return next(index for index in range(limit) if held[index] != wanted[index])
+
+
+def moved_run(held: list[int], wanted: list[int], start: int) -> tuple[int, int]:
+    """The longest run of `held` behind a gap at `start` that continues `wanted` there: its borders.
+
+    (start, start) when none is long enough. Turns that were left out leave such a gap.
+    """
+    needle = wanted[start : start + NEEDLE]
+    best = (start, start)
+    for begin in range(start + 1, len(held) - MIN_MOVED_TOKENS + 1):
+        if held[begin : begin + NEEDLE] == needle:
+            length = common_prefix(held[begin:], wanted[start:])
+            if length >= MIN_MOVED_TOKENS and length > best[1] - best[0]:
+                best = (begin, begin + length)
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class CachedPrefix:
+    """Tokens of a prompt that need not be computed, by where they came from."""
+
+    num_reused: int = 0
+    num_shared: int = 0
+    num_restored: int = 0
+    is_doubted: bool = False  # a saved state was there, but did not pass its checks
+
+    @property
+    def num_tokens(self) -> int:
+        return self.num_reused + self.num_shared + self.num_restored
+
+
+@dataclass(frozen=True, slots=True)
+class LastTurn:
+    """What was last asked in a chat, to tell an edited message from a template that rewrites history."""
+
+    messages: tuple[Message, ...]
+    num_prompt_tokens: int
+
+
+def why_prefix_ended(
+    seq: Sequence,
+    held: list[int],
+    num_kept: int,
+    last_turn: LastTurn | None,
+    text_of: Callable[[list[int]], str],
+) -> PrefixEnd:
+    """`held` are the tokens the chat had, in cells or saved; `num_kept` of them were used."""
+    if not held:
+        return PrefixEnd.EVICTED if last_turn else PrefixEnd.NEW_CHAT
+    num_common = common_prefix(held, seq.token_ids)
+    if num_kept < num_common:
+        return PrefixEnd.NO_ROLLBACK
+    if num_common == min(len(held), len(seq.token_ids) - 1):
+        return PrefixEnd.NEW_TEXT
+    if seq.is_shortened:
+        return PrefixEnd.DROPPED
+    if last_turn and _same_history(seq.request.messages, held, num_common, last_turn, text_of):
+        return PrefixEnd.TEMPLATE
+    return PrefixEnd.EDITED
+
+
+def _same_history(
+    messages: tuple[Message, ...],
+    held: list[int],
+    num_common: int,
+    last_turn: LastTurn,
+    text_of: Callable[[list[int]], str],
+) -> bool:
+    """Whether the chat goes on as it was left, so that only its rendering can differ."""
+    index = len(last_turn.messages)
+    if messages[:index] != last_turn.messages:
+        return False
+    if num_common < last_turn.num_prompt_tokens or len(messages) <= index:
+        return True
+    return messages[index].content.strip() == text_of(held[last_turn.num_prompt_tokens :]).strip()

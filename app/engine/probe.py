@@ -1,0 +1,223 @@
+"""Tries a model file in a child process before it is let into this one.
+
+A GGUF is data of a stranger, and some of them make llama.cpp abort, hang or eat the memory. The child loads
+it, renders its template and computes a few tokens (`probe_child`); a file that survives this is remembered.
+That is no wall against code that would take over the child.
+
+The thread that loads. It waits without the GIL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from app import paths
+from app.engine import child_process
+from app.engine.errors import ModelLoadCancelledError, ModelLoadError
+from app.engine.good_files import GoodFiles, ModelFile
+
+if TYPE_CHECKING:
+    from app.engine.llama.backend import LlamaBackend
+    from app.engine.types import LoadParams
+
+log = logging.getLogger(__name__)
+
+OnProgress = Callable[[float], bool]
+
+FORMAT = 1  # to be raised when the probe looks for more than before
+PROBE_SHARE = 0.5  # of the progress: the probe reads the file from disk, the load finds it in memory
+POLL_S = 0.05
+END_S = 10.0  # from a child's last word to its end
+LAST_LOG_BYTES = 4096
+MAX_LAST_LINES = 10
+
+GIB = 1 << 30
+# One pass over the weights, at 1.2 GB/s (measured). In larger files NaN still shows in the logits.
+MAX_CHECKED_BYTES = 4 * GIB
+# Beside the weights: Python, the vocabulary, a small context, a stack for each tensor that is checked.
+BASE_MEMORY_BYTES = 4 * GIB
+BASE_CPU_S, CPU_S_PER_GIB = 60.0, 60.0
+BASE_WALL_S, WALL_S_PER_GIB = 120.0, 240.0  # a network drive may give no more than 5 MB/s
+
+WHAT_TO_DO = (
+    "The file is damaged or made to do harm. "
+    "Download it again from a source that you trust, or open another one."
+)
+
+
+@contextlib.contextmanager
+def open_probed_backend(
+    params: LoadParams, on_progress: OnProgress = lambda _fraction: True
+) -> Iterator[LlamaBackend]:
+    """As `open_llama_backend`, but a file that is new to us is tried in a child process first."""
+    from app.engine.llama.loading import open_llama_backend
+
+    was_probed = probe(params.path, lambda fraction: on_progress(fraction * PROBE_SHARE))
+    start = PROBE_SHARE if was_probed else 0.0
+    with open_llama_backend(params, lambda done: on_progress(start + (1.0 - start) * done)) as backend:
+        yield backend
+
+
+def probe(path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
+    """Return if `path` may be loaded in this process: it has passed now (True), or it was known to be good.
+
+    `on_progress` gets 0 … 1 on the calling thread and cancels by returning False. Raises ModelLoadError.
+    """
+    if path.resolve() == paths.starter_model().resolve():  # it comes with Skein
+        return False
+    file, good_files = ModelFile.at(path), GoodFiles(paths.probed_models_file(), _judge())
+    if file in good_files:
+        return False
+    _Trial(path, _Limits.of(file.size_bytes)).run(on_progress)
+    if ModelFile.at(path) != file:
+        raise ModelLoadError(f"{path.name} changed while it was tested. Is it still being downloaded?")
+    good_files.add(file)
+    return True
+
+
+def _judge() -> str:
+    from app.engine.llama.loading import LIBRARY_VERSION
+
+    return f"probe {FORMAT}, llama-cpp-python {LIBRARY_VERSION}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Far above what a good file of this size needs."""
+
+    check_tensors: bool
+    max_memory_bytes: int
+    max_cpu_s: int
+    max_wall_s: float
+
+    @classmethod
+    def of(cls, size_bytes: int) -> _Limits:
+        return cls(
+            check_tensors=size_bytes <= MAX_CHECKED_BYTES,
+            max_memory_bytes=BASE_MEMORY_BYTES + 2 * size_bytes,  # weights are copied to another layout
+            max_cpu_s=int(BASE_CPU_S + CPU_S_PER_GIB * size_bytes / GIB),
+            max_wall_s=BASE_WALL_S + WALL_S_PER_GIB * size_bytes / GIB,
+        )
+
+
+class _Trial:
+    """One file in one child process."""
+
+    def __init__(self, path: Path, limits: _Limits) -> None:
+        self._path, self._limits = path, limits
+        self._messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+
+    def run(self, on_progress: OnProgress) -> None:
+        """Raises ModelLoadError unless the child says that the file is good, and then ends well."""
+        with self._child() as (child, native_log):
+            try:
+                verdict = self._await_verdict(on_progress)
+                exit_code = child.wait(END_S)
+            except (TimeoutError, subprocess.TimeoutExpired):
+                raise ModelLoadError(self._too_slow()) from None
+            last_lines = _last_lines(native_log)
+        if exit_code or not verdict:
+            log.error("%s: the probe ended with %d.\n%s", self._path, exit_code, "\n".join(last_lines))
+            raise ModelLoadError(self._obituary(exit_code, last_lines[-1] if last_lines else ""))
+        if "refusal" in verdict:
+            raise ModelLoadError(verdict["refusal"])
+        for remark in verdict["remarks"]:
+            log.info("%s: %s", self._path, remark)
+
+    @contextlib.contextmanager
+    def _child(self) -> Iterator[tuple[child_process.Child, IO[bytes]]]:
+        """The child at work and what it writes to stderr. It does not outlive the block."""
+        with contextlib.ExitStack() as stack:
+            try:
+                native_log = stack.enter_context(tempfile.TemporaryFile())
+                child = child_process.start("app.engine.probe_child", native_log, leads_group=True)
+            except OSError as error:
+                raise ModelLoadError(
+                    f"{self._path.name} cannot be tested before it is loaded: {error.strerror}. "
+                    "Close other programs, or free some space on the disk."
+                ) from error
+            reader = threading.Thread(target=self._read, args=(child.stdout,), name="probe", daemon=True)
+            reader.start()
+            try:
+                with contextlib.suppress(OSError):  # it is dead already: then its exit code counts
+                    child_process.send(child.stdin, {"path": str(self._path), **asdict(self._limits)})
+                yield child, native_log
+            finally:
+                child_process.kill(child)
+                reader.join(END_S)
+                child_process.bury(child)
+
+    def _read(self, stdout: IO[bytes]) -> None:
+        for line in stdout:
+            with contextlib.suppress(ValueError):  # it died in the middle of a line
+                self._messages.put(json.loads(line))
+        self._messages.put(None)
+
+    def _await_verdict(self, on_progress: OnProgress) -> dict[str, Any]:
+        """What the child said last but its progress: nothing if it died before."""
+        deadline = time.monotonic() + self._limits.max_wall_s
+        progress = 0.0
+        verdict: dict[str, Any] = {}
+        while time.monotonic() < deadline:
+            if not on_progress(progress):
+                raise ModelLoadCancelledError(f"Loading {self._path.name} was cancelled.")
+            with contextlib.suppress(queue.Empty):
+                message = self._messages.get(timeout=POLL_S)
+                if message is None:
+                    return verdict
+                if "progress" in message:
+                    progress = message["progress"]
+                else:
+                    verdict = message
+        raise TimeoutError
+
+    def _obituary(self, exit_code: int, last_line: str) -> str:
+        name, signal_name = self._path.name, _signal_name(exit_code)
+        if signal_name == "SIGXCPU":
+            return f"To test {name} took over {self._limits.max_cpu_s} seconds of computing. {WHAT_TO_DO}"
+        if signal_name == "SIGKILL":
+            return (
+                f"The system killed the process that tested {name}, most likely because memory ran out. "
+                "Close other programs, or open a smaller model."
+            )
+        how = signal_name or f"exit code {exit_code}"
+        return (
+            f"{name} crashed the process that tested it ({how}: {last_line or 'no last words'}). {WHAT_TO_DO}"
+        )
+
+    def _too_slow(self) -> str:
+        return (
+            f"{self._path.name} could not be tested within {self._limits.max_wall_s:.0f} seconds. "
+            "It is damaged, or the disk it is on is too slow: copy it to another one and open it there."
+        )
+
+
+def _signal_name(exit_code: int) -> str:
+    """Empty when it was no signal that ended the process."""
+    try:
+        return str(signal.Signals(-exit_code).name)
+    except ValueError:
+        return ""
+
+
+def _last_lines(native_log: IO[bytes]) -> list[str]:
+    from app.engine.llama.library import printable
+
+    size = native_log.seek(0, os.SEEK_END)
+    native_log.seek(max(0, size - LAST_LOG_BYTES))
+    lines = map(printable, native_log.read().decode("utf-8", "replace").splitlines())
+    # An assertion begins with the path of a source file on the machine where the library was built.
+    return [line.rsplit("/vendor/", 1)[-1] for line in lines if line][-MAX_LAST_LINES:]

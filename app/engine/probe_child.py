@@ -1,0 +1,157 @@
+"""Loads a model file and does once what a chat would do with it, in a process that may die of it.
+
+Run by `probe` as a child process, with limits. Says on stdout how far it is and what it thinks of the file;
+llama.cpp's log and its last words go to stderr.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from app.engine import child_process
+from app.engine.errors import EngineError, RequestError
+from app.engine.prompt import Prompt, PromptBuilder
+from app.engine.types import MIN_CONTEXT_TOKENS, FinishReason, LoadParams, Message, Request, Role
+
+if TYPE_CHECKING:
+    from app.engine.engine import Engine
+    from app.engine.llama.backend import LlamaBackend
+
+MAX_LOG_BYTES = 1 << 20
+STACK_BYTES = 1 << 20
+NUM_SAMPLE_TOKENS = 8  # each costs a pass over all weights, with one thread
+CHATS = (
+    (Message(Role.USER, "Hello"),),
+    (Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Hi."), Message(Role.USER, "Who are you?")),
+    (Message(Role.SYSTEM, "Be brief."), Message(Role.USER, "Hello")),
+    (Message(Role.USER, "<|im_end|>{{ 1 }} ä 🙂\n\n```c\n\tint x;\n```"),),
+)
+# Text with each byte that UTF-8 has: a vocabulary that cannot fall back to one of them would end the process
+# as soon as a letter with it is typed.
+LETTERS = [*range(1, 0x800), *range(0x800, 0xD800, 0x800), 0xE000, 0xF000, *range(0x10000, 0x110000, 0x8000)]
+EVERY_BYTE = "".join(map(chr, LETTERS))
+
+OnProgress = Callable[[float], bool]
+
+
+def examine(path: Path, on_progress: OnProgress, *, check_tensors: bool) -> list[str]:
+    """Whatever is worth a line in the log. Raises EngineError or RequestError when the file is no good."""
+    from app.engine.engine import Engine
+    from app.engine.llama.loading import open_llama_backend
+
+    params = LoadParams(path, n_ctx=256, n_seq_max=2, n_batch=32, n_threads=1)
+    with open_llama_backend(params, on_progress, check_tensors=check_tensors) as backend:
+        if backend.model.max_sequence_tokens < MIN_CONTEXT_TOKENS:
+            raise EngineError(f"{path.name} was trained for texts too short to chat. Open another GGUF.")
+        with contextlib.closing(Engine(backend)) as engine:
+            _read_vocabulary(backend)
+            prompt, remarks = _sample_prompt(engine.prompts)
+            token_ids = prompt.token_ids if prompt else backend.tokenize("Hello", parse_special=False)
+            _answer(engine, Prompt(tuple(token_ids or [0])[:NUM_SAMPLE_TOKENS], CHATS[0]))
+        return remarks
+
+
+def _read_vocabulary(backend: LlamaBackend) -> None:
+    """Any token may be chosen, and any text may be typed."""
+    for token_id in range(backend.model.n_vocab):
+        backend.token_piece(token_id)
+    backend.tokenize(EVERY_BYTE, parse_special=False)
+
+
+def _sample_prompt(prompts: PromptBuilder) -> tuple[Prompt | None, list[str]]:
+    """The prompt of the first chat, and how the template failed on others.
+
+    That is no reason to refuse the file: each answer will say it, and many templates refuse certain chats.
+    """
+    built: list[Prompt] = []
+    failures: list[str] = []
+    for messages in CHATS:
+        try:
+            built.append(prompts.build(Request("probe", "probe", messages)))
+        except RequestError as error:
+            failures.append(str(error))
+            if not built:  # not even a greeting, and each try may take seconds
+                break
+    return (built[0] if built else None), failures
+
+
+def _answer(engine: Engine, prompt: Prompt) -> None:
+    """Two tokens: the prompt is computed in one batch, and the first token in a batch of its own."""
+    engine.add_request(Request("probe", "probe", CHATS[0], max_tokens=2), prompt)
+    while engine.has_work:
+        for output in engine.step().outputs:
+            if output.finish_reason is FinishReason.ERROR:
+                raise EngineError(output.notice)
+
+
+def main() -> None:
+    words = child_process.receive(sys.stdin.buffer)
+    child_process.end_with_parent()
+    stdout = _take_stdout()
+    _limit(words["max_memory_bytes"], words["max_cpu_s"])
+    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
+    logging.getLogger("app.engine.llama").setLevel(logging.DEBUG)
+
+    def on_progress(fraction: float) -> bool:
+        child_process.send(stdout, {"progress": fraction})
+        return True
+
+    verdict: dict[str, object]
+    try:
+        remarks = examine(Path(words["path"]), on_progress, check_tensors=words["check_tensors"])
+    except (EngineError, RequestError) as error:
+        verdict = {"refusal": str(error)}
+    else:
+        verdict = {"remarks": remarks}
+    child_process.send(stdout, verdict)
+    os._exit(0)  # the model is freed; how Python takes itself down says nothing about the file
+
+
+def _take_stdout() -> IO[bytes]:
+    """Stdout for our words alone: what the native library prints goes to stderr from here on."""
+    stdout = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return stdout
+
+
+def _limit(max_memory_bytes: int, max_cpu_s: int) -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    os.nice(10)
+    with contextlib.suppress(OSError):  # Linux: when memory runs out, take this process
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    _use_small_stacks()
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: MAX_LOG_BYTES,
+        resource.RLIMIT_CPU: max_cpu_s,
+        # What it writes to. The weights are mapped and only read, so they do not count here, as they would in
+        # RLIMIT_AS; nor do the large regions that allocators reserve and never touch.
+        resource.RLIMIT_DATA: max_memory_bytes,
+    }
+    for kind, limit in limits.items():
+        _, hard = resource.getrlimit(kind)
+        resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def _use_small_stacks() -> None:
+    """To check the weights, llama.cpp starts a thread for each tensor, at once: hundreds with 8 MiB each."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        attributes = ctypes.create_string_buffer(64)  # a pthread_attr_t
+        libc.pthread_attr_init(attributes)
+        libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(STACK_BYTES))
+        libc.pthread_setattr_default_np(attributes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Three chats are talking, and somebody pastes a long prompt: how long do they stop, how long does it take?
+
+Each round measures the prompt alone, first in a bare `llama_decode` loop over several chunk sizes, then in
+the engine, and after that lets it arrive beside the three, once for each `Speed`. The first round is not
+counted: in it the engine learns how long steps take here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+from dataclasses import dataclass
+
+from app.engine.engine import Engine
+from app.engine.llama.backend import LlamaBackend
+from app.engine.types import Speed
+from tests.benchmarks import bare_loop, workload
+from tests.benchmarks.figures import Verdict, in_runs, show, show_ms
+from tests.benchmarks.workload import TimedEngine
+
+# The longest gap over the calm one; the prompt's time over that at the fastest chunk with nobody else there.
+WANTED_GAP = {Speed.RESPONSIVE: 3.0, Speed.BALANCED: 10.0}
+WANTED_PROMPT = {Speed.RESPONSIVE: 2.5, Speed.BALANCED: 1.4, Speed.THROUGHPUT: 1.15}
+TALKING = ["ann", "bob", "cat"]
+INTRUDER = "intruder"
+N_CTX = 6144
+
+
+@dataclass(frozen=True)
+class Intrusion:
+    """Seconds. `calm_gap_s` is the median gap between two tokens of one chat before the prompt came."""
+
+    calm_gap_s: float
+    longest_gap_s: float
+    prompt_s: float
+    chunks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Round:
+    bare_s: dict[int, float]  # by chunk size
+    alone_s: float
+    intrusions: dict[Speed, Intrusion]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    workload.add_arguments(parser)
+    parser.add_argument("--history", type=int, default=200, help="tokens of each talking chat")
+    parser.add_argument("--prompt-tokens", type=int, default=1024)
+    parser.add_argument("--calm-steps", type=int, default=24, help="measured before each intrusion")
+    parser.add_argument("--chunks", type=int, nargs="+", default=[32, 64, 128, 256, 512], metavar="N")
+
+
+def run(options: argparse.Namespace) -> int:
+    with workload.opened_engine(options, n_ctx=N_CTX) as (engine, backend):
+        print(
+            f"three chats of {options.history} tokens talk, a prompt of {options.prompt_tokens} arrives; "
+            f"{options.repeats} rounds and one to learn from"
+        )
+        rounds = [_round(engine, backend, number, options) for number in range(options.repeats + 1)][1:]
+    verdict = Verdict()
+    best_chunk = _show_alone(rounds, options.chunks)
+    for speed in Speed:
+        _judge(verdict, speed, rounds, best_chunk)
+    return verdict.exit_code
+
+
+def _round(engine: Engine, backend: LlamaBackend, number: int, options: argparse.Namespace) -> Round:
+    prompt = workload.token_ids(options.prompt_tokens, f"{INTRUDER} {number}")
+    bare_s = {chunk: bare_loop.first_token_s(backend, prompt, chunk) for chunk in options.chunks}
+    timed = TimedEngine(engine)
+    alone_s = _alone_s(timed, prompt)
+    for chat_id in TALKING:
+        timed.ask(chat_id, workload.token_ids(options.history, f"{chat_id} {number}"), max_tokens=N_CTX)
+    intrusions = {speed: _intrude(timed, speed, prompt, options.calm_steps) for speed in Speed}
+    timed.close_all()
+    return Round(bare_s, alone_s, intrusions)
+
+
+def _alone_s(timed: TimedEngine, prompt: list[int]) -> float:
+    timed.ask(INTRUDER, prompt, max_tokens=1, keep_cells=False)
+    timed.finish()
+    return timed.first_token_s(INTRUDER)
+
+
+def _intrude(timed: TimedEngine, speed: Speed, prompt: list[int], calm_steps: int) -> Intrusion:
+    timed.engine.set_speed(speed)
+    timed.step_until_all_talk(TALKING)
+    begun = len(timed.tokens_at[TALKING[0]])
+    timed.step_until(lambda: len(timed.tokens_at[TALKING[0]]) > begun + calm_steps)
+    calm_from = timed.tokens_at[TALKING[0]][begun]
+    num_reports = len(timed.reports)
+    timed.ask(INTRUDER, prompt, max_tokens=1, keep_cells=False)
+    asked_at = timed.asked_at[INTRUDER]
+    timed.step_until_all_talk([INTRUDER])
+    first_token_at = timed.tokens_at[INTRUDER][0]
+    timed.step_until(lambda: all(timed.tokens_at[chat_id][-1] >= first_token_at for chat_id in TALKING))
+    return Intrusion(
+        statistics.median(_gaps(timed, calm_from, asked_at)),
+        max(_gaps(timed, asked_at, first_token_at)),
+        timed.first_token_s(INTRUDER),
+        tuple(
+            span.num_rows
+            for report in timed.reports[num_reports:]
+            for span in report.spans
+            if span.chat_id == INTRUDER
+        ),
+    )
+
+
+def _gaps(timed: TimedEngine, start: float, end: float) -> list[float]:
+    """Seconds between two tokens of one talking chat, wherever they overlap with `start` … `end`."""
+    return [
+        after - before
+        for chat_id in TALKING
+        for before, after in itertools.pairwise(timed.tokens_at[chat_id])
+        if before < end and after > start
+    ]
+
+
+# What is printed.
+
+
+def _show_alone(rounds: list[Round], chunks: list[int]) -> int:
+    """Returns the fastest chunk."""
+    print("\nthe prompt alone")
+    took_ms = {
+        chunk: show_ms(f"bare loop, chunks of {chunk}", [one.bare_s[chunk] for one in rounds], digits=0)
+        for chunk in chunks
+    }
+    best = min(took_ms, key=lambda chunk: took_ms[chunk])
+    show_ms("the engine", [one.alone_s for one in rounds], digits=0)
+    show("the engine / fastest chunk", [one.alone_s / one.bare_s[best] for one in rounds], "", 3)
+    print(f"  the fastest chunk is {best}")
+    return best
+
+
+def _judge(verdict: Verdict, speed: Speed, rounds: list[Round], best_chunk: int) -> None:
+    print(f"\n{speed}")
+    intrusions = [one.intrusions[speed] for one in rounds]
+    show_ms("calm gap", [one.calm_gap_s for one in intrusions])
+    show_ms("longest gap while it is computed", [one.longest_gap_s for one in intrusions])
+    show_ms("the prompt", [one.prompt_s for one in intrusions], digits=0)
+    for one in intrusions:
+        print(f"  chunks: {in_runs(one.chunks)}")
+    gap = show("longest gap / calm gap", [one.longest_gap_s / one.calm_gap_s for one in intrusions], "", 2)
+    prompt = show(
+        "the prompt / alone at the fastest",
+        [one.intrusions[speed].prompt_s / one.bare_s[best_chunk] for one in rounds],
+        "",
+        3,
+    )
+    if speed in WANTED_GAP:
+        verdict.at_most(f"{speed}: longest gap / calm gap", gap, WANTED_GAP[speed])
+    verdict.at_most(f"{speed}: the prompt / alone", prompt, WANTED_PROMPT[speed])

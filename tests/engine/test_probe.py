@@ -1,0 +1,223 @@
+"""The parent's side, with small programs in the place of the child that loads the model."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from app import paths
+from app.engine import child_process, probe
+from app.engine.errors import ModelLoadCancelledError, ModelLoadError
+
+PROLOGUE = """
+import json, os, signal, subprocess, sys, time
+words = json.loads(sys.stdin.readline())
+def say(**values): print(json.dumps(values), flush=True)
+def complain(line): print(line, file=sys.stderr, flush=True)
+"""
+GOOD = "say(remarks=[])"
+
+
+class Children:
+    """Starts `program` wherever the probe would start its child."""
+
+    def __init__(self) -> None:
+        self.prologue, self.program = PROLOGUE, GOOD
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def start(self, _module: str, stderr: int, *, leads_group: bool) -> subprocess.Popen[bytes]:
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", self.prologue + self.program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            start_new_session=leads_group,
+        )
+        self.started.append(child)
+        return child
+
+
+@pytest.fixture
+def children(monkeypatch):
+    children = Children()
+    monkeypatch.setattr(child_process, "start", children.start)
+    yield children
+    assert all(child.returncode is not None for child in children.started), "a child was left"
+    assert "probe" not in [thread.name for thread in threading.enumerate()]
+
+
+@pytest.fixture
+def model(tmp_path) -> Path:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"GGUF")
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(ModelLoadError) as refused:
+        probe.probe(path)
+    return str(refused.value)
+
+
+# What is remembered
+
+
+def test_a_good_file_is_tried_once(children, model):
+    assert probe.probe(model)
+    assert not probe.probe(model)
+    assert len(children.started) == 1
+
+
+def test_a_file_that_changed_is_tried_again(children, model):
+    probe.probe(model)
+    os.utime(model, ns=(0, 0))
+    assert probe.probe(model)
+
+
+def test_another_version_of_the_library_tries_again(children, model, monkeypatch):
+    probe.probe(model)
+    monkeypatch.setattr("app.engine.llama.loading.LIBRARY_VERSION", "0.4.0")
+    assert probe.probe(model)
+
+
+def test_a_refused_file_is_tried_again(children, model):
+    children.program = "say(refusal='model.gguf is not a chat model.')"
+    assert refusal(model) == refusal(model) == "model.gguf is not a chat model."
+    assert len(children.started) == 2
+
+
+def test_the_starter_model_comes_with_us_and_is_not_tried(children):
+    assert not probe.probe(paths.starter_model())
+    assert children.started == []
+
+
+def test_a_file_that_changes_meanwhile_is_neither_let_in_nor_remembered(children, model):
+    children.program = f"open(words['path'], 'a').write('more'); {GOOD}"
+    assert "still being downloaded" in refusal(model)
+    children.program = GOOD
+    assert probe.probe(model)
+
+
+# What the child may say, and how it may end
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("os.abort()", r"crashed .* \(SIGABRT: the last line\)"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", r"crashed .* \(SIGSEGV: the last line\)"),
+        ("sys.exit(3)", r"crashed .* \(exit code 3: the last line\)"),
+        ("os.kill(os.getpid(), signal.SIGXCPU)", "took over 60 seconds of computing"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "memory ran out"),
+        ("", r"crashed .* \(exit code 0: the last line\)"),
+    ],
+)
+def test_a_child_that_dies_is_no_good_sign(children, model, end, told):
+    children.program = f"complain('a line\\n\\n/build/vendor/the last line \\n'); {end}"
+    with pytest.raises(ModelLoadError, match=f"model.gguf.*{told}|{told}.*model.gguf|model.gguf {told}"):
+        probe.probe(model)
+
+
+def test_what_it_said_before_it_died_does_not_count(children, model):
+    children.program = f"{GOOD}; os.abort()"
+    assert "SIGABRT: no last words" in refusal(model)
+
+
+def test_it_may_die_before_it_is_told_anything(children, model, monkeypatch):
+    def start_and_wait(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
+        child = children.start(*arguments, **options)
+        child.wait(30)
+        return child
+
+    children.prologue, children.program = "", "import os; os.abort()"
+    monkeypatch.setattr(child_process, "start", start_and_wait)
+    assert "SIGABRT" in refusal(model)
+
+
+def test_half_a_line_and_megabytes_of_log_do_no_harm(children, model):
+    children.program = (
+        "complain('x' * 5_000_000); complain('\\x1b[2Jend'); print('{\"rem', flush=True); os.abort()"
+    )
+    assert "(SIGABRT: [2Jend)" in refusal(model)
+
+
+def test_a_child_that_cannot_be_started_is_said_so(children, model, monkeypatch):
+    def start(*_arguments: object, **_options: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(child_process, "start", start)
+    assert "cannot be tested before it is loaded: Resource temporarily unavailable." in refusal(model)
+
+
+def test_what_it_remarks_goes_to_the_log(children, model, caplog):
+    children.program = "say(remarks=['The template is slow.'])"
+    with caplog.at_level("INFO"):
+        probe.probe(model)
+    assert "model.gguf: The template is slow." in caplog.text
+
+
+def test_names_come_through_as_they_are(children, model):
+    children.program = "assert os.path.exists(words['path']); say(remarks=[])"
+    assert probe.probe(model.rename(model.with_name("a\n\udc80ä.gguf")))
+
+
+# How long it may take
+
+
+def test_one_that_does_nothing_is_ended(children, model, monkeypatch):
+    monkeypatch.setattr(probe, "BASE_WALL_S", 0.0)
+    children.program = "time.sleep(1000)"
+    assert "could not be tested within 0 seconds" in refusal(model)
+
+
+def test_one_that_does_not_end_is_ended(children, model, monkeypatch):
+    monkeypatch.setattr(probe, "END_S", 0.05)
+    children.program = f"{GOOD}; os.close(1); time.sleep(1000)"
+    assert "could not be tested" in refusal(model)
+
+
+def test_a_load_that_is_called_off_ends_the_child_and_what_it_started(children, model, tmp_path):
+    os.mkfifo(tmp_path / "life")  # readable as long as somebody has it open for writing
+    children.program = (
+        f"life = os.open({str(tmp_path / 'life')!r}, os.O_WRONLY)\n"
+        "subprocess.Popen([sys.executable, '-c', 'while True: pass'], pass_fds=[life])\n"
+        "say(progress=0.5)\ntime.sleep(1000)"
+    )
+    life = os.open(tmp_path / "life", os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(life, True)
+    with pytest.raises(ModelLoadCancelledError):
+        probe.probe(model, lambda fraction: fraction < 0.5)
+    assert os.read(life, 1) == b""
+    os.close(life)
+    children.program = GOOD
+    assert probe.probe(model), "it had passed without a verdict"
+
+
+def test_progress_is_the_childs(children, model):
+    children.program = "say(progress=0.25); say(progress=0.75); say(remarks=[])"
+    seen: list[float] = []
+    probe.probe(model, lambda fraction: not seen.append(fraction))
+    assert seen == sorted(seen)
+    assert {0.0, 0.25, 0.75} <= set(seen)
+
+
+def test_limits_grow_with_the_file(children, model, caplog):
+    children.program = "say(remarks=[json.dumps(words)])"
+
+    def told(num_bytes: int) -> dict[str, float]:
+        with model.open("wb") as file:
+            file.truncate(num_bytes)
+        caplog.clear()
+        with caplog.at_level("INFO"):
+            probe.probe(model)
+        return json.loads(caplog.messages[-1].split(": ", 1)[1])
+
+    small, large = told(1 << 30), told(5 << 30)
+    assert (small["check_tensors"], large["check_tensors"]) == (True, False)
+    assert large["max_memory_bytes"] - small["max_memory_bytes"] == 8 << 30
+    assert large["max_cpu_s"] > small["max_cpu_s"]
+    assert large["max_wall_s"] > small["max_wall_s"]
