@@ -37,7 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 # Options that take the place of a setting for one run.
-_OVERRIDES = {"theme": "--theme", "n_ctx": "--ctx", "n_seq_max": "--slots", "n_threads": "--threads"}
+_OVERRIDES = {
+    "theme": "--theme",
+    "n_ctx": "--ctx",
+    "n_seq_max": "--slots",
+    "n_threads": "--threads",
+    "verify": "--verify",
+}
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -54,6 +60,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--slots", dest="n_seq_max", type=int, metavar="N", help="answers computed together")
     parser.add_argument("--threads", dest="n_threads", type=int, metavar="N", help="CPU threads; 0: choose")
+    parser.add_argument(
+        "--verify", action="store_true", default=None, help="compare every step with the library's own books"
+    )
     parser.add_argument("--debug", action="store_true", help="log every step of the engine")
     parser.add_argument("--version", action="version", version=f"skein {app.__version__}")
     options = parser.parse_args(arguments)

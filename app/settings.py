@@ -1,4 +1,4 @@
-"""What the user chose: the model, its context, how answers are sampled, the theme. Kept as one JSON file.
+"""What the user chose: the model, its context, how fast what goes, the theme. Kept as one JSON file.
 
 Knows nothing of the engine or of Qt; whoever needs its values turns them into his own types. GUI thread.
 """
@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 Theme = Literal["system", "light", "dark"]
+Speed = Literal["responsive", "balanced", "throughput"]
+Overflow = Literal["stop", "rolling_window", "truncate_middle"]
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +29,14 @@ class Settings(BaseModel):
 
     theme: Theme = "system"
     model_path: Path | None = None
-    n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0
+    n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0  # the pool: tokens of all chats together
     n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8
     n_threads: Annotated[int, Field(ge=0, le=512)] = 0
+    isolated: bool = False  # each slot has its part of the pool for itself
+    speed: Speed = "responsive"
+    max_chat_tokens: Annotated[int, Field(ge=0, le=2**24)] = 0  # the longest one chat may get; 0: what fits
+    overflow: Overflow = "stop"  # of new chats: what becomes of one that no longer fits
+    verify: bool = False  # after every step, not only when idle
     system_prompt: str = ""
     temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     top_k: Annotated[int, Field(ge=0, le=1_000_000)] | None = None

@@ -24,7 +24,7 @@ from app.bridge.garbage import GarbageCollector
 from app.bridge.parameters import load_params
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
-from app.engine.types import ModelInfo
+from app.engine.types import ModelInfo, Speed
 from app.look.theme import apply_theme
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
@@ -118,6 +118,7 @@ class Program(QObject):
         self._bugs = BugReporter(self)
         self._store = ChatStore(paths.chats_file())
         self._engine = ActiveEngine(self)
+        self._engine.set_speed(Speed(settings.speed))
         self._workspace = Workspace(self._engine, self._store, settings, self)
         self._router = ReportRouter(self._engine, self._workspace, self)
         self._window = MainWindow(self._workspace, self._engine, settings)

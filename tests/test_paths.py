@@ -10,8 +10,10 @@ def test_xdg_variables_decide_where_things_lie(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("XDG_DATA_HOME", "/d")
     monkeypatch.setenv("XDG_CONFIG_HOME", "/c")
     monkeypatch.setenv("XDG_STATE_HOME", "/s")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/k")
     assert paths.chats_file() == Path("/d/skein/chats.db")
     assert paths.settings_file() == Path("/c/skein/settings.json")
+    assert paths.probed_models_file() == Path("/k/skein/probed-models.json")
     assert paths.log_dir().is_relative_to("/s/skein")
 
 

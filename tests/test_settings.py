@@ -2,11 +2,15 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import ValidationError
 
+from app.engine.types import Overflow, Speed
+from app.settings import Overflow as OverflowChoice
 from app.settings import Settings
+from app.settings import Speed as SpeedChoice
 
 
 @pytest.fixture
@@ -72,6 +76,9 @@ def test_values_are_checked_when_they_are_set() -> None:
         ("temperature", float("nan")),
         ("n_seq_max", 0),
         ("max_tokens", 0),
+        ("speed", "fast"),
+        ("overflow", "forget"),
+        ("max_chat_tokens", -1),
     ):
         with pytest.raises(ValidationError):
             setattr(settings, name, value)
@@ -123,3 +130,9 @@ def test_nobody_else_can_read_the_settings(path) -> None:
         os.umask(former)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_the_words_for_speed_and_overflow_are_the_engines() -> None:
+    """Settings know nothing of the engine, so nothing but this holds the two together."""
+    assert get_args(SpeedChoice) == tuple(Speed)
+    assert get_args(OverflowChoice) == tuple(Overflow)

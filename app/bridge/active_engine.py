@@ -12,7 +12,7 @@ from typing import cast
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_thread import EngineThread
-from app.engine.types import FinishReason, LoadParams, ModelInfo, Output, Request, StepReport
+from app.engine.types import FinishReason, LoadParams, ModelInfo, Output, Request, Speed, StepReport
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +43,8 @@ class ActiveEngine(QObject):
         self._model: ModelInfo | None = None
         self._open: dict[str, Request] = {}  # submitted to the active engine, not ended
         self._waiting: dict[str, Request] = {}  # for the first model
+        self._front_chat_id: str | None = None
+        self._speed = Speed.RESPONSIVE
         self._is_closing = False
         self._all_finished = asyncio.Event()
 
@@ -75,12 +77,35 @@ class ActiveEngine(QObject):
         elif self._active and request_id in self._open:
             self._active.abort(request_id)
 
+    def abort_all(self) -> None:
+        """End every answer, those that wait for a model too."""
+        self._end_all(self._waiting, FinishReason.ABORT)
+        if self._active:
+            self._active.abort_all()
+
     def forget(self, chat_id: str) -> None:
         """The chat's tab was closed: what runs for it ends, its cells become free."""
         for request in [request for request in self._waiting.values() if request.chat_id == chat_id]:
             self.abort(request.request_id)
         if self._active:
             self._active.forget(chat_id)
+
+    def fork(self, chat_id: str, new_chat_id: str) -> None:
+        """A chat begins as a copy of another: it holds the same cells from the start."""
+        if self._active:
+            self._active.fork(chat_id, new_chat_id)
+
+    def set_front(self, chat_id: str | None) -> None:
+        """The chat somebody looks at, also for every model to come."""
+        self._front_chat_id = chat_id
+        if self._active:
+            self._active.set_front(chat_id)
+
+    def set_speed(self, speed: Speed) -> None:
+        """How much of a step prompts may take, also for every model to come."""
+        self._speed = speed
+        if self._active:
+            self._active.set_speed(speed)
 
     async def close(self) -> None:
         """Stops every thread and returns when the last one has ended. Never blocks the GUI's loop."""
@@ -116,6 +141,8 @@ class ActiveEngine(QObject):
         self._retire_active()
         self._active, self._incoming = self._incoming, None
         self._model = model
+        self._active.set_speed(self._speed)
+        self._active.set_front(self._front_chat_id)
         self.loaded.emit(model)
         waiting, self._waiting = self._waiting, {}
         for request in waiting.values():
@@ -164,7 +191,7 @@ class ActiveEngine(QObject):
         if reports:
             self.reported.emit(tuple(reports))
 
-    def _end_all(self, requests: dict[str, Request], reason: FinishReason, notice: str) -> None:
+    def _end_all(self, requests: dict[str, Request], reason: FinishReason, notice: str = "") -> None:
         ended = list(requests.values())
         requests.clear()
         for request in ended:

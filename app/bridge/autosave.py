@@ -67,13 +67,18 @@ class Autosave(QObject):
                 self._on_failed(str(error))
 
     async def _write(self, changed: dict[str, ChatSession], tabs: Tabs | None) -> None:
-        changes = [
-            ChatChange.of(session.chat, session.draft, self._num_kept_turns.get(chat_id, 0))
-            for chat_id, session in changed.items()
-        ]
         num_final_turns = {
             chat_id: len(session.chat.turns) - int(session.is_busy) for chat_id, session in changed.items()
         }
+        # An answer that found no room is written again when it is asked for again.
+        first_turns = {
+            chat_id: min(self._num_kept_turns.get(chat_id, 0), num_final)
+            for chat_id, num_final in num_final_turns.items()
+        }
+        changes = [
+            ChatChange.of(session.chat, session.draft, first_turns[chat_id])
+            for chat_id, session in changed.items()
+        ]
         await self._store.save(changes, tabs)
         self._num_kept_turns |= num_final_turns
 

@@ -8,10 +8,10 @@ import uuid
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.parameters import sampling_params
+from app.bridge.parameters import context_cap, sampling_params
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.text import valid_unicode
-from app.engine.types import FinishReason, Output, Request, Role, Usage
+from app.engine.types import FinishReason, Output, Overflow, Request, Role, Usage
 from app.settings import Settings
 
 _STATE_AFTER = {
@@ -20,6 +20,7 @@ _STATE_AFTER = {
     FinishReason.ABORT: TurnState.STOPPED,
     FinishReason.ERROR: TurnState.FAILED,
 }
+GO_ON = "Continue."
 
 
 class ChatSession(QObject):
@@ -27,6 +28,7 @@ class ChatSession(QObject):
     text_appended = Signal(str)  # new text at the end of the last turn
     finished = Signal(object)  # the Turn that just ended
     draft_changed = Signal()
+    limits_changed = Signal()  # how long the chat may get, and what becomes of it then
 
     def __init__(
         self,
@@ -73,14 +75,38 @@ class ChatSession(QObject):
         """Nothing in it that anybody would miss."""
         return not (self._chat.turns or self._chat.title or self._draft.strip())
 
+    def context_limit(self, n_ctx: int) -> int:
+        """How many tokens this chat can have, where the context has room for `n_ctx`."""
+        return min(n_ctx, context_cap(self._settings, self._chat) or n_ctx)
+
+    def set_limits(self, overflow: Overflow, max_context_tokens: int) -> None:
+        """From the next message on. `max_context_tokens` 0 means as the settings say."""
+        self._chat.overflow, self._chat.max_context_tokens = overflow, max_context_tokens
+        self.limits_changed.emit()
+
     def send(self, text: str) -> None:
         """Appends the user's turn and an empty answer, and asks for it. Nothing if busy or without text."""
         if self.is_busy or not text.strip():
             return
-        self._chat.turns.append(Turn(Role.USER, valid_unicode(text)))
+        self._chat.turns += [Turn(Role.USER, valid_unicode(text)), Turn(Role.ASSISTANT, "")]
+        self._ask()
+
+    def keep_going(self) -> None:
+        """The chat was full: leave out its oldest turns from now on, and finish what found no room."""
+        if self.is_busy or not self._chat.turns:
+            return
+        self.set_limits(Overflow.ROLLING_WINDOW, self._chat.max_context_tokens)
+        if self._chat.turns[-1].text:
+            self.send(GO_ON)
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        """For the last turn, an answer without text."""
+        answer = self._chat.turns[-1]
+        answer.state, answer.notice, answer.overflowed = TurnState.STREAMING, "", False
+        answer.model = self._engine.model.name if self._engine.model else ""
         request = self._next_request()
-        answerer = self._engine.model.name if self._engine.model else ""
-        self._chat.turns.append(Turn(Role.ASSISTANT, "", TurnState.STREAMING, model=answerer))
         self._request_id = request.request_id
         self.changed.emit()
         self._engine.submit(request)
@@ -107,11 +133,12 @@ class ChatSession(QObject):
             answer.text += output.text
             self.text_appended.emit(output.text)
         if output.finish_reason:
-            self._finish(answer, output.finish_reason, output.notice)
+            self._finish(answer, output.finish_reason, output)
 
-    def _finish(self, answer: Turn, reason: FinishReason, notice: str) -> None:
+    def _finish(self, answer: Turn, reason: FinishReason, last: Output) -> None:
         answer.state = _STATE_AFTER[reason]
-        answer.notice = notice
+        answer.notice = last.notice
+        answer.overflowed = self._chat.overflow is Overflow.STOP and last.found_no_room
         answer.model = answer.model or (self._engine.model.name if self._engine.model else "")
         self._request_id = None
         self.changed.emit()
@@ -124,4 +151,6 @@ class ChatSession(QObject):
             messages=self._chat.messages(),
             sampling=sampling_params(self._settings, self._engine.model),
             max_tokens=self._settings.max_tokens,
+            overflow=self._chat.overflow,
+            max_context_tokens=context_cap(self._settings, self._chat),
         )

@@ -12,11 +12,13 @@ from contextlib import AbstractContextManager
 
 from PySide6.QtCore import QObject, QThread, Signal
 
+from app import paths
 from app.engine.backend import Backend
 from app.engine.engine import Engine
 from app.engine.errors import EngineError, ModelLoadCancelledError
+from app.engine.hibernation import HibernatedChats
 from app.engine.loop import EngineLoop
-from app.engine.types import LoadParams, Request, StepReport
+from app.engine.types import LoadParams, Request, Speed, StepReport
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +32,9 @@ def open_native_backend(
     params: LoadParams, on_progress: Callable[[float], bool]
 ) -> AbstractContextManager[Backend]:
     """Loads the native library on the thread that uses it, so that the window need not wait for it."""
-    from app.engine.llama_backend import open_llama_backend
+    from app.engine.probe import open_probed_backend
 
-    return open_llama_backend(params, on_progress)
+    return open_probed_backend(params, on_progress)
 
 
 class EngineThread(QThread):
@@ -65,8 +67,20 @@ class EngineThread(QThread):
     def abort(self, request_id: str) -> None:
         self._running_loop().abort(request_id)
 
+    def abort_all(self) -> None:
+        self._running_loop().abort_all()
+
     def forget(self, chat_id: str) -> None:
         self._running_loop().forget(chat_id)
+
+    def fork(self, chat_id: str, new_chat_id: str) -> None:
+        self._running_loop().fork(chat_id, new_chat_id)
+
+    def set_front(self, chat_id: str | None) -> None:
+        self._running_loop().set_front(chat_id)
+
+    def set_speed(self, speed: Speed) -> None:
+        self._running_loop().set_speed(speed)
 
     # Any thread, any time.
 
@@ -100,7 +114,8 @@ class EngineThread(QThread):
             self.failed.emit("The engine stopped because of an error in Skein itself. Load the model again.")
 
     def _run_engine(self, backend: Backend) -> None:
-        loop = EngineLoop(Engine(backend), self.reported.emit)
+        hibernated = HibernatedChats(folder=paths.private_dir(paths.cache_dir()))
+        loop = EngineLoop(Engine(backend, hibernated, verify=self.params.verify), self.reported.emit)
         self._loop = loop
         if self._stop_requested.is_set():  # a stop that came before there was a loop
             loop.stop()

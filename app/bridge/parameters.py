@@ -3,16 +3,35 @@
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.types import LoadParams, ModelInfo, SamplingParams
+import psutil
+
+from app.chats.chat import Chat
+from app.engine.sampling import SamplingParams
+from app.engine.types import MIN_CONTEXT_TOKENS, LoadParams, ModelInfo
 from app.settings import Settings
 
 _SAMPLING = {"temperature", "top_k", "top_p", "min_p", "repeat_penalty"}
 
 
+def num_physical_cores() -> int:
+    return psutil.cpu_count(logical=False) or 1
+
+
 def load_params(settings: Settings, path: Path) -> LoadParams:
     return LoadParams(
-        path=path, n_ctx=settings.n_ctx, n_seq_max=settings.n_seq_max, n_threads=settings.n_threads
+        path=path,
+        n_ctx=settings.n_ctx,
+        n_seq_max=settings.n_seq_max,
+        n_threads=settings.n_threads,
+        isolated=settings.isolated,
+        verify=settings.verify,
     )
+
+
+def context_cap(settings: Settings, chat: Chat) -> int | None:
+    """How long `chat` may get: its own cap, else the one for all chats; None without either."""
+    cap = chat.max_context_tokens or settings.max_chat_tokens
+    return max(cap, MIN_CONTEXT_TOKENS) if cap else None
 
 
 def sampling_params(settings: Settings, model: ModelInfo | None) -> SamplingParams | None:

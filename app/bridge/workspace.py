@@ -13,6 +13,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Chat
+from app.engine.types import Overflow
 from app.settings import Settings
 from app.storage.chat_store import ChatStore, ClosedTab, SavedChat, SavedWorkspace, Tabs
 from app.storage.errors import StorageError
@@ -66,9 +67,24 @@ class Workspace(QObject):
 
     def new_chat(self) -> ChatSession:
         """Opens an empty chat at the end and makes it the current one."""
-        session = self._open(Chat(system_prompt=self._settings.system_prompt), "", len(self._sessions))
+        settings = self._settings
+        chat = Chat(system_prompt=settings.system_prompt, overflow=Overflow(settings.overflow))
+        session = self._open(chat, "", len(self._sessions))
         self.set_current(session)
         return session
+
+    def fork(self, session: ChatSession, num_turns: int | None = None) -> ChatSession:
+        """Opens a copy of a chat, or of its first turns, to the right of it. Both hold the same cells.
+
+        A question that is still being answered comes along as the draft.
+        """
+        chat = session.chat.fork(num_turns)
+        draft = session.chat.open_question if num_turns is None else ""
+        self._engine.fork(session.chat.id, chat.id)
+        fork = self._open(chat, draft, self._sessions.index(session) + 1)
+        self._autosave.touch(fork)
+        self.set_current(fork)
+        return fork
 
     def close(self, session: ChatSession) -> None:
         """Ends its sequence, frees its cells, keeps it for `reopen`. The last tab leaves an empty new one."""
@@ -101,6 +117,7 @@ class Workspace(QObject):
         if session is self._current or session not in self._sessions:
             return
         self._current = session
+        self._engine.set_front(session.chat.id)
         self._autosave.touch_tabs()
         self.current_changed.emit(session)
 
@@ -140,6 +157,7 @@ class Workspace(QObject):
         session.changed.connect(self._on_changed)
         session.text_appended.connect(self._on_text_appended)
         session.draft_changed.connect(self._on_draft_changed)
+        session.limits_changed.connect(self._on_limits_changed)
         self._sessions.insert(index, session)
         self._autosave.touch_tabs()
         self.opened.emit(session, index)
@@ -172,6 +190,10 @@ class Workspace(QObject):
     def _on_draft_changed(self) -> None:
         self._touch_sender()
         self._autosave.touch_tabs()  # a chat is kept from its first draft on, and its tab with it
+
+    @Slot()
+    def _on_limits_changed(self) -> None:
+        self._touch_sender()
 
     def _touch_sender(self) -> None:
         session = self.sender()

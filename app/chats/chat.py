@@ -6,11 +6,11 @@ Belongs to the GUI thread; the engine gets frozen `Message`s made from it.
 import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 
-from app.engine.types import Message, Role, Usage
+from app.engine.types import Message, Overflow, Role, Usage
 
 MAX_TITLE_CHARS = 48
 
@@ -34,6 +34,7 @@ class Turn:
     usage: Usage = field(default_factory=Usage)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created_at: float = field(default_factory=time.time)  # seconds since the epoch
+    overflowed: bool = False  # the chat was full, so it ended early or never began
 
 
 @dataclass(slots=True)
@@ -45,6 +46,14 @@ class Chat:
     system_prompt: str = ""
     turns: list[Turn] = field(default_factory=list)
     created_at: float = field(default_factory=time.time)
+    overflow: Overflow = Overflow.STOP
+    max_context_tokens: int = 0  # 0: as the settings say for all chats
+
+    @property
+    def open_question(self) -> str:
+        """What is being answered right now."""
+        is_answering = bool(self.turns) and self.turns[-1].state is TurnState.STREAMING
+        return self.turns[-2].text if is_answering else ""
 
     @property
     def display_title(self) -> str:
@@ -62,6 +71,20 @@ class Chat:
         """
         system = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
         return (*system, *(Message(turn.role, turn.text) for turn in self._shown_turns()))
+
+    def fork(self, num_turns: int | None = None) -> "Chat":
+        """A chat of its own that begins with copies of the first `num_turns` turns.
+
+        What is still being answered belongs to this chat alone.
+        """
+        turns = self.turns[: -2 if self.open_question else None][:num_turns]
+        return Chat(
+            title=f"{self.display_title} (fork)",
+            system_prompt=self.system_prompt,
+            turns=[replace(turn, id=uuid.uuid4().hex) for turn in turns],
+            overflow=self.overflow,
+            max_context_tokens=self.max_context_tokens,
+        )
 
     def _shown_turns(self) -> Iterator[Turn]:
         for turn, after in zip_longest(self.turns, self.turns[1:]):

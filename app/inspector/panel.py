@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.engine.types import CellUsage, ModelInfo, SlotSnapshot, SlotState, StepReport
+from app.engine.types import CellUsage, HibernatedChat, ModelInfo, SlotSnapshot, SlotState, StepReport
 from app.inspector.cell_bar import CellBar
+from app.inspector.hibernated_table import HibernatedTable, total_text
 from app.inspector.slot_table import SlotModel, SlotTable
 from app.inspector.step_view import StepView
 from app.inspector.timeline import Timeline
@@ -27,7 +28,7 @@ from app.look.fonts import small_font, tabular
 PERIOD_MS = 100
 MAX_EVENTS = 200
 MARGIN = 16
-WIDTH = 640
+WIDTH = 688
 NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to see its slots and cells here."
 
 
@@ -40,6 +41,7 @@ class InspectorPanel(QWidget):
         self._pending: list[StepReport] = []
         self.slots = SlotModel(self)
         self.table = SlotTable(self.slots, self)
+        self.hibernated = HibernatedTable(self)
         self.cells = CellBar(self)
         self.step = StepView(self)
         self.timeline = Timeline(self)
@@ -49,6 +51,7 @@ class InspectorPanel(QWidget):
         self._pulse.timeout.connect(self._draw_pending)
         self._lay_out()
         self.table.chat_activated.connect(self.chat_activated)
+        self.hibernated.chat_activated.connect(self.chat_activated)
         self.set_model(None)
 
     def apply(self, reports: tuple[StepReport, ...]) -> None:
@@ -72,12 +75,14 @@ class InspectorPanel(QWidget):
         self.table.fit_columns(model.n_ctx if model else 0)
         self.table.fit_rows()
         self._show_cells(CellUsage(model.n_ctx if model else 0))
+        self._show_hibernated(())
         self._show_step(None)
         self.timeline.clear()
         self.events.clear()
 
     def set_titles(self, titles: dict[str, str]) -> None:
         self.slots.set_titles(titles)
+        self.hibernated.set_titles(titles)
 
     def sizeHint(self) -> QSize:
         """Room for the whole table."""
@@ -104,12 +109,19 @@ class InspectorPanel(QWidget):
             self.table.fit_rows()
         self.slots.apply(report.slots)
         self._show_cells(report.cells)
+        self._show_hibernated(report.hibernated)
         if report.spans:  # else nothing was computed: a chat was closed, or an answer stopped
             self._show_step(report)
 
     def _show_cells(self, cells: CellUsage) -> None:
         self.cells.apply(cells)
         self._cells_head.setText(f"{count(cells.num_used)} / {count(cells.num_total)}")
+
+    def _show_hibernated(self, chats: tuple[HibernatedChat, ...]) -> None:
+        """Takes no room while there are none."""
+        self.hibernated.apply(chats)
+        self._hibernated_head.setText(total_text(chats))
+        self._hibernated_section.setVisible(bool(chats))
 
     def _show_step(self, report: StepReport | None) -> None:
         self.step.apply(report)
@@ -124,6 +136,12 @@ class InspectorPanel(QWidget):
         column.setSpacing(0)
         self._cells_head = self._section(column, "KV cells", self.cells)
         self._section(column, "Slots", self.table, is_wide=True)
+        self._hibernated_section = QWidget(page)
+        inner = QVBoxLayout(self._hibernated_section)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(0)
+        self._hibernated_head = self._section(inner, "Hibernated", self.hibernated, is_wide=True)
+        column.addWidget(self._hibernated_section)
         self._step_head = self._section(column, "Last step", self.step)
         self._section(column, "Decode time", self.timeline)
         self._section(column, "Events", self.events)

@@ -14,6 +14,7 @@ COLUMNS = (
     "cells\nheld",
     "cells\nshared",
     "tokens\nreused",
+    "tokens\nrestored",
     "tokens\ncomputed",
     "tok/s",
 )
@@ -25,8 +26,9 @@ TIPS = (
     "The highest position in memory",
     "KV cells the sequence holds",
     "Cells it shares with other sequences",
-    "Prompt tokens taken from memory in the last answer",
-    "Prompt tokens computed for the last answer",
+    "Prompt tokens taken from memory in the last answer, its own and shared ones",
+    "Prompt tokens whose cells were saved and read back for the last answer",
+    "Tokens computed for the last answer, its own among them",
     "Tokens generated per second",
 )
 SEQ, TAB, STATE = 0, 1, 2
@@ -36,7 +38,7 @@ _MARK_OF = {SlotState.PREFILL: marks.COMPUTING, SlotState.DECODE: marks.COMPUTIN
 def slot_texts(slot: SlotSnapshot, title: str) -> tuple[str, ...]:
     """One text for each column; what there is none of is empty."""
     if slot.state is SlotState.EMPTY:
-        return (str(slot.seq_id), "", state_text(slot), *[""] * 7)
+        return (str(slot.seq_id), "", state_text(slot), *[""] * 8)
     usage = slot.usage
     return (
         str(slot.seq_id),
@@ -47,6 +49,7 @@ def slot_texts(slot: SlotSnapshot, title: str) -> tuple[str, ...]:
         count(slot.num_cells),
         count(slot.num_shared_cells),
         count(usage.num_reused_tokens + usage.num_shared_tokens),
+        count(usage.num_restored_tokens),
         count(usage.num_computed_tokens),
         _speed(usage.tokens_per_s),
     )
@@ -63,7 +66,7 @@ def state_mark(slot: SlotSnapshot) -> Mark:
 def widest_texts(n_ctx: int) -> tuple[str, ...]:
     """What each column must have room for, so that its width never changes."""
     number = count(max(n_ctx, 9_999))
-    return ("00", "", "prefill 99%", number, number, number, number, number, number, "9,999")
+    return ("00", "", "prefill 99%", *[number] * 7, "9,999")
 
 
 def _speed(tokens_per_s: float) -> str:

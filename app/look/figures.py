@@ -22,6 +22,10 @@ def milliseconds(duration: float) -> str:
     return f"{duration:.1f} ms" if duration < 100 else f"{duration:,.0f} ms"
 
 
+def mebibytes(size_bytes: int) -> str:
+    return f"{size_bytes / 2**20:,.1f} MiB"
+
+
 def percent(part: float, whole: float) -> str:
     """Never 100% of something that is not complete."""
     if whole <= 0:

@@ -57,6 +57,8 @@ def paint_mark(painter: QPainter, rect: QRectF, mark: Mark, tokens: Tokens) -> N
         paint_icon(painter, "triangle-alert", rect, tokens.danger)
     elif mark is marks.STOPPED:
         paint_icon(painter, "stop", rect, tokens.muted)
+    elif mark is marks.HIBERNATED:
+        paint_icon(painter, "snowflake", rect, tokens.muted)
     elif mark is marks.WARM:
         painter.setPen(QPen(QColor(tokens.muted), 1.4))
         painter.drawEllipse(rect.center(), 3.6, 3.6)

@@ -101,6 +101,9 @@ QTabBar::tab { background: transparent; color: @muted; border: none; border-bott
 QTabBar::tab:hover { background: @raised; color: @text; }
 QTabBar::tab:selected { background: @window; color: @text; }
 QTabBar::tab:selected:focus { border-bottom: 2px solid @accent; }
+QTabBar::scroller { width: 24px; }
+QTabBar QToolButton#ScrollLeftButton, QTabBar QToolButton#ScrollRightButton { background: @surface;
+    border: none; border-radius: 0; }
 
 QScrollArea { background: transparent; border: none; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
@@ -130,6 +133,31 @@ QToolButton { background: transparent; border: 1px solid transparent; border-rad
 QToolButton:hover { background: @raised; }
 QToolButton:pressed { background: @hairline; }
 QToolButton:focus { border-color: @accent; }
+QToolButton[kind="chip"] { color: @muted; padding: 3px 6px; }
+QToolButton[kind="chip"]:hover { color: @text; }
+
+QPushButton:disabled { color: @muted; background: transparent; }
+QPushButton:default { background: @accent; border-color: @accent; color: @on_accent; }
+QPushButton:default:hover { border-color: @text; }
+QPushButton:default:disabled { background: transparent; border-color: @hairline; color: @muted; }
+QPushButton[kind="quiet"][place="bar"] { padding: 1px 8px; }
+
+QDialog { background: @surface; }
+QFrame#popover { background: @window; border: 1px solid @hairline; }
+QRadioButton { spacing: 8px; padding: 2px 6px 2px 2px; border: 1px solid transparent; border-radius: 6px; }
+QRadioButton:focus { border-color: @accent; }
+QRadioButton::indicator { width: 12px; height: 12px; border: 1px solid @muted; border-radius: 7px;
+    background: @window; }
+QRadioButton::indicator:hover { border-color: @accent; }
+QRadioButton::indicator:checked { width: 6px; height: 6px; border: 4px solid @accent; }
+QSpinBox { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px; }
+QSpinBox:hover { border-color: @muted; }
+QSpinBox:focus { border-color: @accent; }
+QSpinBox::up-button { subcontrol-origin: border; subcontrol-position: top right; width: 22px;
+    border: none; }
+QSpinBox::down-button { subcontrol-origin: border; subcontrol-position: bottom right; width: 22px;
+    border: none; }
+QSpinBox::up-arrow, QSpinBox::down-arrow { image: none; width: 0; height: 0; }
 
 QTableView { background: @window; border: none; gridline-color: transparent;
     selection-background-color: @raised; selection-color: @text; outline: none; }

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.text import valid_unicode
-from app.engine.types import Role, Usage
+from app.engine.types import Overflow, Role, Usage
 from app.storage.database import IN_MEMORY, move_aside, open_database, transaction
 from app.storage.errors import DatabaseDamagedError, StorageError
 
@@ -149,15 +149,17 @@ def _open_or_start_anew(path: Path) -> tuple[sqlite3.Connection, str]:
 
 
 _UPSERT_CHAT = """
-    INSERT INTO chats (id, title, system_prompt, draft, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO chats (id, title, system_prompt, draft, overflow, max_context_tokens, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, system_prompt = excluded.system_prompt,
-        draft = excluded.draft, updated_at = excluded.updated_at
+        draft = excluded.draft, overflow = excluded.overflow,
+        max_context_tokens = excluded.max_context_tokens, updated_at = excluded.updated_at
 """
 _UPSERT_TURN = """
-    INSERT INTO turns (id, chat_id, position, role, text, state, notice, model, usage, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO turns (id, chat_id, position, role, text, state, notice, model, usage, overflowed, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET text = excluded.text, state = excluded.state, notice = excluded.notice,
-        model = excluded.model, usage = excluded.usage
+        model = excluded.model, usage = excluded.usage, overflowed = excluded.overflowed
 """
 _DELETE_BLANK_CHATS = """
     DELETE FROM chats WHERE title = '' AND draft = '' AND id NOT IN (SELECT chat_id FROM turns)
@@ -178,15 +180,16 @@ def _mark_interrupted(connection: sqlite3.Connection) -> None:
 def _write_chat(connection: sqlite3.Connection, change: ChatChange) -> None:
     chat = change.chat
     draft = change.draft if change.draft.strip() else ""
-    row = (chat.id, chat.title, chat.system_prompt, draft, chat.created_at, time.time())
-    connection.execute(_UPSERT_CHAT, _storable(row))
+    words = (chat.id, chat.title, chat.system_prompt, draft)
+    limits = (chat.overflow, chat.max_context_tokens)
+    connection.execute(_UPSERT_CHAT, _storable((*words, *limits, chat.created_at, time.time())))
     for position, turn in enumerate(change.turns, start=change.first_turn):
         connection.execute(_UPSERT_TURN, _storable(_turn_row(chat.id, position, turn)))
 
 
 def _turn_row(chat_id: str, position: int, turn: Turn) -> tuple[object, ...]:
     usage = json.dumps(asdict(turn.usage))
-    state = (turn.text, turn.state, turn.notice, turn.model, usage)
+    state = (turn.text, turn.state, turn.notice, turn.model, usage, turn.overflowed)
     return (turn.id, chat_id, position, turn.role, *state, turn.created_at)
 
 
@@ -216,19 +219,22 @@ def _load_workspace(connection: sqlite3.Connection) -> SavedWorkspace:
 
 
 def _load_chat(connection: sqlite3.Connection, chat_id: str) -> SavedChat:
-    title, system_prompt, draft, created_at = connection.execute(
-        "SELECT title, system_prompt, draft, created_at FROM chats WHERE id = ?", (chat_id,)
+    title, system_prompt, draft, overflow, max_context_tokens, created_at = connection.execute(
+        "SELECT title, system_prompt, draft, overflow, max_context_tokens, created_at "
+        "FROM chats WHERE id = ?",
+        (chat_id,),
     ).fetchone()
     rows = connection.execute(
-        "SELECT role, text, state, notice, model, usage, id, created_at FROM turns "
+        "SELECT role, text, state, notice, model, usage, id, created_at, overflowed FROM turns "
         "WHERE chat_id = ? ORDER BY position",
         (chat_id,),
     )
     turns = [
-        Turn(Role(role), text, TurnState(state), notice, model, _load_usage(usage), turn_id, turn_created_at)
-        for role, text, state, notice, model, usage, turn_id, turn_created_at in rows
+        Turn(Role(role), text, TurnState(state), notice, model, _load_usage(usage), turn_id, at, bool(full))
+        for role, text, state, notice, model, usage, turn_id, at, full in rows
     ]
-    return SavedChat(Chat(chat_id, title, system_prompt, turns, created_at), draft)
+    limits = (Overflow(overflow), max_context_tokens)
+    return SavedChat(Chat(chat_id, title, system_prompt, turns, created_at, *limits), draft)
 
 
 def _load_usage(text: str) -> Usage:

@@ -1,13 +1,14 @@
 """Every command of the window as a QAction, and the menus they stand in. GUI thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu, QMenuBar
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from app.ui.choices import Choice
 
 Shortcut = QKeySequence.StandardKey | str
-THEMES = (("system", "&System"), ("light", "&Light"), ("dark", "&Dark"))
 
 
 def make_action(
@@ -34,13 +35,21 @@ def add_menu(bar: QMenuBar, title: str, *actions: QAction | QMenu | None) -> QMe
     return menu
 
 
-def theme_menu(parent: QMenuBar, chosen: str, on_chosen: Callable[[str], None]) -> QMenu:
-    menu = QMenu("&Theme", parent)
+def radio_menu(
+    parent: QWidget, title: str, choices: Sequence[Choice], chosen: str, on_chosen: Callable[[str], None]
+) -> QMenu:
+    menu = QMenu(title, parent)
     group = QActionGroup(menu)
-    for name, label in THEMES:
-        action = group.addAction(menu.addAction(label))
+    for choice in choices:
+        action = group.addAction(menu.addAction(f"&{choice.label}"))
         action.setCheckable(True)
-        action.setChecked(name == chosen)
-        action.setStatusTip(f"Use the {name} colours")
-        action.triggered.connect(lambda _checked, name=name: on_chosen(name))
+        action.setData(choice.value)
+        action.setStatusTip(choice.sentence)
+        action.triggered.connect(lambda _checked, value=choice.value: on_chosen(value))
+    tick(menu, chosen)
     return menu
+
+
+def tick(menu: QMenu, value: str) -> None:
+    for action in menu.actions():
+        action.setChecked(action.data() == value)

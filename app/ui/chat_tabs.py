@@ -1,6 +1,6 @@
 """The tabs and their pages, following the workspace. Knows what is unread, but no engine. GUI thread."""
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.bridge.chat_session import ChatSession
@@ -9,6 +9,7 @@ from app.engine.types import StepReport
 from app.look.sequence_colours import colour_of
 from app.ui.chat_view import ChatView
 from app.ui.notices import Notices
+from app.ui.tab_menu import TabMenu
 from app.ui.tab_strip import TabStrip
 
 
@@ -17,6 +18,7 @@ class ChatTabs(QWidget):
 
     titles_changed = Signal(object)  # dict of chat_id -> title
     current_state_changed = Signal()  # another chat is current, or it became busy or idle
+    num_busy_changed = Signal(int)  # how many chats are being answered
 
     def __init__(self, workspace: Workspace, notices: Notices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,12 +57,20 @@ class ChatTabs(QWidget):
         """There is a new context: nobody holds a slot in it yet."""
         self._n_ctx = n_ctx
         for view in self._views:
+            view.is_hibernated = False
             view.set_slot(None, n_ctx)
             self._show_mark(view)
 
+    def show_limits(self) -> None:
+        """The settings for all chats have changed."""
+        for view in self._views:
+            view.show_limits()
+
     def apply(self, report: StepReport) -> None:
         slots = {slot.chat_id: slot for slot in report.slots if slot.chat_id}
+        hibernated = {chat.chat_id for chat in report.hibernated}
         for view in self._views:
+            view.is_hibernated = view.session.chat.id in hibernated
             view.set_slot(slots.get(view.session.chat.id), self._n_ctx)
             self._show_mark(view)
 
@@ -83,6 +93,14 @@ class ChatTabs(QWidget):
         if self.current:
             self._workspace.close(self.current.session)
 
+    def fork_current(self) -> None:
+        if self.current:
+            self._workspace.fork(self.current.session)
+
+    def open_chat_settings(self) -> None:
+        if self.current:
+            self.current.composer.settings.open_settings()
+
     def _connect(self) -> None:
         self._workspace.opened.connect(self._on_opened)
         self._workspace.closed.connect(self._on_closed)
@@ -91,6 +109,7 @@ class ChatTabs(QWidget):
         self.strip.close_requested.connect(self._on_close_requested)
         self.strip.current_changed.connect(self._on_strip_current_changed)
         self.strip.moved.connect(self._on_moved)
+        self.strip.menu_requested.connect(self._on_menu_requested)
 
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, index: int) -> None:
@@ -98,6 +117,7 @@ class ChatTabs(QWidget):
         view.set_zoom(self._zoom)
         view.set_slot(None, self._n_ctx)
         view.changed.connect(self._on_view_changed)
+        view.fork_requested.connect(self._on_fork_requested)
         self._views.insert(index, view)
         self._pages.addWidget(view)
         self.strip.insert(index, view.title)
@@ -113,6 +133,7 @@ class ChatTabs(QWidget):
         view.deleteLater()
         self.strip.remove(index)
         self._tell_titles()
+        self._tell_num_busy()
 
     @Slot(object)
     def _on_workspace_current_changed(self, session: ChatSession | None) -> None:
@@ -132,6 +153,7 @@ class ChatTabs(QWidget):
         self.strip.set_title(self._views.index(view), view.title)
         self._show_mark(view)
         self._tell_titles()
+        self._tell_num_busy()
         if view is self.current:
             self.current_state_changed.emit()
 
@@ -142,6 +164,23 @@ class ChatTabs(QWidget):
     @Slot(int)
     def _on_close_requested(self, index: int) -> None:
         self._workspace.close(self._views[index].session)
+
+    @Slot(object, int)
+    def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
+        self._workspace.fork(view.session, num_turns)
+
+    @Slot(int, QPoint)
+    def _on_menu_requested(self, index: int, place: QPoint) -> None:
+        session = self._views[index].session
+        menu = TabMenu(self)
+        menu.fork_requested.connect(lambda: self._workspace.fork(session))
+        menu.settings_requested.connect(lambda: self._open_settings_of(session))
+        menu.close_requested.connect(lambda: self._workspace.close(session))
+        menu.popup(place)
+
+    def _open_settings_of(self, session: ChatSession) -> None:
+        self._workspace.set_current(session)
+        self.open_chat_settings()
 
     @Slot(int)
     def _on_strip_current_changed(self, index: int) -> None:
@@ -157,6 +196,9 @@ class ChatTabs(QWidget):
         sequence = view.slot.seq_id if view.slot else None
         colour = colour_of(sequence) if sequence is not None else None
         self.strip.set_mark(self._views.index(view), view.mark, view.title, sequence, colour)
+
+    def _tell_num_busy(self) -> None:
+        self.num_busy_changed.emit(sum(view.session.is_busy for view in self._views))
 
     def _tell_titles(self) -> None:
         self.titles_changed.emit({view.session.chat.id: view.title for view in self._views})

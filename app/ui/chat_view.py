@@ -5,8 +5,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.bridge.chat_session import ChatSession
-from app.chats.chat import TurnState
-from app.engine.types import SlotSnapshot, Usage
+from app.chats.chat import Turn, TurnState
+from app.engine.types import Overflow, SlotSnapshot, Usage
 from app.look import marks
 from app.look.fonts import reading_font
 from app.look.marks import Mark
@@ -21,11 +21,13 @@ OVERHANG = 16  # the composer's frame stands round the column of text
 
 class ChatView(QWidget):
     changed = Signal(object)  # this view: title, busy or turns changed
+    fork_requested = Signal(object, int)  # this view, the number of turns to copy
 
     def __init__(self, session: ChatSession, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self.is_unread = False
+        self.is_hibernated = False
         self._zoom = 0
         self._slot: SlotSnapshot | None = None
         self._n_ctx = 0
@@ -36,6 +38,7 @@ class ChatView(QWidget):
         self._bound_composer()
         self._connect()
         self._show_state()
+        self.show_limits()
 
     @property
     def title(self) -> str:
@@ -52,12 +55,25 @@ class ChatView(QWidget):
             return marks.COMPUTING
         if turns and turns[-1].state is TurnState.FAILED:
             return marks.FAILED
-        return marks.UNREAD if self.is_unread else marks.IDLE
+        if self.is_unread:
+            return marks.UNREAD
+        return marks.HIBERNATED if self.is_hibernated else marks.IDLE
 
     def set_slot(self, slot: SlotSnapshot | None, n_ctx: int) -> None:
-        """Where the engine is with this chat."""
+        """Where the engine is with this chat. `n_ctx` is what one chat can have of the context."""
+        is_new_context = n_ctx != self._n_ctx
         self._slot, self._n_ctx = slot, n_ctx
         self.transcript.set_slot(slot)
+        if is_new_context:
+            self.show_limits()
+        else:
+            self._show_meter()
+
+    def show_limits(self) -> None:
+        """How long this chat may get, and what becomes of it then."""
+        chat, limit = self.session.chat, self.session.context_limit(self._n_ctx)
+        self.composer.settings.apply(chat.overflow, chat.max_context_tokens, limit)
+        self.transcript.set_can_keep_going(chat.overflow is Overflow.STOP)
         self._show_meter()
 
     def set_zoom(self, zoom: int) -> None:
@@ -85,6 +101,10 @@ class ChatView(QWidget):
     def _connect(self) -> None:
         self.session.changed.connect(self._on_changed)
         self.session.text_appended.connect(self._on_text_appended)
+        self.session.limits_changed.connect(self.show_limits)
+        self.transcript.fork_requested.connect(self._on_fork_requested)
+        self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
+        self.composer.settings.changed.connect(self.session.set_limits)
         self.composer.submitted.connect(self._on_submitted)
         self.composer.stop_requested.connect(self.session.stop)
         self.composer.draft_changed.connect(self._on_draft_changed)
@@ -98,7 +118,8 @@ class ChatView(QWidget):
     def _show_meter(self) -> None:
         turns = self.session.chat.turns
         last = turns[-1].usage if turns else Usage()
-        self.composer.meter.apply(num_context_tokens(self._slot, last), self._n_ctx)
+        limit = self.session.context_limit(self._n_ctx)
+        self.composer.meter.apply(num_context_tokens(self._slot, last), limit)
 
     def _bound_composer(self) -> None:
         """As wide as the column of text and a little more, where there is room."""
@@ -112,6 +133,17 @@ class ChatView(QWidget):
         self._show_state()
         self.transcript.mark_dirty()
         self.changed.emit(self)
+
+    @Slot()
+    def _on_keep_going_requested(self) -> None:
+        self.transcript.follow_end()
+        self.session.keep_going()
+        self.composer.setFocus()
+
+    @Slot(object)
+    def _on_fork_requested(self, turn: Turn) -> None:
+        index = next(index for index, known in enumerate(self.session.chat.turns) if known is turn)
+        self.fork_requested.emit(self, index + 1)
 
     @Slot(str)
     def _on_text_appended(self, _text: str) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QToolButton, 
 from app.look.fonts import reading_font
 from app.look.icons import icon
 from app.look.tokens import current
+from app.ui.chat_settings import ChatSettingsButton
 from app.ui.context_meter import ContextMeter
 from app.ui.dropped_model import dropped_model
 
@@ -34,6 +35,7 @@ class Composer(QWidget):
         self._is_busy = False
         self.editor = _Editor(self)
         self.editor.setPlainText(draft)
+        self.settings = ChatSettingsButton(self)
         self.meter = ContextMeter(self)
         self.button = _SendButton(self)
         self._lay_out()
@@ -59,13 +61,17 @@ class Composer(QWidget):
         foot = QHBoxLayout()
         foot.setContentsMargins(0, 0, 0, 0)
         foot.setSpacing(12)
+        foot.addWidget(self.settings)
         foot.addStretch(1)
         foot.addWidget(self.meter)
         foot.addWidget(self.button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(14, 10, 8, 8)
+        column.setContentsMargins(8, 10, 8, 8)
         column.setSpacing(4)
-        column.addWidget(self.editor)
+        inset = QHBoxLayout()
+        inset.setContentsMargins(6, 0, 0, 0)
+        inset.addWidget(self.editor)
+        column.addLayout(inset)
         column.addLayout(foot)
 
     def _on_submitted(self) -> None:

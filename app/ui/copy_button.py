@@ -2,43 +2,42 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QSize, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look.icons import icon
 from app.look.tokens import current
+from app.ui.icon_button import IconButton
 
 
-class CopyButton(QToolButton):
+class CopyButton(IconButton):
     SIDE = 26
     CONFIRMS_FOR_MS = 1500
+    _is_copied = False
 
-    def __init__(self, name: str, text: Callable[[], str], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._name = name
+    def __init__(self, label: str, text: Callable[[], str], parent: QWidget, is_quiet: bool = False) -> None:
+        super().__init__("copy", label, self.SIDE, parent, is_quiet)
+        self._label = label
         self._text = text
         self._confirms = QTimer(self)
         self._confirms.setSingleShot(True)
         self._confirms.setInterval(self.CONFIRMS_FOR_MS)
-        self._confirms.timeout.connect(self._show_state)
-        self.setIconSize(QSize(16, 16))
-        self.setFixedSize(self.SIDE, self.SIDE)
+        self._confirms.timeout.connect(lambda: self._show_copied(False))
         self.clicked.connect(self._on_clicked)
-        self._show_state()
+
+    def show_icon(self) -> None:
+        if self._is_copied:
+            self.setIcon(icon("check", current().ok))
+        else:
+            super().show_icon()
 
     def _on_clicked(self) -> None:
         QGuiApplication.clipboard().setText(self._text())
         self._confirms.start()
-        self._show_state()
+        self._show_copied(True)
 
-    def _show_state(self) -> None:
-        is_copied = self._confirms.isActive()
-        self.setIcon(icon("check", current().ok) if is_copied else icon("copy"))
-        self.setToolTip("Copied" if is_copied else self._name)
-        self.setAccessibleName("Copied" if is_copied else self._name)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._show_state()
+    def _show_copied(self, is_copied: bool) -> None:
+        self._is_copied = is_copied
+        self.set_label("Copied" if is_copied else self._label)
+        self.show_icon()

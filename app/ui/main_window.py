@@ -21,10 +21,12 @@ from app.look.fonts import MAX_ZOOM, MIN_ZOOM
 from app.look.icons import app_icon
 from app.look.theme import apply_theme
 from app.settings import Settings
-from app.ui.actions import add_menu, make_action, theme_menu
+from app.ui.actions import add_menu, make_action, radio_menu
 from app.ui.chat_tabs import ChatTabs
+from app.ui.choices import THEMES
 from app.ui.dropped_model import dropped_model
 from app.ui.edit_actions import edit_actions
+from app.ui.engine_menu import EngineMenu
 from app.ui.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
 from app.ui.status_bar import StatusBar
 
@@ -58,11 +60,13 @@ class MainWindow(QMainWindow):
         self.setStatusBar(self.status)
         self.inspector = InspectorPanel(self)
         self.dock = self._make_dock()
+        self.engine_menu = EngineMenu(engine, settings, self)
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
         self._make_menus()
         self._make_tab_shortcuts()
         self._connect()
         self._on_loaded(engine.model)
+        self._on_num_busy_changed(0)
         self._show_current_state()
 
     # Building
@@ -81,11 +85,13 @@ class MainWindow(QMainWindow):
         bar = self.menuBar()
         add_menu(bar, "&File", self._new, self._reopen, None, self._open, None, self._close, self._quit)
         add_menu(bar, "&Edit", *edit_actions(self))
-        theme = theme_menu(bar, self._settings.theme, self._choose_theme)
+        theme = radio_menu(bar, "&Theme", THEMES, self._settings.theme, self._choose_theme)
         zoom = self._zoom_actions()
         add_menu(bar, "&View", self._toggle_inspector(), self._next_pane, None, theme, None, *zoom)
-        add_menu(bar, "&Chat", self._stop, self._copy_answer, None, self._next_tab, self._previous_tab)
+        chat = (self._stop, self._copy_answer, None, self._fork, self._chat_settings)
+        add_menu(bar, "&Chat", *chat, None, self._next_tab, self._previous_tab)
         add_menu(bar, "&Model", self._open, self._reload)
+        self.engine_menu.add_to(bar)
         add_menu(bar, "&Help", make_action(self, "&About Skein", "Version and licences", self._show_about))
 
     def _make_actions(self) -> None:
@@ -117,6 +123,16 @@ class MainWindow(QMainWindow):
             "Copy the last answer as Markdown",
             self._copy_last_answer,
             "Ctrl+Shift+C",
+        )
+        self._fork = make_action(
+            self, "&Fork chat", "Go on in a copy of this chat", self.tabs.fork_current, "Ctrl+Shift+K"
+        )
+        self._chat_settings = make_action(
+            self,
+            "Chat s&ettings…",
+            "How long this chat may get, and what becomes of it then",
+            self.tabs.open_chat_settings,
+            "Ctrl+Shift+L",
         )
         self._next_tab = make_action(
             self, "&Next tab", "Show the next tab", lambda: self.tabs.show_next(1), "Ctrl+Tab", "Ctrl+PgDown"
@@ -173,6 +189,10 @@ class MainWindow(QMainWindow):
         self.inspector.chat_activated.connect(self.tabs.show_chat)
         self.tabs.titles_changed.connect(self.inspector.set_titles)
         self.tabs.current_state_changed.connect(self._show_current_state)
+        self.tabs.num_busy_changed.connect(self._on_num_busy_changed)
+        self.status.stop_all_requested.connect(self.engine_menu.stop_all.trigger)
+        self.engine_menu.settings_changed.connect(self._on_engine_settings_changed)
+        self.engine_menu.reload_requested.connect(self._reload_model)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_colour_scheme_changed)
 
     # What the engine and the workspace tell
@@ -228,6 +248,16 @@ class MainWindow(QMainWindow):
         title = current.title if current else ""
         self.setWindowTitle(f"{title} – Skein" if title else "Skein")
 
+    @Slot(int)
+    def _on_num_busy_changed(self, num_busy: int) -> None:
+        self.engine_menu.stop_all.setEnabled(num_busy > 0)
+        self.status.set_num_busy(num_busy)
+
+    @Slot()
+    def _on_engine_settings_changed(self) -> None:
+        self.tabs.show_limits()
+        self._save_settings()
+
     @Slot()
     def _on_colour_scheme_changed(self) -> None:
         self._apply_theme()
@@ -256,6 +286,7 @@ class MainWindow(QMainWindow):
         dialog.fileSelected.connect(lambda name: self._load(Path(name)))
         dialog.open()  # never exec: a nested loop would stop every coroutine
 
+    @Slot()
     def _reload_model(self) -> None:
         if self._model_path:
             self._load(self._model_path)
@@ -266,10 +297,13 @@ class MainWindow(QMainWindow):
     def _choose_theme(self, name: str) -> None:
         self._settings.theme = name  # type: ignore[assignment]
         self._apply_theme()
+        self._save_settings()
+
+    def _save_settings(self) -> None:
         try:
             self._settings.save()
         except OSError as error:
-            self.notices.show_error(f"The choice of theme could not be saved: {error.strerror}.")
+            self.notices.show_error(f"The settings could not be saved: {error.strerror}.")
 
     def _apply_theme(self) -> None:
         application = QApplication.instance()

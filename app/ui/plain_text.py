@@ -5,11 +5,15 @@ Pure functions, and the one label that never guesses (GUI thread).
 
 import html
 import re
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QLabel, QWidget
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+_ALIGN = ("", " align='right'")
 
 
 def one_line(text: str) -> str:
@@ -19,6 +23,18 @@ def one_line(text: str) -> str:
 
 def as_tooltip(text: str) -> str:
     return "<br>".join(html.escape(_CONTROL.sub("", line)) for line in text.splitlines())
+
+
+def as_table(rows: Sequence[tuple[str, ...]], below: Sequence[str] = ()) -> str:
+    """A tooltip: the second column is of numbers. The lines below are as wide as they need to be."""
+    cells = "".join(
+        "<tr>"
+        + "".join(f"<td{_ALIGN[index == 1]}>{as_tooltip(text)}</td>" for index, text in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    lines = "".join(f"<p style='margin: 6px 2px 2px 2px'>{as_tooltip(line)}</p>" for line in below if line)
+    return f"<table cellspacing='0' cellpadding='2'>{cells}</table>{lines}"
 
 
 def as_tab_text(text: str) -> str:
@@ -40,3 +56,11 @@ class PlainLabel(QLabel):
             self.setProperty("tone", tone)
             self.style().unpolish(self)
             self.style().polish(self)
+
+
+def heading(text: str, parent: QWidget) -> PlainLabel:
+    label = PlainLabel(text, parent)
+    font = QFont(label.font())
+    font.setWeight(QFont.Weight.DemiBold)
+    label.setFont(font)
+    return label

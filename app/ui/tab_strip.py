@@ -1,16 +1,16 @@
 """The row of tabs with its "+". Shows titles and marks, tells what was clicked; owns no page. GUI thread."""
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QWidget
 
-from app.look.icons import icon
 from app.look.marks import Mark
 from app.look.painted import TAB_MARK, tab_mark
 from app.look.tokens import current
+from app.ui.icon_button import IconButton
 from app.ui.plain_text import as_tab_text, as_tooltip, one_line
 
-MIN_TAB, MAX_TAB, TAB_HEIGHT = 84, 220, 34
+MIN_TAB, MAX_TAB, TAB_HEIGHT = 124, 220, 34
 
 
 class TabStrip(QWidget):
@@ -18,11 +18,12 @@ class TabStrip(QWidget):
     close_requested = Signal(int)
     current_changed = Signal(int)
     moved = Signal(int, int)
+    menu_requested = Signal(int, QPoint)  # of a tab, at a place on the screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bar = _Bar(self)
-        self._new = _new_tab_button(self)
+        self._new = IconButton("plus", "New chat (Ctrl+T)", 28, self)
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 0)
         row.setSpacing(4)
@@ -33,6 +34,7 @@ class TabStrip(QWidget):
         self.bar.close_requested.connect(self.close_requested)
         self.bar.currentChanged.connect(self.current_changed)
         self.bar.tabMoved.connect(self.moved)
+        self.bar.menu_requested.connect(self.menu_requested)
 
     def insert(self, index: int, title: str) -> None:
         self.bar.insertTab(index, as_tab_text(title))
@@ -72,6 +74,7 @@ def tab_tooltip(title: str, mark: Mark, sequence: int | None) -> str:
 
 class _Bar(QTabBar):
     close_requested = Signal(int)
+    menu_requested = Signal(int, QPoint)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -105,33 +108,20 @@ class _Bar(QTabBar):
         elif self._pressed >= 0 and self._pressed == self.tabAt(event.position().toPoint()):
             self.close_requested.emit(self._pressed)
 
-
-class _IconButton(QToolButton):
-    """Draws its icon again when the colours change."""
-
-    def __init__(self, name: str, label: str, side: int, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._name = name
-        self.setFixedSize(side, side)
-        self.setToolTip(label)
-        self.setAccessibleName(label)
-        self.setIcon(icon(name))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.setIcon(icon(self._name))
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            index, place = (
+                self.currentIndex(),
+                self.mapToGlobal(self.tabRect(self.currentIndex()).bottomLeft()),
+            )
+        else:
+            index, place = self.tabAt(event.pos()), event.globalPos()
+        if index >= 0:
+            self.menu_requested.emit(index, place)
 
 
-class _CloseButton(_IconButton):
+class _CloseButton(IconButton):
     def __init__(self, parent: QWidget) -> None:
-        super().__init__("x", "Close tab", 20, parent)
-        self.setIconSize(QSize(14, 14))
+        super().__init__("x", "Close tab", 20, parent, icon_side=14)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setStyleSheet("padding: 1px; margin-right: 2px;")
-
-
-def _new_tab_button(parent: QWidget) -> QToolButton:
-    button = _IconButton("plus", "New chat (Ctrl+T)", 28, parent)
-    button.setIconSize(QSize(16, 16))
-    return button

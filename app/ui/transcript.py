@@ -6,7 +6,7 @@ and less often when drawing is slow. Follows the end only while the reader is th
 
 import time
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QScrollBar, QToolButton, QWidget
 
@@ -15,7 +15,7 @@ from app.engine.types import Role, SlotSnapshot
 from app.look.fonts import reading_font
 from app.look.icons import icon
 from app.look.tokens import current
-from app.ui.turn_views import TurnView, view_of
+from app.ui.turn_views import AnswerView, TurnView, view_of
 
 COLUMN_CHARS = 76
 MARGIN = 24
@@ -33,12 +33,16 @@ def column_width(available: int, zoom: int) -> int:
 
 
 class Transcript(QScrollArea):
+    fork_requested = Signal(object)  # the Turn to end with
+    keep_going_requested = Signal()
+
     def __init__(self, turns: list[Turn], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._turns = turns  # the chat's own list: it is read, never changed
         self._views: list[TurnView] = []
         self._zoom = 0
         self._slot: SlotSnapshot | None = None
+        self._can_keep_going = False
         self._is_dirty = True
         self._follows_end = True
         self._page = QWidget()
@@ -69,6 +73,11 @@ class Transcript(QScrollArea):
         self._slot = slot
         if self.isVisible() and self._views:
             self._views[-1].set_slot(slot)
+
+    def set_can_keep_going(self, can_keep_going: bool) -> None:
+        """The chat stops when it is full, and has another choice."""
+        self._can_keep_going = can_keep_going
+        self.mark_dirty()
 
     def set_zoom(self, zoom: int) -> None:
         self._zoom = zoom
@@ -123,13 +132,21 @@ class Transcript(QScrollArea):
         if first < known:
             self._views[first].refresh()
         for turn in self._turns[known:]:
-            view = view_of(turn, self._page)
-            view.set_zoom(self._zoom)
-            view.show()
-            self._views.append(view)
-        if self._views:
-            self._views[-1].set_slot(self._slot)
+            self._views.append(self._new_view(turn))
+        for view in self._views[first:]:
+            is_last = view is self._views[-1]
+            view.set_slot(self._slot if is_last else None)
+            view.offer_to_keep_going(is_last and self._can_keep_going and view.turn.overflowed)
         return first
+
+    def _new_view(self, turn: Turn) -> TurnView:
+        view = view_of(turn, self._page)
+        view.set_zoom(self._zoom)
+        if isinstance(view, AnswerView):
+            view.fork_requested.connect(self.fork_requested)
+            view.keep_going_requested.connect(self.keep_going_requested)
+        view.show()
+        return view
 
     def _place(self, first: int) -> None:
         """Puts the views from `first` on one below the other."""

@@ -1,19 +1,25 @@
 """One turn on the page: the user's words in a bubble, or an answer with a quiet line below it. GUI thread."""
 
-from collections.abc import Callable
-
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QPushButton, QToolTip, QWidget
 
 from app.chats.chat import Turn, TurnState
-from app.engine.types import Role, SlotSnapshot
+from app.engine.types import Role, SlotSnapshot, Usage
 from app.look.fonts import reading_font, small_font, tabular
 from app.look.tokens import current
 from app.ui.answer_body import AnswerBody
-from app.ui.answer_text import activity_line, notice_line, stats_line
+from app.ui.answer_text import (
+    activity_line,
+    notice_line,
+    prefix_end_text,
+    stats_line,
+    usage_rows,
+    usage_times,
+)
 from app.ui.copy_button import CopyButton
-from app.ui.plain_text import PlainLabel
+from app.ui.icon_button import IconButton
+from app.ui.plain_text import PlainLabel, as_table
 from app.ui.safe_browser import SafeBrowser
 
 BUBBLE_RADIUS = 12
@@ -41,6 +47,9 @@ class UserView(QWidget):
 
     def set_slot(self, slot: SlotSnapshot | None) -> None:
         pass  # only an answer is being computed
+
+    def offer_to_keep_going(self, is_offered: bool) -> None:
+        pass  # only an answer can be cut
 
     def set_zoom(self, zoom: int) -> None:
         self._text.set_reading_font(reading_font(zoom))
@@ -74,6 +83,9 @@ class AnswerView(QWidget):
     The last line is there from the start, so that nothing moves when the answer ends.
     """
 
+    fork_requested = Signal(object)  # the Turn to end with
+    keep_going_requested = Signal()
+
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(parent)
         self.turn = turn
@@ -84,7 +96,13 @@ class AnswerView(QWidget):
         self._notice.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._footer = PlainLabel(parent=self, tone="muted")
         self._footer.setFont(tabular(small_font()))
-        self._copy = _QuietCopyButton("Copy answer", lambda: self.turn.text, self)
+        self._copy = CopyButton("Copy answer", lambda: self.turn.text, self, is_quiet=True)
+        self._fork = IconButton("git-fork", "Fork the chat here", CopyButton.SIDE, self, is_quiet=True)
+        self._details = IconButton("info", "What this answer cost", CopyButton.SIDE, self, is_quiet=True)
+        self._keep_going = _keep_going_button(self)
+        self._fork.clicked.connect(lambda: self.fork_requested.emit(self.turn))
+        self._details.clicked.connect(self._show_details)
+        self._keep_going.clicked.connect(self.keep_going_requested)
         self.set_zoom(0)
         self.refresh()
 
@@ -97,7 +115,14 @@ class AnswerView(QWidget):
         self._notice.setText(notice_line(self.turn))
         self._notice.set_tone("danger" if self.turn.state is TurnState.FAILED else "muted")
         self._copy.setVisible(bool(self.turn.text))
+        is_streaming = self.turn.state is TurnState.STREAMING
+        self._fork.setVisible(bool(self.turn.text) and not is_streaming)
+        self._details.setVisible(bool(usage_rows(self.turn.usage)) and not is_streaming)
         self._show_footer()
+
+    def offer_to_keep_going(self, is_offered: bool) -> None:
+        """Where the chat was full and could go on with a rolling window."""
+        self._keep_going.setVisible(is_offered)
 
     def set_slot(self, slot: SlotSnapshot | None) -> None:
         """How far the engine is with this answer."""
@@ -110,6 +135,13 @@ class AnswerView(QWidget):
         if line != self._footer.text():
             self._footer.setText(line)
             self._place_footer(self._footer.y())
+        usage = self.turn.usage
+        details = "" if is_streaming or not usage_rows(usage) else details_tooltip(usage)
+        self._footer.setToolTip(details)
+
+    def _show_details(self) -> None:
+        place = self._details.mapToGlobal(QPoint(0, self._details.height()))
+        QToolTip.showText(place, details_tooltip(self.turn.usage), self._details)
 
     def set_zoom(self, zoom: int) -> None:
         self._body.set_zoom(zoom)
@@ -124,6 +156,10 @@ class AnswerView(QWidget):
             height = self._notice.heightForWidth(width)
             self._notice.setGeometry(0, y, width, height)
             y += height
+        if not self._keep_going.isHidden():
+            self._keep_going.adjustSize()
+            self._keep_going.move(0, y + 2 * GAP)
+            y += self._keep_going.height() + 3 * GAP
         y += GAP if y else 0
         self._place_footer(y)
         self.setFixedSize(width, y + FOOTER)
@@ -132,19 +168,29 @@ class AnswerView(QWidget):
     def _place_footer(self, y: int) -> None:
         width = self._footer.sizeHint().width()
         self._footer.setGeometry(0, y, width, FOOTER)
-        after = width + 8 if self._footer.text() else -4
-        self._copy.move(after, y + (FOOTER - CopyButton.SIDE) // 2)
+        x = width + 8 if self._footer.text() else -4
+        for button in self._actions:
+            button.move(x, y + (FOOTER - CopyButton.SIDE) // 2)
+            x += CopyButton.SIDE if not button.isHidden() else 0
+
+    @property
+    def _actions(self) -> tuple[IconButton, ...]:
+        return (self._copy, self._fork, self._details)
 
     def plain_text(self) -> str:
         return self._body.plain_text()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
-        self._copy.reveal(True)
+        self._reveal_actions(True)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self._copy.reveal(False)
+        self._reveal_actions(False)
+
+    def _reveal_actions(self, is_revealed: bool) -> None:
+        for button in self._actions:
+            button.reveal(is_revealed)
 
 
 TurnView = UserView | AnswerView
@@ -154,19 +200,12 @@ def view_of(turn: Turn, parent: QWidget) -> TurnView:
     return UserView(turn, parent) if turn.role is Role.USER else AnswerView(turn, parent)
 
 
-class _QuietCopyButton(CopyButton):
-    """Takes its place always, and is seen only while its answer is pointed at or it has the focus."""
+def details_tooltip(usage: Usage) -> str:
+    return as_table(usage_rows(usage), (prefix_end_text(usage.prefix_end), usage_times(usage)))
 
-    def __init__(self, name: str, text: Callable[[], str], parent: QWidget) -> None:
-        super().__init__(name, text, parent)
-        self._is_revealed = False
 
-    def reveal(self, is_revealed: bool) -> None:
-        self._is_revealed = is_revealed
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        focused, answer = QApplication.focusWidget(), self.parentWidget()
-        has_focus = focused is not None and answer is not None and answer.isAncestorOf(focused)
-        if self._is_revealed or has_focus:
-            super().paintEvent(event)
+def _keep_going_button(parent: QWidget) -> QPushButton:
+    button = QPushButton("Keep going with a rolling window", parent)
+    button.setToolTip("From now on the oldest turns are left out; the system prompt stays")
+    button.hide()
+    return button

@@ -17,6 +17,7 @@ from app.engine.types import (
     ModelInfo,
     Output,
     Request,
+    Speed,
     StepReport,
 )
 from app.settings import Settings
@@ -40,6 +41,10 @@ class ScriptedThread(QObject):
         self.submitted: list[Request] = []
         self.aborted: list[str] = []
         self.forgotten: list[str] = []
+        self.forked: list[tuple[str, str]] = []
+        self.front: str | None = None
+        self.speed: Speed | None = None
+        self.num_abort_alls = 0
         self._reports: list[StepReport] = []
 
     def start(self) -> None: ...
@@ -56,8 +61,20 @@ class ScriptedThread(QObject):
     def abort(self, request_id: str) -> None:
         self.aborted.append(request_id)
 
+    def abort_all(self) -> None:
+        self.num_abort_alls += 1
+
     def forget(self, chat_id: str) -> None:
         self.forgotten.append(chat_id)
+
+    def fork(self, chat_id: str, new_chat_id: str) -> None:
+        self.forked.append((chat_id, new_chat_id))
+
+    def set_front(self, chat_id: str | None) -> None:
+        self.front = chat_id
+
+    def set_speed(self, speed: Speed) -> None:
+        self.speed = speed
 
     def take_reports(self) -> list[StepReport]:
         reports, self._reports = self._reports, []
@@ -76,9 +93,16 @@ class ScriptedThread(QObject):
         self.reported.emit()
 
     def answer(
-        self, request: Request, text: str, reason: FinishReason | None = None, notice: str = ""
+        self,
+        request: Request,
+        text: str,
+        reason: FinishReason | None = None,
+        notice: str = "",
+        found_no_room: bool = False,
     ) -> None:
-        self.report(Output(request.request_id, request.chat_id, text, reason, notice))
+        self.report(
+            Output(request.request_id, request.chat_id, text, reason, notice, found_no_room=found_no_room)
+        )
 
 
 class MemoryStore:

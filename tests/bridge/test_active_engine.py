@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from pytestqt.qtbot import QtBot
 
 from app.bridge.active_engine import ENGINE_GONE, MODEL_CHANGED, NO_MODEL, ActiveEngine
-from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role
+from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Speed
 
 Load = Callable[..., Any]
 
@@ -192,6 +192,49 @@ def test_closing_a_tab_frees_its_cells_and_ends_what_waits(engine, threads, load
     assert threads[0].submitted == [request("r2", "c2")]
     assert threads[0].forgotten == ["c2"]
     assert [output.request_id for output in heard.ended] == ["r1"]
+
+
+def test_a_new_model_is_told_the_speed_and_the_chat_in_front(engine, threads, load: Load) -> None:
+    engine.set_speed(Speed.THROUGHPUT)
+    engine.set_front("c1")
+    first = load("a.gguf")
+    assert (first.speed, first.front) == (Speed.THROUGHPUT, "c1")
+
+    engine.set_front("c2")
+    engine.set_speed(Speed.BALANCED)
+    second = load("b.gguf")
+    assert (first.speed, first.front) == (second.speed, second.front) == (Speed.BALANCED, "c2")
+
+
+def test_the_chat_in_front_is_known_before_the_first_question_is_asked(engine, threads) -> None:
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.set_front("c1")
+    engine.submit(request())
+    fronts: list[str | None] = []
+    threads[0].submit = lambda _request: fronts.append(threads[0].front)
+    threads[0].finish_loading()
+    assert fronts == ["c1"]
+
+
+def test_stopping_all_ends_what_runs_and_what_waits_for_a_model(engine, threads, load: Load, heard) -> None:
+    engine.abort_all()
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.submit(request("r1"))
+    engine.abort_all()
+    assert heard.ended == [Output("r1", "c1", finish_reason=FinishReason.ABORT)]
+
+    threads[0].finish_loading()
+    assert threads[0].submitted == []
+    engine.submit(request("r2"))
+    engine.abort_all()
+    assert threads[0].num_abort_alls == 1
+
+
+def test_a_fork_is_passed_on_to_whoever_holds_the_cells(engine, load: Load) -> None:
+    engine.fork("c1", "c2")  # nobody holds any
+    thread = load()
+    engine.fork("c1", "c3")
+    assert thread.forked == [("c1", "c3")]
 
 
 async def test_closing_waits_for_every_thread(qloop, engine, threads, load: Load) -> None:

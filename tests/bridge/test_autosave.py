@@ -4,7 +4,7 @@ import pytest
 
 from app.bridge import autosave
 from app.chats.chat import TurnState
-from app.engine.types import FinishReason
+from app.engine.types import FinishReason, Overflow
 from app.storage.errors import StorageError
 
 
@@ -51,6 +51,27 @@ async def test_while_an_answer_is_written_only_it_is_saved_again(qloop, workspac
     session.send("more")
     await until(lambda: len(store.saves) == 4)
     assert store.saves[3][0][0].first_turn == 2
+
+
+async def test_an_answer_that_is_asked_for_again_is_written_again(qloop, workspace, store, thread) -> None:
+    session = workspace.new_chat()
+    session.send("far too long")
+    thread.answer(thread.submitted[0], "", FinishReason.ERROR, "too long", found_no_room=True)
+    await until(lambda: store.saves and store.saves[-1][0][0].turns[-1].state is TurnState.FAILED)
+    store.saves.clear()
+    session.keep_going()
+    await until(lambda: store.saves)
+
+    (change,) = store.saves[0][0]
+    assert (change.first_turn, change.turns[-1].state) == (1, TurnState.STREAMING)
+
+
+async def test_the_limits_of_a_chat_are_saved_soon(qloop, workspace, store) -> None:
+    session = workspace.new_chat()
+    session.set_limits(Overflow.ROLLING_WINDOW, 512)
+    await until(lambda: any(changes for changes, _ in store.saves))
+    chat = store.saves[-1][0][0].chat
+    assert (chat.overflow, chat.max_context_tokens) == (Overflow.ROLLING_WINDOW, 512)
 
 
 async def test_many_streaming_tabs_are_saved_in_one_write(qloop, workspace, store, thread) -> None:

@@ -1,10 +1,10 @@
 import pytest
 
 from app.bridge.active_engine import NO_MODEL
-from app.bridge.chat_session import ChatSession
+from app.bridge.chat_session import GO_ON, ChatSession
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import FinishReason, Message, Output, Role, Usage
+from app.engine.types import FinishReason, Message, Output, Overflow, Role, Usage
 
 # The sessions stand in a workspace, so that outputs take the real way back to them.
 
@@ -142,6 +142,70 @@ async def test_without_a_model_the_answer_says_how_to_get_one(qloop, workspace) 
     question, answer = session.chat.turns
     assert (question.text, answer.state, answer.notice) == ("hello", TurnState.FAILED, NO_MODEL)
     assert not session.is_busy
+
+
+async def test_the_limits_of_a_chat_go_with_its_requests(qloop, session, settings, thread) -> None:
+    settings.max_chat_tokens = 300
+    session.send("one")
+    thread.answer(thread.submitted[0], "1", FinishReason.STOP)
+    session.set_limits(Overflow.TRUNCATE_MIDDLE, 64)
+    session.send("two")
+
+    assert [(request.overflow, request.max_context_tokens) for request in thread.submitted] == [
+        (Overflow.STOP, 300),
+        (Overflow.TRUNCATE_MIDDLE, 64),
+    ]
+
+
+def test_a_chat_is_as_long_as_the_context_or_its_cap_allows(session, settings) -> None:
+    assert session.context_limit(4096) == 4096
+    settings.max_chat_tokens = 300
+    assert session.context_limit(4096) == 300
+    session.set_limits(Overflow.STOP, 100_000)
+    assert session.context_limit(4096) == 4096
+    assert session.context_limit(0) == 0  # no model
+
+
+@pytest.mark.parametrize("found_no_room", [True, False])
+async def test_it_is_known_when_an_answer_found_no_room(qloop, session, thread, found_no_room) -> None:
+    session.send("tell me a story")
+    thread.answer(thread.submitted[0], "Once upon", FinishReason.LENGTH, "The answer was cut.", found_no_room)
+    answer = session.chat.turns[-1]
+    assert (answer.overflowed, answer.notice) == (found_no_room, "The answer was cut.")
+
+
+async def test_a_chat_that_rolls_already_is_never_called_full(qloop, session, thread) -> None:
+    session.set_limits(Overflow.ROLLING_WINDOW, 0)
+    session.send("one text that is too long")
+    thread.answer(thread.submitted[0], "", FinishReason.ERROR, "too long", found_no_room=True)
+    assert not session.chat.turns[-1].overflowed
+
+
+async def test_a_question_that_found_no_room_is_asked_again_with_a_rolling_window(
+    qloop, session, thread
+) -> None:
+    session.send("far too long")
+    thread.answer(thread.submitted[0], "", FinishReason.ERROR, "too long", found_no_room=True)
+    session.keep_going()
+
+    request = thread.submitted[1]
+    assert request.overflow is Overflow.ROLLING_WINDOW
+    assert [message.content for message in request.messages] == ["far too long"]
+    answer = session.chat.turns[-1]
+    assert (len(session.chat.turns), answer.state, answer.notice) == (2, TurnState.STREAMING, "")
+    thread.answer(request, "short", FinishReason.STOP)
+    assert (answer.text, answer.overflowed) == ("short", False)
+
+
+async def test_an_answer_that_was_cut_keeps_its_text_and_goes_on_in_the_next(qloop, session, thread) -> None:
+    session.send("count")
+    thread.answer(thread.submitted[0], "1 2", FinishReason.LENGTH, "The answer was cut.")
+    session.keep_going()
+
+    assert [turn.text for turn in session.chat.turns] == ["count", "1 2", GO_ON, ""]
+    assert thread.submitted[1].overflow is Overflow.ROLLING_WINDOW
+    session.keep_going()  # it does already
+    assert len(thread.submitted) == 2
 
 
 async def test_half_a_surrogate_pair_in_a_paste_does_no_harm(qloop, session, thread) -> None:

@@ -15,7 +15,7 @@ from qasync import QEventLoop
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread, open_native_backend
 from app.engine.errors import DecodeError, ModelLoadCancelledError, ModelLoadError
-from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role
+from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Speed
 from tests.fakes import CountingBackend, endless_token
 
 PARAMS = LoadParams(Path("fake.gguf"))
@@ -198,6 +198,36 @@ def test_abort_ends_one_answer_through_the_same_door(make_engine, qtbot: QtBot) 
     engine.abort("r1")
     qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.ABORT)
     qtbot.waitUntil(lambda: answers.reason("r2") is FinishReason.LENGTH)
+
+
+def test_abort_all_ends_every_answer_and_the_engine_goes_on(make_engine, qtbot: QtBot) -> None:
+    engine = make_engine(backend_opener(next_token=endless_token, before_decode=lambda _: time.sleep(0.001)))
+    answers = Answers(engine)
+    engine.load(PARAMS)
+    for number in range(3):
+        engine.submit(question(f"r{number}", f"c{number}", None))
+    qtbot.waitUntil(lambda: all(answers.text(f"r{number}") for number in range(3)))
+    engine.abort_all()
+    qtbot.waitUntil(lambda: all(answers.reason(f"r{number}") is FinishReason.ABORT for number in range(3)))
+
+    engine.submit(question("r9", "c1", 5))
+    qtbot.waitUntil(lambda: answers.reason("r9") is FinishReason.LENGTH)
+
+
+def test_a_fork_begins_with_the_cells_of_its_original(make_engine, qtbot: QtBot) -> None:
+    engine = make_engine(backend_opener(next_token=endless_token))
+    reports: list[Any] = []
+    engine.reported.connect(reports.extend)
+    answers = Answers(engine)
+    engine.set_speed(Speed.BALANCED)
+    engine.set_front("c1")
+    engine.load(PARAMS)
+    engine.submit(question("r1", "c1"))
+    qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.LENGTH)
+    used = reports[-1].cells.num_used
+    engine.fork("c1", "c2")
+    qtbot.waitUntil(lambda: "c2" in {slot.chat_id for slot in reports[-1].slots})
+    assert reports[-1].cells.num_used == used
 
 
 def test_a_new_model_takes_over_while_the_old_one_is_answering(make_engine, qtbot: QtBot) -> None:

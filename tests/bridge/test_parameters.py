@@ -1,8 +1,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from app.bridge.parameters import load_params, sampling_params
-from app.engine.types import LoadParams, SamplingParams
+from app.bridge.parameters import context_cap, load_params, sampling_params
+from app.chats.chat import Chat
+from app.engine.sampling import SamplingParams
+from app.engine.types import MIN_CONTEXT_TOKENS, LoadParams
 from app.settings import Settings
 from tests.fakes import model_info
 
@@ -10,14 +12,24 @@ COOL = model_info(sampling=SamplingParams(temperature=0.1, top_k=3))
 
 
 def test_settings_become_load_params() -> None:
-    settings = Settings(n_ctx=2048, n_seq_max=4, n_threads=2)
+    settings = Settings(n_ctx=2048, n_seq_max=4, n_threads=2, isolated=True)
     assert load_params(settings, Path("a.gguf")) == LoadParams(
-        Path("a.gguf"), n_ctx=2048, n_seq_max=4, n_threads=2
+        Path("a.gguf"), n_ctx=2048, n_seq_max=4, n_threads=2, isolated=True
     )
 
 
 def test_the_default_settings_are_the_engines_defaults() -> None:
     assert load_params(Settings(), Path("a")) == LoadParams(Path("a"))
+
+
+def test_a_chats_own_cap_goes_before_the_one_for_all_chats() -> None:
+    assert context_cap(Settings(), Chat()) is None
+    assert context_cap(Settings(max_chat_tokens=1024), Chat()) == 1024
+    assert context_cap(Settings(max_chat_tokens=1024), Chat(max_context_tokens=4096)) == 4096
+
+
+def test_a_cap_is_never_smaller_than_a_request_may_have() -> None:
+    assert context_cap(Settings(max_chat_tokens=1), Chat()) == MIN_CONTEXT_TOKENS
 
 
 def test_where_the_user_chose_nothing_the_model_decides() -> None:

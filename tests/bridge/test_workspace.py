@@ -4,7 +4,7 @@ import pytest
 
 from app.bridge.workspace import MAX_CLOSED, Workspace
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import FinishReason, Role
+from app.engine.types import FinishReason, Overflow, Role
 from app.storage.chat_store import ClosedTab, SavedChat, SavedWorkspace, Tabs
 from app.storage.errors import StorageError
 
@@ -143,6 +143,75 @@ async def test_tabs_can_be_moved(qloop, workspace) -> None:
     one, two, three = with_text(workspace, "a", "b", "c")
     workspace.move(three, 0)
     assert workspace.sessions == (three, one, two)
+
+
+async def test_the_current_tab_is_the_engines_front(qloop, workspace, thread) -> None:
+    one, two = with_text(workspace, "a", "b")
+    assert thread.front == two.chat.id
+    workspace.set_current(one)
+    assert thread.front == one.chat.id
+    workspace.close(one)
+    assert thread.front == two.chat.id
+
+
+async def test_a_new_chat_does_as_the_settings_say_when_it_is_full(qloop, workspace, settings) -> None:
+    settings.overflow = "truncate_middle"
+    assert workspace.new_chat().chat.overflow is Overflow.TRUNCATE_MIDDLE
+
+
+async def test_a_fork_opens_beside_its_original_with_copies_of_its_turns_and_its_cells(
+    qloop, workspace, thread, store
+) -> None:
+    one, _two = with_text(workspace, "", "b")
+    one.send("2+2=")
+    thread.answer(thread.submitted[0], "4", FinishReason.STOP)
+    one.draft = "half a thou"
+    fork = workspace.fork(one)
+
+    assert workspace.sessions[1] is fork
+    assert workspace.current is fork
+    assert thread.forked == [(one.chat.id, fork.chat.id)]
+    assert [turn.text for turn in fork.chat.turns] == ["2+2=", "4"]
+    assert (fork.draft, one.draft) == ("", "half a thou")
+    await workspace.shut_down()
+    kept = {change.chat.id: change for changes, _ in store.saves for change in changes}
+    assert [turn.text for turn in kept[fork.chat.id].turns] == ["2+2=", "4"]
+
+
+async def test_the_engine_knows_a_fork_before_it_is_asked_to_answer_in_it(qloop, workspace, thread) -> None:
+    one = workspace.new_chat()
+    workspace.opened.connect(
+        lambda session, _index: known.append(session.chat.id in dict(thread.forked).values())
+    )
+    known: list[bool] = []
+    workspace.fork(one)
+    assert known == [True]
+
+
+async def test_a_fork_of_a_chat_that_is_answering_takes_the_question_as_its_draft(
+    qloop, workspace, thread
+) -> None:
+    one = workspace.new_chat()
+    one.send("2+2=")
+    thread.answer(thread.submitted[0], "4", FinishReason.STOP)
+    one.send("count")
+    thread.answer(thread.submitted[1], "1 2")
+    fork = workspace.fork(one)
+
+    assert [turn.text for turn in fork.chat.turns] == ["2+2=", "4"]
+    assert fork.draft == "count"
+    assert one.is_busy
+    thread.answer(thread.submitted[1], " 3", FinishReason.STOP)
+    assert one.chat.turns[-1].text == "1 2 3"
+    assert len(fork.chat.turns) == 2
+
+
+async def test_a_chat_can_be_forked_at_an_earlier_answer(qloop, workspace, thread) -> None:
+    one = workspace.new_chat()
+    for question, answer in (("a", "1"), ("b", "2")):
+        one.send(question)
+        thread.answer(thread.submitted[-1], answer, FinishReason.STOP)
+    assert [turn.text for turn in workspace.fork(one, num_turns=2).chat.turns] == ["a", "1"]
 
 
 async def test_the_tabs_of_the_last_run_come_back(qloop, workspace, store, heard) -> None:

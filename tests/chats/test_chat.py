@@ -1,5 +1,5 @@
 from app.chats.chat import MAX_TITLE_CHARS, Chat, Turn, TurnState
-from app.engine.types import Message, Role
+from app.engine.types import Message, Overflow, Role
 
 
 def test_the_title_is_the_beginning_of_the_first_question_until_one_is_given() -> None:
@@ -48,3 +48,47 @@ def test_a_question_that_failed_at_once_does_not_burden_the_next() -> None:
     assert [message.content for message in chat.messages()] == ["short", "half an ans", "go on"]
     chat.turns.append(Turn(Role.ASSISTANT, "", TurnState.STREAMING))
     assert [message.content for message in chat.messages()] == ["short", "half an ans", "go on"]
+
+
+def answered() -> Chat:
+    return Chat(
+        system_prompt="Be short.",
+        turns=[
+            Turn(Role.USER, "2+2="),
+            Turn(Role.ASSISTANT, "4"),
+            Turn(Role.USER, "and 1?"),
+            Turn(Role.ASSISTANT, "5"),
+        ],
+        overflow=Overflow.ROLLING_WINDOW,
+        max_context_tokens=512,
+    )
+
+
+def test_a_fork_is_another_chat_with_the_same_content() -> None:
+    chat = answered()
+    fork = chat.fork()
+    assert fork.title == "2+2= (fork)"
+    assert fork.messages() == chat.messages()
+    assert (fork.overflow, fork.max_context_tokens) == (Overflow.ROLLING_WINDOW, 512)
+    ids = [chat.id, *(turn.id for turn in chat.turns), fork.id, *(turn.id for turn in fork.turns)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_what_happens_in_a_fork_stays_there() -> None:
+    chat = answered()
+    fork = chat.fork()
+    fork.turns[-1].text = "6"
+    fork.turns.append(Turn(Role.USER, "more"))
+    assert [turn.text for turn in chat.turns] == ["2+2=", "4", "and 1?", "5"]
+
+
+def test_a_fork_can_end_before_the_chat_does() -> None:
+    assert [turn.text for turn in answered().fork(2).turns] == ["2+2=", "4"]
+
+
+def test_what_is_still_being_answered_is_not_forked() -> None:
+    chat = answered()
+    assert chat.open_question == ""
+    chat.turns += [Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "1 2", TurnState.STREAMING)]
+    assert chat.open_question == "count"
+    assert [turn.text for turn in chat.fork().turns] == ["2+2=", "4", "and 1?", "5"]

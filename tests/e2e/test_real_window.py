@@ -115,6 +115,40 @@ def test_a_tab_closed_while_it_streams_ends_and_can_be_reopened(
     assert skein.wait_for_end(timeout_s=15)[0] == 0
 
 
+def test_a_fork_goes_on_from_the_cells_of_its_original_and_all_answers_stop_at_once(
+    skein: Skein, desktop: Desktop, babbler: Path
+) -> None:
+    skein.configure(temperature=0.0)
+    skein.start(str(babbler))
+    ask(skein, "tell me a story")
+    until(lambda: len(skein.requests_per_step()) > 20, "some of an answer")
+    desktop.keys("Escape")
+    until(lambda: not any(skein.state()["busy"]), "the answer to stop")
+
+    desktop.keys("ctrl+shift+k")
+    until(lambda: skein.state()["tabs"] == ["tell me a story", "tell me a story (fork)"], "the fork")
+    assert skein.state()["current"] == 1
+    until(lambda: len({*skein.state()["transcripts"]}) == 1, "the same text in both tabs")
+    until(
+        lambda: [number_in(row["cells shared"]) > 0 for row in held_slots(skein)] == [True] * 2,
+        "shared cells",
+    )
+
+    ask(skein, "go on")
+    go_to_tab(skein, 0)
+    ask(skein, "begin again")
+    until(lambda: len(tabs_in_fullest_step(skein)) == 2, "both tabs computed in one step")
+    desktop.keys("shift+Escape")
+    until(lambda: not any(skein.state()["busy"]), "both answers to stop")
+    desktop.keys("ctrl+q")
+    assert skein.wait_for_end(timeout_s=15)[0] == 0
+    texts = [(role, text) for _, role, _, text in skein.turns()]
+    original, fork = texts[:4], texts[4:]
+    assert original[:2] == fork[:2]
+    assert (original[2], fork[2]) == (("user", "begin again"), ("user", "go on"))
+    assert {state for _, role, state, _ in skein.turns() if role == "assistant"} == {"stopped"}
+
+
 def test_closing_the_window_ends_the_program(skein: Skein, desktop: Desktop) -> None:
     skein.start(observed=False)
     desktop.keys("alt+F4")

@@ -1,12 +1,21 @@
 """Step reports as the engine would make them."""
 
-from app.engine.types import CellUsage, SlotSnapshot, SlotState, Span, StepReport, Usage
+from app.engine.types import CellUsage, HibernatedChat, SlotSnapshot, SlotState, Span, StepReport, Usage
 
 EMPTY = tuple(SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(4))
 
 
 def decoding(seq_id: int, chat_id: str, num_cells: int = 412) -> SlotSnapshot:
-    usage = Usage(96, 80, 12, 4, 42, 0.0, 0.1, 1.0)
+    usage = Usage(
+        num_prompt_tokens=96,
+        num_reused_tokens=80,
+        num_shared_tokens=12,
+        num_restored_tokens=7,
+        num_computed_tokens=4,
+        num_generated_tokens=42,
+        time_to_first_token_s=0.1,
+        decode_s=1.0,
+    )
     return SlotSnapshot(
         seq_id, SlotState.DECODE, chat_id, f"of {chat_id}", 0, num_cells - 1, num_cells, 196, 0, usage
     )
@@ -17,7 +26,11 @@ def span(seq_id: int, num_rows: int = 1) -> Span:
 
 
 def report(
-    step: int, *slots: SlotSnapshot, decode_ms: float = 38.0, events: tuple[str, ...] = ()
+    step: int,
+    *slots: SlotSnapshot,
+    decode_ms: float = 38.0,
+    events: tuple[str, ...] = (),
+    hibernated: tuple[HibernatedChat, ...] = (),
 ) -> StepReport:
     used = {slot.seq_id: slot for slot in slots}
     return StepReport(
@@ -31,4 +44,5 @@ def report(
         decode_ms=decode_ms,
         update_ms=0.4,
         events=events,
+        hibernated=hibernated,
     )

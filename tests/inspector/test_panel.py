@@ -3,6 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
+from app.engine.types import HibernatedChat
 from app.inspector.panel import NO_MODEL, InspectorPanel
 from app.inspector.slot_text import COLUMNS
 from tests.fakes import model_info
@@ -122,13 +123,37 @@ def test_a_report_in_which_nothing_was_computed_leaves_the_last_step(
     assert panel._step_head.text() == "#7 · 1 row"
 
 
+def test_hibernated_chats_are_listed_and_take_room_only_then(panel: InspectorPanel, qtbot: QtBot) -> None:
+    panel.show()
+    assert not panel._hibernated_section.isVisible()
+    asleep = (HibernatedChat("sums", 1210, 3 * 2**20, False), HibernatedChat("gone", 64, 2**20, True))
+    panel.apply((report(1, decoding(0, "notes"), hibernated=asleep),))
+    assert panel._hibernated_section.isVisible()
+    assert panel._hibernated_head.text() == "2 chats · 3.0 MiB of RAM"
+    assert panel.cells.text == "used 216, shared 196, free 3,684"  # what was saved has no cells
+    panel.apply((report(2, decoding(0, "notes")),))
+    qtbot.waitUntil(lambda: not panel._hibernated_section.isVisible())
+
+
+def test_a_click_on_a_hibernated_chat_names_it(panel: InspectorPanel, qtbot: QtBot) -> None:
+    panel.show()
+    panel.apply((report(1, hibernated=(HibernatedChat("sums", 1210, 2**20, False),)),))
+    table = panel.hibernated
+    place = table.visualRect(table.chats.index(0, 0)).center()
+    with qtbot.waitSignal(panel.chat_activated) as clicked:
+        qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert clicked.args == ["sums"]
+
+
 def test_another_model_starts_afresh(panel: InspectorPanel) -> None:
     panel.show()
-    panel.apply((report(1, decoding(0, "sums"), events=("evicted",)),))
+    asleep = (HibernatedChat("notes", 64, 2**20, True),)
+    panel.apply((report(1, decoding(0, "sums"), events=("evicted",), hibernated=asleep),))
     panel.set_model(model_info(n_seq_max=2))
     assert panel.slots.rowCount() == 2
     assert row(panel, 0)[2] == "empty"
     assert panel.events.toPlainText() == ""
+    assert not panel._hibernated_section.isVisible()
 
 
 def test_the_table_is_a_proper_model(panel: InspectorPanel) -> None:

@@ -14,6 +14,7 @@ def test_a_running_slot_shows_all_it_holds() -> None:
         "412",
         "196",
         "92",  # reused 80 and shared 12
+        "7",
         "4",
         "41.0",
     )

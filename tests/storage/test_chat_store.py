@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import Role, Usage
+from app.engine.types import Overflow, Role, Usage
 from app.storage.chat_store import INTERRUPTED, ChatChange, ChatStore, ClosedTab, SavedWorkspace, Tabs
+from app.storage.database import migrations
 from app.storage.errors import StorageError
 
 
@@ -49,6 +50,44 @@ async def test_a_chat_comes_back_as_it_was(path) -> None:
     assert saved.chats["sums"].chat == chat
     assert saved.chats["sums"].draft == "half a thou"
     assert saved.tabs == Tabs(("sums",), "sums")
+
+
+async def test_a_change_of_a_chats_limits_comes_back(path) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "")], Tabs(("sums",)))
+        chat.overflow, chat.max_context_tokens = Overflow.ROLLING_WINDOW, 2048
+        chat.turns[1].overflowed = True
+        await store.save([ChatChange.of(chat, "")])
+    assert (await load(path)).chats["sums"].chat == chat
+
+
+async def test_chats_of_the_first_schema_are_read_with_the_limits_of_a_new_chat(path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(migrations()[0])
+        connection.execute("INSERT INTO chats VALUES ('sums', '', 'Be short.', 'half a thou', 1.5, 2.5)")
+        for position, turn in enumerate((("u", "user", "2+2="), ("a", "assistant", "4"))):
+            connection.execute(
+                "INSERT INTO turns VALUES (?, 'sums', ?, ?, ?, 'done', '', 'starter', '{}', 3.5)",
+                (turn[0], position, *turn[1:]),
+            )
+        connection.execute("INSERT INTO open_tabs VALUES (0, 'sums', 1)")
+        connection.execute("PRAGMA user_version = 1")
+        connection.commit()
+    saved = await load(path)
+
+    turns = [
+        Turn(Role.USER, "2+2=", model="starter", id="u", created_at=3.5),
+        Turn(Role.ASSISTANT, "4", model="starter", id="a", created_at=3.5),
+    ]
+    chat = Chat("sums", "", "Be short.", turns, 1.5, Overflow.STOP, 0)
+    assert saved.chats["sums"].chat == chat
+    assert saved.tabs == Tabs(("sums",), "sums")
+    async with opened(path) as store:
+        chat.overflow = Overflow.TRUNCATE_MIDDLE
+        await store.save([ChatChange.of(chat, "")])
+    assert (await load(path)).chats["sums"].chat == chat
 
 
 async def test_only_the_turns_given_are_written_and_the_others_stay(path) -> None:

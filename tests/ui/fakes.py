@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, Signal
 
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import LoadParams, ModelInfo, Role
+from app.engine.types import LoadParams, ModelInfo, Overflow, Role, Speed
 
 
 class FakeEngine(QObject):
@@ -20,10 +20,18 @@ class FakeEngine(QObject):
         super().__init__()
         self.model = model
         self.loads: list[LoadParams] = []
+        self.speeds: list[Speed] = []
+        self.num_abort_alls = 0
 
     def load(self, params: LoadParams) -> None:
         self.loads.append(params)
         self.loading.emit(params.path)
+
+    def set_speed(self, speed: Speed) -> None:
+        self.speeds.append(speed)
+
+    def abort_all(self) -> None:
+        self.num_abort_alls += 1
 
     def finish_load(self, model: ModelInfo) -> None:
         self.model = model
@@ -36,6 +44,7 @@ class FakeSession(QObject):
     changed = Signal()
     text_appended = Signal(str)
     finished = Signal(object)
+    limits_changed = Signal()
 
     def __init__(self, chat: Chat | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,6 +53,7 @@ class FakeSession(QObject):
         self.request_id: str | None = None
         self.sent: list[str] = []
         self.num_stops = 0
+        self.num_keep_goings = 0
 
     @property
     def is_busy(self) -> bool:
@@ -58,6 +68,17 @@ class FakeSession(QObject):
         self.chat.turns += [Turn(Role.USER, text), Turn(Role.ASSISTANT, "", TurnState.STREAMING)]
         self.request_id = f"request {len(self.sent)}"
         self.changed.emit()
+
+    def context_limit(self, n_ctx: int) -> int:
+        return min(n_ctx, self.chat.max_context_tokens or n_ctx)
+
+    def set_limits(self, overflow: Overflow, max_context_tokens: int) -> None:
+        self.chat.overflow, self.chat.max_context_tokens = overflow, max_context_tokens
+        self.limits_changed.emit()
+
+    def keep_going(self) -> None:
+        self.num_keep_goings += 1
+        self.set_limits(Overflow.ROLLING_WINDOW, 0)
 
     def say(self, text: str) -> None:
         self.chat.turns[-1].text += text
@@ -87,6 +108,7 @@ class FakeWorkspace(QObject):
         super().__init__()
         self._sessions: list[FakeSession] = []
         self._closed: list[tuple[FakeSession, int]] = []
+        self.forks: list[tuple[FakeSession, int | None]] = []
         self.current: FakeSession | None = None
 
     @property
@@ -106,6 +128,10 @@ class FakeWorkspace(QObject):
         self.opened.emit(session, index)
         self.set_current(session)
         return session
+
+    def fork(self, session: FakeSession, num_turns: int | None = None) -> FakeSession:
+        self.forks.append((session, num_turns))
+        return self.open(session.chat.fork(num_turns), self._sessions.index(session) + 1)
 
     def close(self, session: FakeSession) -> None:
         if session.is_busy:

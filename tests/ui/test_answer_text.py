@@ -1,8 +1,17 @@
 import pytest
 
 from app.chats.chat import Turn, TurnState
-from app.engine.types import Role, SlotSnapshot, SlotState, Usage
-from app.ui.answer_text import activity_line, context_text, notice_line, num_context_tokens, stats_line
+from app.engine.types import PrefixEnd, Role, SlotSnapshot, SlotState, Usage
+from app.ui.answer_text import (
+    activity_line,
+    context_text,
+    notice_line,
+    num_context_tokens,
+    prefix_end_text,
+    stats_line,
+    usage_rows,
+    usage_times,
+)
 
 DONE = Usage(
     num_prompt_tokens=100,
@@ -22,6 +31,49 @@ def answer(**values: object) -> Turn:
 
 def test_a_finished_answer_tells_model_speed_time_and_what_was_reused() -> None:
     assert stats_line(answer(model="starter", usage=DONE)) == "starter · 41 tok/s · 1.3 s · reused 96%"
+
+
+def test_restored_tokens_were_not_computed_again_either() -> None:
+    usage = Usage(
+        num_prompt_tokens=100, num_restored_tokens=60, num_computed_tokens=40, num_generated_tokens=1
+    )
+    assert stats_line(answer(usage=usage)) == "reused 60%"
+
+
+def test_the_details_account_for_every_token_of_the_prompt() -> None:
+    usage = Usage(1412, 1000, 300, 100, 12 + 38, num_generated_tokens=38)
+    assert [(name, number) for name, number, _ in usage_rows(usage)] == [
+        ("Prompt", "1,412"),
+        ("reused", "1,000"),
+        ("shared", "300"),
+        ("restored", "100"),
+        ("computed", "12"),
+        ("Answer", "38"),
+    ]
+    assert usage_rows(Usage()) == ()
+
+
+def test_the_details_tell_what_was_computed_twice() -> None:
+    paused = Usage(num_prompt_tokens=100, num_computed_tokens=100 + 20 + 110, num_generated_tokens=20)
+    assert usage_rows(paused)[-1] == ("Again", "110", "computed a second time, after a pause")
+
+
+def test_the_details_tell_when_the_first_token_came() -> None:
+    assert usage_times(DONE) == "First token after 0.3 s, 0.1 s of it waiting."
+    assert usage_times(Usage(time_to_first_token_s=0.3)) == "First token after 0.3 s."
+    assert usage_times(Usage()) == ""
+
+
+@pytest.mark.parametrize("prefix_end", list(PrefixEnd))
+def test_every_end_of_the_cached_prefix_is_told_in_a_sentence(prefix_end: PrefixEnd) -> None:
+    text = prefix_end_text(str(prefix_end))
+    assert text.endswith(".")
+    assert text != prefix_end
+
+
+def test_a_later_versions_reason_is_shown_as_it_is() -> None:
+    assert prefix_end_text("moved to another machine") == "moved to another machine"
+    assert prefix_end_text("") == ""
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -52,6 +104,12 @@ def test_an_early_end_is_told_by_a_mark_a_word_and_the_reason() -> None:
     )
     assert notice_line(answer(notice="The context is full.")) == "The context is full."
     assert notice_line(answer()) == ""
+
+
+def test_turns_that_were_left_out_are_told_without_a_mark() -> None:
+    assert (
+        notice_line(answer(notice="The oldest 4 turns were left out.")) == "The oldest 4 turns were left out."
+    )
 
 
 def test_the_context_is_told_as_used_and_whole() -> None:

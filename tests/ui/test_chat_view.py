@@ -2,7 +2,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.chats.chat import TurnState
+from app.chats.chat import Turn, TurnState
+from app.engine.types import Overflow, Role
 from app.ui.chat_view import ChatView
 from app.ui.empty_chat import SAMPLES
 from tests.inspector.reports import decoding
@@ -70,6 +71,50 @@ def test_the_meter_shows_what_the_slot_holds(view: ChatView) -> None:
     assert view.composer.meter.text == "412 / 4,096"
 
 
+def test_the_meter_shows_the_chats_own_cap(view: ChatView, session: FakeSession) -> None:
+    view.set_slot(decoding(0, "sums", 412), 4096)
+    session.set_limits(Overflow.STOP, 1024)
+    assert view.composer.meter.text == "412 / 1,024"
+
+
+def test_what_is_chosen_beside_the_meter_becomes_the_chats(view: ChatView, session: FakeSession) -> None:
+    view.composer.settings.changed.emit(Overflow.ROLLING_WINDOW, 512)
+    assert (session.chat.overflow, session.chat.max_context_tokens) == (Overflow.ROLLING_WINDOW, 512)
+    assert view.composer.settings.text().strip() == "Rolling window"
+
+
+def test_a_chat_opened_with_limits_shows_them(qtbot: QtBot) -> None:
+    session = FakeSession()
+    session.chat.overflow = Overflow.TRUNCATE_MIDDLE
+    view = ChatView(session)  # type: ignore[arg-type]
+    qtbot.addWidget(view)
+    assert view.composer.settings.text().strip() == "Truncate the middle"
+
+
+def test_a_full_chat_goes_on_with_a_rolling_window(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    session.send("Count")
+    session.chat.turns[-1].overflowed = True
+    session.finish(notice="The answer was cut.")
+    answer = view.transcript
+    qtbot.waitUntil(lambda: answer._views != [] and answer._views[-1]._keep_going.isVisible())
+    answer._views[-1]._keep_going.click()
+    assert session.num_keep_goings == 1
+    qtbot.waitUntil(view.composer.editor.hasFocus)
+    qtbot.waitUntil(lambda: not answer._views[-1]._keep_going.isVisible())
+
+
+def test_a_fork_ends_with_the_answer_it_was_asked_for(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    for question in ("a", "b"):
+        session.chat.turns += [Turn(Role.USER, question), Turn(Role.ASSISTANT, question)]
+    with qtbot.waitSignal(view.fork_requested) as forked:
+        view.transcript.fork_requested.emit(session.chat.turns[1])
+    assert forked.args == [view, 2]
+
+
 def test_the_mark_tells_the_state_in_order_of_weight(view: ChatView, session: FakeSession) -> None:
     assert view.mark.word == "idle"
     session.send("Count")
@@ -79,8 +124,10 @@ def test_the_mark_tells_the_state_in_order_of_weight(view: ChatView, session: Fa
     assert view.mark.word == "failed"
     session.send("Again")
     session.finish()
-    view.is_unread = True
+    view.is_unread = view.is_hibernated = True
     assert view.mark.word == "unread"
+    view.is_unread = False
+    assert view.mark.word == "hibernated"
 
 
 def test_a_hidden_chat_goes_on_and_is_drawn_when_shown(view: ChatView, session: FakeSession) -> None:

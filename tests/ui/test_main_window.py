@@ -6,9 +6,12 @@ from PySide6.QtGui import QAction, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMenu, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
+from app.chats.chat import TurnState
+from app.engine.types import HibernatedChat, LoadParams, Overflow, Speed
 from app.look.tokens import DARK, LIGHT, current
 from app.settings import Settings
 from app.ui.main_window import MainWindow
+from app.ui.tab_menu import TabMenu
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 from tests.ui.fakes import FakeEngine, FakeWorkspace
@@ -118,6 +121,136 @@ class TestTabs:
         assert [view.transcript.plain_text() for view in window.tabs.views[:2]] == ["", ""]
         workspace.set_current(workspace.sessions[0])
         assert window.tabs.views[0].transcript.plain_text() == "Count\n1, 2, 3"
+
+
+class TestForks:
+    def test_a_key_forks_the_current_chat(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        workspace.sessions[0].send("Sums")
+        workspace.sessions[0].finish()
+        workspace.new_chat()
+        workspace.set_current(workspace.sessions[0])
+        press(qtbot, window, Qt.Key.Key_K, CTRL | SHIFT)
+        assert [session.chat.display_title for session in workspace.sessions] == [
+            "Sums",
+            "Sums (fork)",
+            "New chat",
+        ]
+        assert workspace.current is workspace.sessions[1]
+
+    def test_an_answer_is_forked_from_where_it_stands(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        session = workspace.sessions[0]
+        for question in ("one", "two"):
+            session.send(question)
+            session.finish()
+        view = window.tabs.current
+        assert view
+        view.transcript.fork_requested.emit(session.chat.turns[1])
+        assert workspace.forks == [(session, 2)]
+
+    def test_the_menu_of_a_tab_is_about_that_tab(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        first = workspace.sessions[0]
+        second = workspace.new_chat()
+        window.tabs.strip.menu_requested.emit(0, window.pos())
+        menu = window.findChild(TabMenu)
+        assert menu
+        assert not menu.isModal()
+        menu.settings_requested.emit()
+        assert workspace.current is first
+        assert window.tabs.views[0].composer.settings.popover.isVisible()
+        window.tabs.views[0].composer.settings.popover.close()
+        menu.fork_requested.emit()
+        assert workspace.forks == [(first, None)]
+        menu.close_requested.emit()
+        assert first not in workspace.sessions
+        assert second in workspace.sessions
+        menu.close()
+
+
+class TestEngine:
+    def test_while_several_chats_are_answered_all_can_be_stopped_at_once(
+        self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, qtbot: QtBot
+    ) -> None:
+        workspace.new_chat()
+        button = window.status.stop_all
+        for session, is_visible in zip(workspace.sessions, (False, True), strict=True):
+            session.send("Count")
+            assert button.isVisible() is is_visible
+        assert button.text() == "Stop all 2"
+        button.click()
+        press(qtbot, window, Qt.Key.Key_Escape, SHIFT)
+        assert engine.num_abort_alls == 2
+        assert [session.num_stops for session in workspace.sessions] == [0, 0]
+
+        workspace.sessions[0].finish(TurnState.STOPPED)
+        assert not button.isVisible()
+        workspace.close(workspace.sessions[1])
+        assert not window.engine_menu.stop_all.isEnabled()
+
+    def test_a_key_opens_the_settings_and_nothing_waits_for_them(
+        self, window: MainWindow, qtbot: QtBot
+    ) -> None:
+        press(qtbot, window, Qt.Key.Key_Comma, CTRL)
+        assert window.engine_menu.dialog.isVisible()
+        assert QApplication.activeModalWidget() is None
+        window.engine_menu.dialog.close()
+
+    def test_applied_settings_load_the_model_again_and_are_remembered(
+        self, window: MainWindow, engine: FakeEngine, tmp_path: Path
+    ) -> None:
+        dialog = window.engine_menu.dialog
+        dialog.applied.emit(dialog.values() | {"n_ctx": 2048, "isolated": True, "speed": "balanced"})
+        path = engine.model.path if engine.model else Path()
+        assert engine.loads == [LoadParams(path, n_ctx=2048, isolated=True)]
+        assert engine.speeds == [Speed.BALANCED]
+        kept = Settings.load(tmp_path / "settings.json")
+        assert (kept.n_ctx, kept.isolated, kept.speed) == (2048, True, "balanced")
+
+    def test_settings_that_failed_are_not_met_again_at_the_next_start(
+        self, window: MainWindow, engine: FakeEngine, tmp_path: Path
+    ) -> None:
+        dialog = window.engine_menu.dialog
+        dialog.applied.emit(dialog.values() | {"n_ctx": 2**24})
+        engine.load_failed.emit(Path("/m/starter.gguf"), "It needs 900 GiB.")
+        assert Settings.load(tmp_path / "settings.json").n_ctx == 0
+
+    def test_a_new_cap_for_all_chats_reaches_every_tab(
+        self, window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(type(workspace.sessions[0]), "context_limit", lambda _session, _n_ctx: 777)
+        window.engine_menu.settings_changed.emit()
+        assert window.tabs.views[0].composer.meter.text == "0 / 777"
+
+    def test_the_settings_of_a_chat_open_by_key_and_escape_only_closes_them(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        session = workspace.sessions[0]
+        session.send("Count")
+        press(qtbot, window, Qt.Key.Key_L, CTRL | SHIFT)
+        view = window.tabs.current
+        assert view
+        popover = view.composer.settings.popover
+        assert popover.isVisible()
+        popover.overflow.chosen.emit("stop")
+        assert session.chat.overflow is Overflow.STOP
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        assert not popover.isVisible()
+        assert session.num_stops == 0
+
+    def test_a_hibernated_chat_is_marked_on_its_tab(
+        self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine
+    ) -> None:
+        chat_id = workspace.sessions[0].chat.id
+        asleep = (HibernatedChat(chat_id, 1210, 2**20, is_on_disk=False),)
+        engine.reported.emit((report(1, hibernated=asleep),))
+        assert "hibernated" in window.tabs.strip.bar.tabToolTip(0)
+        engine.finish_load(model_info(name="big"))
+        assert "idle" in window.tabs.strip.bar.tabToolTip(0)
 
 
 class TestModel:

@@ -1,6 +1,7 @@
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTabBar
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QTabBar
 from pytestqt.qtbot import QtBot
 
 from app.look import marks
@@ -35,7 +36,7 @@ def test_the_tooltip_cannot_become_html(strip: TabStrip) -> None:
 
 def test_each_mark_and_colour_looks_different(strip: TabStrip) -> None:
     images = []
-    for mark in (marks.IDLE, marks.COMPUTING, marks.UNREAD, marks.FAILED):
+    for mark in (marks.IDLE, marks.COMPUTING, marks.UNREAD, marks.FAILED, marks.HIBERNATED):
         for colour in (None, colour_of(0), colour_of(1)):
             strip.set_mark(0, mark, "Sums", None, colour)
             images.append(strip.bar.tabIcon(0).pixmap(strip.bar.iconSize()).toImage())
@@ -56,6 +57,22 @@ def test_a_middle_click_closes_the_tab_under_it(strip: TabStrip, qtbot: QtBot) -
     with qtbot.waitSignal(strip.close_requested) as closed:
         qtbot.mouseClick(strip.bar, Qt.MouseButton.MiddleButton, pos=strip.bar.tabRect(1).center())
     assert closed.args == [1]
+
+
+def test_a_right_click_asks_for_the_menu_of_the_tab_under_it(strip: TabStrip, qtbot: QtBot) -> None:
+    place = strip.bar.tabRect(1).center()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, strip.bar.mapToGlobal(place))
+    with qtbot.waitSignal(strip.menu_requested) as asked:
+        QApplication.sendEvent(strip.bar, event)
+    assert asked.args == [1, strip.bar.mapToGlobal(place)]
+
+
+def test_the_menu_key_asks_for_the_menu_of_the_current_tab(strip: TabStrip, qtbot: QtBot) -> None:
+    strip.bar.setCurrentIndex(2)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
+    with qtbot.waitSignal(strip.menu_requested) as asked:
+        QApplication.sendEvent(strip.bar, event)
+    assert asked.args[0] == 2
 
 
 def test_long_titles_elide_in_the_middle(strip: TabStrip) -> None:

@@ -133,6 +133,66 @@ def test_actions_under_an_answer_appear_without_moving_it(
     assert after == before
 
 
+def test_an_answer_can_be_forked_from_and_explained(
+    transcript: Transcript, turns: list[Turn], qtbot: QtBot
+) -> None:
+    turns[-1].state = TurnState.DONE
+    turns[-1].usage = Usage(412, 300, 64, 28, 20, "edited message", 38)
+    transcript.show()
+    view = answer_view(transcript)
+    with qtbot.waitSignal(transcript.fork_requested) as forked:
+        view._fork.click()
+    assert forked.args == [turns[-1]]
+    assert "An earlier message is another one now" in view._footer.toolTip()
+    assert ">28<" in view._footer.toolTip()
+    assert view._details.isVisible()
+
+
+def test_what_is_still_written_can_neither_be_forked_from_nor_explained(transcript: Transcript) -> None:
+    transcript.show()
+    view = answer_view(transcript)
+    assert not view._fork.isVisible()
+    assert not view._details.isVisible()
+    assert view._footer.toolTip() == ""
+
+
+def test_a_full_chat_that_stops_is_offered_a_rolling_window_until_it_goes_on(
+    transcript: Transcript, turns: list[Turn], qtbot: QtBot
+) -> None:
+    turns[-1].state, turns[-1].overflowed = TurnState.DONE, True
+    turns[-1].notice = "The answer was cut: this chat fills its context of 512 tokens."
+    transcript.set_can_keep_going(True)
+    transcript.show()
+    view = answer_view(transcript)
+    assert view._keep_going.isVisible()
+    assert view._notice.geometry().bottom() < view._keep_going.y()
+    assert view._keep_going.geometry().bottom() < view._footer.y()
+    with qtbot.waitSignal(transcript.keep_going_requested):
+        view._keep_going.click()
+
+    turns += [Turn(Role.USER, "Continue."), Turn(Role.ASSISTANT, "", TurnState.STREAMING)]
+    transcript.mark_dirty()
+    qtbot.waitUntil(lambda: not view._keep_going.isVisible())
+    assert not answer_view(transcript)._keep_going.isVisible()
+
+
+@pytest.mark.parametrize(("overflowed", "can_keep_going"), [(True, False), (False, True)])
+def test_nothing_is_offered_where_the_chat_rolls_already_or_is_not_full(
+    transcript: Transcript, turns: list[Turn], overflowed: bool, can_keep_going: bool
+) -> None:
+    turns[-1].state, turns[-1].overflowed = TurnState.DONE, overflowed
+    transcript.set_can_keep_going(can_keep_going)
+    transcript.show()
+    assert not answer_view(transcript)._keep_going.isVisible()
+
+
+def test_turns_that_were_left_out_are_told_quietly(transcript: Transcript, turns: list[Turn]) -> None:
+    turns[-1].state, turns[-1].notice = TurnState.DONE, "The oldest 4 turns were left out."
+    transcript.show()
+    notice = answer_view(transcript)._notice
+    assert (notice.text(), notice.property("tone")) == ("The oldest 4 turns were left out.", "muted")
+
+
 def test_copy_gives_the_answer_as_the_model_wrote_it(transcript: Transcript, turns: list[Turn]) -> None:
     turns[-1].text = "**55**"
     transcript.show()

@@ -1,0 +1,47 @@
+"""A small button that shows an icon, drawn again when the colours change. GUI thread."""
+
+from PySide6.QtCore import QEvent, QSize
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+
+from app.look.icons import icon
+
+
+class IconButton(QToolButton):
+    """A quiet one always takes its place, but is seen only while revealed or while its parent has focus."""
+
+    def __init__(
+        self, name: str, label: str, side: int, parent: QWidget, is_quiet: bool = False, icon_side: int = 16
+    ) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._is_quiet = is_quiet
+        self._is_revealed = False
+        self.setIconSize(QSize(icon_side, icon_side))
+        self.setFixedSize(side, side)
+        self.set_label(label)
+        self.show_icon()
+
+    def set_label(self, label: str) -> None:
+        self.setToolTip(label)
+        self.setAccessibleName(label)
+
+    def show_icon(self) -> None:
+        self.setIcon(icon(self._name))
+
+    def reveal(self, is_revealed: bool) -> None:
+        self._is_revealed = is_revealed
+        self.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.show_icon()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._is_quiet or self._is_revealed or self._family_has_focus():
+            super().paintEvent(event)
+
+    def _family_has_focus(self) -> bool:
+        focused, parent = QApplication.focusWidget(), self.parentWidget()
+        return focused is not None and parent is not None and parent.isAncestorOf(focused)
