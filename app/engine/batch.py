@@ -58,7 +58,7 @@ class Batch:
         first_pos, end_pos = seq.num_computed_tokens, seq.num_computed_tokens + num_rows
         rows = slice(self.num_rows, self.num_rows + num_rows)
         self.token_ids[rows] = seq.token_ids[first_pos:end_pos]
-        self.positions[rows] = np.arange(first_pos, end_pos)
+        self.positions[rows] = range(first_pos, end_pos)
         self.seq_ids[rows] = seq.slot.seq_id
         self.wants_logits[rows] = 0
         wants_logits = end_pos == len(seq.token_ids)

@@ -107,8 +107,8 @@ class Usage:
 
     Prompt tokens are reused (their cells were warm), shared (their cells are another chat's too), restored
     (their cells were saved) or computed. `prefix_end` tells why not more of them were there already.
-    A paused answer whose cells could not be restored computes tokens again, so `num_computed_tokens` can
-    exceed the prompt.
+    `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, and
+    those that a pause or a shorter prompt made it compute again.
     """
 
     num_prompt_tokens: int = 0

@@ -2,6 +2,7 @@ import pytest
 
 from app.engine.errors import InvalidRequestError
 from app.engine.types import Message, Request, Role, Usage
+from tests.fakes import model_info
 
 HELLO = (Message(Role.USER, "hello"),)
 
@@ -24,3 +25,11 @@ def test_an_empty_stop_string_is_refused():
 def test_speed_leaves_the_first_token_to_the_prompt():
     assert Usage(num_generated_tokens=11, decode_s=2.0).tokens_per_s == 5.0
     assert Usage(num_generated_tokens=1).tokens_per_s == 0.0
+
+
+def test_an_isolated_chat_is_as_long_as_its_own_cells():
+    shared = model_info(n_ctx=1024, n_seq_max=4, n_ctx_train=512)
+    isolated = model_info(n_ctx=1024, n_seq_max=4, n_ctx_train=512, is_unified=False)
+    assert (shared.max_sequence_tokens, isolated.max_sequence_tokens) == (512, 256)
+    assert "trained for no longer" in shared.longer_chats_need
+    assert "larger context" in isolated.longer_chats_need

@@ -47,6 +47,7 @@ class LlamaBackend:
         self._memory = lib.llama_get_memory(context.pointer)
         self._arrays = _BatchArrays(lib.llama_n_batch(context.pointer))
         self._abort_flag = _AbortFlag(context)
+        self._logit_views: dict[int, npt.NDArray[np.float32]] = {}
         self._logit_rows: frozenset[int] = frozenset()  # of the last decode, if that succeeded
         self._unrotated: set[int] = set()  # sequences whose positions moved and whose keys did not yet
         self._cell_reader = CellReader(model, context, info)
@@ -145,7 +146,12 @@ class LlamaBackend:
         """Logits of one row, shape (n_vocab,): a view that the next decode overwrites."""
         pointer = lib.llama_get_logits_ith(self._context.pointer, row)
         assert pointer, f"llama.cpp has no logits for row {row}"
-        return np.ctypeslib.as_array(pointer, (self.model.n_vocab,))
+        address = ctypes.addressof(pointer.contents)
+        view = self._logit_views.get(address)
+        if view is None:  # one for each place in llama.cpp's output buffer, which does not move
+            values = (ctypes.c_float * self.model.n_vocab).from_address(address)
+            view = self._logit_views[address] = np.frombuffer(values, np.float32)
+        return view
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -253,8 +259,8 @@ class LlamaBackend:
             self._check_seq_id(span.seq_id)
             pos_max = self.pos_max(span.seq_id)
             rows = slice(span.first_row, span.first_row + span.num_rows)
-            steps = np.diff(batch.positions[rows])
-            if batch.positions[span.first_row] != pos_max + 1 or (steps != 1).any():
+            has_gap = span.num_rows > 1 and (np.diff(batch.positions[rows]) != 1).any()
+            if batch.positions[span.first_row] != pos_max + 1 or has_gap:
                 raise PositionMismatchError(
                     f"sequence {span.seq_id} is at position {pos_max} in the library, but the batch "
                     f"wants to go on at {batch.positions[span.first_row]}"

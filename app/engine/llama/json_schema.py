@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 from llama_cpp import llama_grammar
 
 from app.engine.errors import InvalidRequestError
-from app.engine.grammar import MAX_GRAMMAR_BYTES, MAX_REPETITIONS, check_grammar
+from app.engine.gbnf import MAX_REPETITIONS
+from app.engine.grammar import MAX_GRAMMAR_BYTES, check_grammar
 
 COUNTS = ("minItems", "maxItems", "minLength", "maxLength")
 MAX_RULES = 100_000  # the converter writes those of optional properties again and again
