@@ -69,6 +69,13 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--temperature", type=float, metavar="T", help="0: the likeliest token (default: the model's own)"
     )
     parser.add_argument("--seed", type=int, metavar="S", help="makes answers above temperature 0 repeatable")
+    following = parser.add_mutually_exclusive_group()
+    following.add_argument(
+        "--grammar", type=_text_of, metavar="FILE", help="answers follow this grammar, in GBNF"
+    )
+    following.add_argument(
+        "--json-schema", type=_text_of, metavar="FILE", help="answers are JSON by this JSON Schema"
+    )
     parser.add_argument("--slots", type=int, metavar="N", help="most prompts answered at the same time")
     parser.add_argument("--ctx", type=int, default=0, metavar="N", help="KV cells of the context")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
@@ -81,9 +88,16 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
+def _text_of(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{name} cannot be read: {error}") from error
+
+
 def _chosen_sampling(options: argparse.Namespace) -> dict[str, Any]:
-    chosen = {"temperature": options.temperature, "seed": options.seed}
-    return {name: value for name, value in chosen.items() if value is not None}
+    names = ("temperature", "seed", "grammar", "json_schema")
+    return {name: vars(options)[name] for name in names if vars(options)[name] is not None}
 
 
 def _request(options: argparse.Namespace, model: ModelInfo, index: int, prompt: str) -> Request:

@@ -63,6 +63,42 @@ def test_a_value_out_of_range_is_said_so(model, capfd):
     assert "temperature must be between" in capfd.readouterr().err
 
 
+def test_answers_follow_a_grammar(model, capfd, tmp_path):
+    path = tmp_path / "digits.gbnf"
+    path.write_text("root ::= [0-9]{4}")
+    assert ask.main([*model, "--grammar", str(path), "--json", "one", "two"]) == 0
+    texts = [json.loads(line)["text"] for line in capfd.readouterr().out.splitlines()]
+    assert [len(text) for text in texts] == [4, 4]
+    assert all(text.isdecimal() for text in texts)
+
+
+def test_answers_follow_a_json_schema(model, capfd, tmp_path):
+    path = tmp_path / "schema.json"
+    path.write_text('{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}')
+    assert ask.main([*model, "--json-schema", str(path), "one"]) == 0
+    assert json.loads(capfd.readouterr().out)["ok"] in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("--grammar", 'root ::= "a', "The grammar cannot be used: line 1: "),
+        ("--json-schema", '{"type": "thing"}', "The JSON schema cannot be used: "),
+    ],
+)
+def test_what_cannot_be_followed_is_said_so(model, capfd, tmp_path, option, text, message):
+    path = tmp_path / "wrong"
+    path.write_text(text)
+    assert ask.main([*model, option, str(path), "hi"]) == 1
+    assert message in capfd.readouterr().err
+
+
+def test_a_grammar_that_cannot_be_read_is_said_so(model, capfd, tmp_path):
+    with pytest.raises(SystemExit, match="2"):
+        ask.main([*model, "--grammar", str(tmp_path / "none.gbnf"), "hi"])
+    assert "none.gbnf cannot be read" in capfd.readouterr().err
+
+
 def test_one_prompt_that_cannot_be_answered_leaves_the_others(model, capfd):
     assert ask.main([*model, "--json", "--max-tokens", "2", "word " * 300, "short"]) == 1
     lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]

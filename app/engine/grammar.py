@@ -9,8 +9,9 @@ in <> behind characters. Knows nothing of the vocabulary and of JSON.
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
@@ -20,9 +21,10 @@ from app.engine.gbnf import Alternative, Characters, GbnfError, Rules, read_gbnf
 ROOT = "root"
 MAX_GRAMMAR_BYTES = 64 << 10
 MAX_RULES_DEEP = 1000  # entered one in the other before the first character
-MAX_WAYS = 1000  # llama.cpp follows all of them, in time that grows faster than their number
+MAX_WAYS = 500  # to go on; llama.cpp compares each with 152,000 tokens, in about a second
+MAX_READINGS = 10_000  # of one token
 LONGEST_RUN = 64  # of one character in one token, as in a line of dashes
-MAX_PLACES = 100_000  # looked at in all; then it is good enough
+MAX_STEPS = 500_000  # of looking at readings; llama.cpp's grammar of C takes 140,000
 MAX_CODE_POINT = 0x10FFFF
 EMPTY = -1  # stack
 
@@ -66,7 +68,9 @@ def _check_names(rules: Rules) -> None:
         for alternative in alternatives:
             for symbol in alternative:
                 if symbol.name and symbol.name not in rules:
-                    raise GbnfError(f"rule {_shown(name)} needs a rule {symbol.name!r}, which is not there")
+                    raise GbnfError(
+                        f"rule {_shown(name)} needs a rule {_shown(symbol.name)}, which is not there"
+                    )
 
 
 def _check_ends(rules: Rules) -> None:
@@ -98,21 +102,19 @@ def _check_beginnings(rules: Rules) -> None:
 
 
 def _check_runs(rules: Rules) -> None:
-    """One token can be many times the same character, and llama.cpp follows every reading of it at once.
+    """One token can be one character many times over, and llama.cpp tries every way to read it at once.
 
-    Where only other texts have too many readings, their number grows slowly enough to be seen in time.
+    Readings of other texts become many slowly, token by token, and the sampler stops when they take too long.
     """
     readings = _Readings(rules)
     code_points = sorted({point for text in _texts(rules) for point in _ends(text)} | {0})
-    for name in [ROOT, *_recursive(rules)]:
-        for code_point in code_points:
-            if readings.num_of_run(name, code_point) > MAX_WAYS:
+    for name, stacks in readings.beginnings(set(_recursive(rules))):
+        for code_point in readings.readable(stacks, code_points):
+            if readings.most_of_run(stacks, code_point) > MAX_READINGS:
                 raise GbnfError(
                     f"rule {_shown(name)} can read {chr(code_point)!r} again and again in more than "
-                    f"{MAX_WAYS:,} ways; what alternatives have in common must come once, before them"
+                    f"{MAX_READINGS:,} ways; write it so that there is one way"
                 )
-        if readings.num_places > MAX_PLACES:
-            return
 
 
 class _Readings:
@@ -128,20 +130,42 @@ class _Readings:
         self._of_rule = {name: [next(numbers) for _ in alternatives] for name, alternatives in rules.items()}
         self._stacks: list[_Stack] = []
         self._numbers: dict[_Stack, int] = {}
+        self._gone_on: dict[int, set[int]] = {}
+        self._num_steps = 0
 
-    @property
-    def num_places(self) -> int:
-        return len(self._stacks)
+    def beginnings(self, recursive: set[str]) -> Iterator[tuple[str, set[int]]]:
+        """Where the readings of a run may begin to be many: at a rule that comes back, and at repetitions."""
+        for name, alternatives in self._of_rule.items():
+            if name == ROOT or name in recursive:
+                yield name, self._before_text(self._entered(name, EMPTY))
+            for alternative in alternatives:
+                was_repeated = False
+                for at, symbol in enumerate(self._alternatives[alternative]):
+                    is_repeated = symbol.max_times != 1
+                    if is_repeated and not was_repeated:
+                        yield name, self._before_text([self._number((alternative, at, 0, 0, EMPTY))])
+                    was_repeated = is_repeated
 
-    def num_of_run(self, name: str, code_point: int) -> int:
-        """In how many ways rule `name` reads a run of one character, at most."""
-        stacks = self._before_text(self._entered(name, EMPTY))
+    def readable(self, stacks: set[int], code_points: list[int]) -> set[int]:
+        """Those of the sorted `code_points` that can be read from `stacks` on."""
+        found: set[int] = set()
+        for alternative, at, _times, offset, _below in map(self._stacks.__getitem__, stacks):
+            found.update(_among(code_points, self._alternatives[alternative][at].text[offset]))
+        return found
+
+    def most_of_run(self, stacks: set[int], code_point: int) -> int:
+        """In how many ways a run of one character can be read from `stacks` on, at most."""
+        self._num_steps += len(stacks)
+        ways = Counter(stacks)
         most = 0
         for _ in range(LONGEST_RUN):
-            read = (self._after_character(stack, code_point) for stack in stacks)
-            stacks = self._before_text([stack for stack in read if stack is not None])
-            most = max(most, len(stacks))
-            if not stacks or most > MAX_WAYS:
+            following: Counter[int] = Counter()
+            for stack, number in ways.items():
+                for after in self._after_character(stack, code_point):
+                    following[after] += number
+            ways = following
+            most = max(most, ways.total())
+            if not ways or most > MAX_READINGS:
                 break
         return most
 
@@ -156,11 +180,14 @@ class _Readings:
 
     def _before_text(self, stacks: list[int]) -> set[int]:
         """`stacks`, gone on through rules and ends of rules to where each next reads a character."""
+        if self._num_steps > MAX_STEPS:
+            raise GbnfError("it has more ways to read a text than can be looked at; make it simpler")
         seen: set[int] = set()
         found: set[int] = set()
         todo = stacks
         while todo:
             number = todo.pop()
+            self._num_steps += 1
             if number == EMPTY or number in seen:
                 continue
             seen.add(number)
@@ -179,15 +206,17 @@ class _Readings:
                     todo += self._entered(symbol.name, self._after_symbol(number))
         return found
 
-    def _after_character(self, number: int, code_point: int) -> int | None:
-        """None: it cannot be read there."""
+    def _after_character(self, number: int, code_point: int) -> Iterable[int]:
         alternative, at, times, offset, below = self._stacks[number]
         text = self._alternatives[alternative][at].text
         if code_point not in text[offset]:
-            return None
+            return ()
         if offset + 1 < len(text):
-            return self._number((alternative, at, times, offset + 1, below))
-        return self._after_symbol(number)
+            return (self._number((alternative, at, times, offset + 1, below)),)
+        after = self._after_symbol(number)
+        if after not in self._gone_on:
+            self._gone_on[after] = self._before_text([after])
+        return self._gone_on[after]
 
     def _after_symbol(self, number: int) -> int:
         alternative, at, times, _offset, below = self._stacks[number]
@@ -213,6 +242,15 @@ def _ends(characters: Characters) -> Iterator[int]:
     """Where being in it begins and ends: one of these is in every set of characters that is made of such."""
     for low, high in characters.ranges:
         yield from (point for point in (low, high + 1) if point <= MAX_CODE_POINT)
+
+
+def _among(code_points: list[int], characters: Characters) -> set[int]:
+    found = {
+        point
+        for low, high in characters.ranges
+        for point in code_points[bisect_left(code_points, low) : bisect_right(code_points, high)]
+    }
+    return set(code_points) - found if characters.negated else found
 
 
 def _recursive(rules: Rules) -> list[str]:
@@ -280,4 +318,4 @@ def _ways(alternative: Alternative, ways: dict[str, int], nullable: set[str]) ->
 
 def _shown(name: str) -> str:
     """A group is shown by the rule it is in."""
-    return repr(name.split("_")[0])
+    return repr(name.split("_")[0][:50])

@@ -153,7 +153,9 @@ class SamplingParams:
                 "An answer follows a grammar or a JSON schema, not both. Leave one out."
             )
         if len(self.json_schema) > MAX_GRAMMAR_BYTES:
-            raise InvalidRequestError(f"A JSON schema may have {MAX_GRAMMAR_BYTES:,} bytes. Simplify it.")
+            raise InvalidRequestError(
+                f"A JSON schema may have {MAX_GRAMMAR_BYTES:,} characters. Simplify it."
+            )
         if self.grammar:
             check_grammar(self.grammar)
 

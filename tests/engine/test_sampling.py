@@ -155,7 +155,7 @@ def test_text_that_c_cannot_take_is_refused(text):
 
 
 def test_a_json_schema_has_its_limit():
-    with pytest.raises(InvalidRequestError, match="may have 65,536 bytes"):
+    with pytest.raises(InvalidRequestError, match="may have 65,536 characters"):
         SamplingParams(json_schema='{"title": "' + "x" * 70_000 + '"}')
 
 

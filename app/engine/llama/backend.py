@@ -150,7 +150,7 @@ class LlamaBackend:
         view = self._logit_views.get(address)
         if view is None:  # one for each place in llama.cpp's output buffer, which does not move
             values = (ctypes.c_float * self.model.n_vocab).from_address(address)
-            view = self._logit_views[address] = np.frombuffer(values, np.float32)
+            view = self._logit_views[address] = np.ctypeslib.as_array(values)
         return view
 
     @cached_property

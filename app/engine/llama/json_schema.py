@@ -34,7 +34,7 @@ def json_schema_to_gbnf(text: str) -> str:
         converter.visit(schema, "")
         grammar = str(converter.format_grammar())
     except RecursionError:
-        _refuse("it is nested too deep")
+        _refuse("it is nested too deep, or too large")
     except InvalidRequestError:
         raise
     except Exception as error:  # a stranger's code on a stranger's schema fails with anything

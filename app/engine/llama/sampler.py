@@ -63,13 +63,14 @@ class LlamaSampler:
         self._backend.context_with_logits(row)
         candidates = self._draw(row)
         logits = self._backend.logits(row)
-        logprobs = _log_softmax(logits)
+        normaliser = _log_sum_exp(logits)
         probabilities = np.zeros_like(logits)
         probabilities[candidates.left["id"]] = candidates.left["p"]
 
         def told(token_id: int) -> TokenLogprob:
             text = self._backend.written_piece(token_id)
-            return TokenLogprob(token_id, text, float(logprobs[token_id]), float(probabilities[token_id]))
+            logprob = float(logits[token_id]) - normaliser
+            return TokenLogprob(token_id, text, logprob, float(probabilities[token_id]))
 
         likeliest = tuple(told(token_id) for token_id in _highest(logits, num_logprobs))
         return SampledToken(told(candidates.selected), likeliest)
@@ -148,13 +149,13 @@ def _check_time(seconds: float) -> None:
 
 def _highest(logits: npt.NDArray[np.float32], number: int) -> list[int]:
     number = min(number, len(logits))
-    token_ids = np.argpartition(-logits, number - 1)[:number]
+    token_ids = np.argpartition(logits, -number)[-number:]
     return [int(token_id) for token_id in token_ids[np.argsort(-logits[token_ids], kind="stable")]]
 
 
-def _log_softmax(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    shifted: npt.NDArray[np.float64] = logits.astype(np.float64) - logits.max()
-    return shifted - float(np.log(np.exp(shifted).sum()))
+def _log_sum_exp(logits: npt.NDArray[np.float32]) -> float:
+    peak = logits.max()
+    return float(peak) + float(np.log(np.exp(logits - peak).sum(dtype=np.float64)))
 
 
 def _samplers(params: SamplingParams, backend: LlamaBackend) -> Iterator[object]:
