@@ -69,12 +69,15 @@ def run(options: argparse.Namespace) -> int:
 def _round(engine: Engine, backend: LlamaBackend, number: int, options: argparse.Namespace) -> Round:
     prompt = workload.token_ids(options.prompt_tokens, f"{INTRUDER} {number}")
     bare_s = {chunk: bare_loop.first_token_s(backend, prompt, chunk) for chunk in options.chunks}
-    timed = TimedEngine(engine)
-    alone_s = _alone_s(timed, prompt)
-    for chat_id in TALKING:
-        timed.ask(chat_id, workload.token_ids(options.history, f"{chat_id} {number}"), max_tokens=N_CTX)
-    intrusions = {speed: _intrude(timed, speed, prompt, options.calm_steps) for speed in Speed}
-    timed.close_all()
+    alone_s = _alone_s(TimedEngine(engine), prompt)
+    intrusions = {}
+    for speed in Speed:
+        timed = TimedEngine(engine)
+        for chat_id in TALKING:  # new ones: what the others hold makes a prompt slower, and they grow
+            history = workload.token_ids(options.history, f"{chat_id} {number} {speed}")
+            timed.ask(chat_id, history, max_tokens=N_CTX)
+        intrusions[speed] = _intrude(timed, speed, prompt, options.calm_steps)
+        timed.close_all()
     return Round(bare_s, alone_s, intrusions)
 
 
