@@ -32,9 +32,7 @@ class Scheduler:
         self._budget = budget
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []  # in the order in which they were let in
-        self.refitting: list[
-            Sequence
-        ] = []  # they come back with a shorter prompt
+        self.refitting: list[Sequence] = []  # they come back with a shorter prompt
         self._leaders: dict[Sequence, tuple[Sequence, int]] = {}
 
     @property
