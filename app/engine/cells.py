@@ -34,6 +34,10 @@ class CellLedger:
     def num_shared_cells(self, seq_id: int) -> int:
         return self._num_shared_of[seq_id]
 
+    def num_own_cells(self, seq_id: int) -> int:
+        """Cells that nobody else holds."""
+        return self.num_cells(seq_id) - self.num_shared_cells(seq_id)
+
     def has_shared_cells_from(self, seq_id: int, pos: int) -> bool:
         return any(cell in self._sharers for cell in self._cells[seq_id][pos:])
 

@@ -91,9 +91,7 @@ class SlotPool:
     def num_cells_of_running(self) -> int:
         """All used cells but those that only idle slots hold."""
         idle = [slot.seq_id for slot in self._warm()]
-        return self.cells.num_used - sum(
-            self.cells.num_cells(seq_id) - self.cells.num_shared_cells(seq_id) for seq_id in idle
-        )
+        return self.cells.num_used - sum(map(self.cells.num_own_cells, idle))
 
     def num_held_by_running(self, seq: Sequence) -> int:
         """Tokens of `seq` whose cells a running sequence holds, so that it can share them."""
@@ -112,17 +110,22 @@ class SlotPool:
 
     def release(self, slot: Slot) -> None:
         """Take the slot back. Its cells stay for the chat's next turn, unless there will be none."""
-        seq = self._take_back(slot)
+        seq = self.set_aside(slot)
         if not seq.request.keep_cells:
             self.clear(slot)
 
-    def set_aside(self, slot: Slot) -> None:
-        """Take the slot back from an answer that goes on soon. Its cells stay as long as there is room."""
-        self._take_back(slot)
+    def set_aside(self, slot: Slot) -> Sequence:
+        """Take the slot back from its sequence. The cells stay as long as there is room."""
+        seq = slot.leased_to
+        assert seq is not None
+        slot.leased_to = seq.slot = None
+        slot.last_used_at, slot.last_usage = time.perf_counter(), seq.usage
+        self._note_change(slot)
+        return seq
 
     def suspend(self, slot: Slot) -> None:
         """Take the slot back from an answer that goes on later. Its state is saved, its cells are freed."""
-        self._take_back(slot)
+        self.set_aside(slot)
         self.hibernate(slot)
 
     def clear(self, slot: Slot) -> None:
@@ -182,8 +185,7 @@ class SlotPool:
         idle = [
             slot
             for slot in self._warm()
-            if slot.chat_id != self.front_chat_id
-            and self.cells.num_cells(slot.seq_id) - self.cells.num_shared_cells(slot.seq_id) >= min_cells
+            if slot.chat_id != self.front_chat_id and self.cells.num_own_cells(slot.seq_id) >= min_cells
         ]
         return min(idle, key=self._age, default=None)
 
@@ -373,14 +375,6 @@ class SlotPool:
             self._last_turns.popitem(last=False)
 
     # Slots.
-
-    def _take_back(self, slot: Slot) -> Sequence:
-        seq = slot.leased_to
-        assert seq is not None
-        slot.leased_to = seq.slot = None
-        slot.last_used_at, slot.last_usage = time.perf_counter(), seq.usage
-        self._note_change(slot)
-        return seq
 
     def _warm(self) -> list[Slot]:
         return [slot for slot in self.slots if slot.state is SlotState.WARM]

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.engine.types import HibernatedChat
+from app.inspector.row_table import RowTable
 from app.look.figures import count, mebibytes
-from app.look.fonts import small_font, tabular
 
 Index = QModelIndex | QPersistentModelIndex
 NUM_COLUMNS = 4
@@ -70,20 +70,13 @@ class HibernatedModel(QAbstractTableModel):
         return None
 
 
-class HibernatedTable(QTableView):
+class HibernatedTable(RowTable):
     chat_activated = Signal(str)
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__("Hibernated chats", parent)
         self.chats = HibernatedModel(self)
         self.setModel(self.chats)
-        self.setFont(tabular(small_font()))
-        self.setAccessibleName("Hibernated chats")
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()

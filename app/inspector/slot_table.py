@@ -17,8 +17,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
 from app.engine.types import SlotSnapshot, SlotState
+from app.inspector.row_table import RowTable
 from app.inspector.slot_text import COLUMNS, SEQ, STATE, TAB, TIPS, slot_texts, state_mark, widest_texts
-from app.look.fonts import small_font, tabular
 from app.look.marks import Mark
 from app.look.painted import paint_mark, paint_swatch
 from app.look.sequence_colours import colour_of
@@ -97,21 +97,14 @@ class SlotModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._slots) - 1, len(COLUMNS) - 1))
 
 
-class SlotTable(QTableView):
+class SlotTable(RowTable):
     chat_activated = Signal(str)
 
     def __init__(self, model: SlotModel, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__("Slots", parent)
         self._slots = model
         self.setModel(model)
         self.setItemDelegate(_SlotDelegate(self))
-        self.setFont(tabular(small_font()))
-        self.setAccessibleName("Slots")
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
