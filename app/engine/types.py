@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from app.engine.errors import InvalidRequestError
 from app.engine.sampling import SamplingParams
 
@@ -50,11 +53,15 @@ class Request:
     `keep_cells` False is for a chat that has no next turn: its cells are freed with its last token.
     `max_context_tokens` caps prompt and answer together below what the context holds.
     `num_logprobs` asks how likely each token was, and so many others in its place; 0 asks nothing.
+    `prompt` stands for `messages` where the caller writes the whole prompt: pieces of text, in which control
+    tokens count, and token ids. The answer goes on behind `answer_start`, which is part of it: text in which
+    no control tokens count, or token ids. `template_variables` is a JSON object of what the chat template is
+    given besides the messages, such as tools.
     """
 
     request_id: str
     chat_id: str
-    messages: tuple[Message, ...]
+    messages: tuple[Message, ...] = ()
     sampling: SamplingParams | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
@@ -62,9 +69,12 @@ class Request:
     overflow: Overflow = Overflow.STOP
     max_context_tokens: int | None = None
     num_logprobs: int = 0
+    prompt: tuple[str | int, ...] = ()
+    answer_start: str | tuple[int, ...] = ()
+    template_variables: str = ""
 
     def __post_init__(self) -> None:
-        if not self.messages:
+        if not self.messages and not self.prompt:
             raise InvalidRequestError("There is no message to answer.")
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InvalidRequestError(f"max_tokens must be at least 1, not {self.max_tokens}.")
@@ -158,6 +168,7 @@ class Output:
 
     `notice` tells why an answer ended early (ERROR, or LENGTH by a full context), and what of the chat was
     left out of the context. Only the last output has one. `found_no_room`: the chat does not fit its context.
+    `token_ids` are the new tokens, also those whose text is still held back.
     """
 
     request_id: str
@@ -168,6 +179,7 @@ class Output:
     usage: Usage = field(default_factory=Usage)
     logprobs: tuple[SampledToken, ...] = ()
     found_no_room: bool = False
+    token_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +234,34 @@ class SlotSnapshot:
     num_shared_cells: int = 0
     num_pending_tokens: int = 0  # still to compute
     usage: Usage = field(default_factory=Usage)
+    max_context_tokens: int = 0  # how long its chat may get; 0 while empty
+    is_pinned: bool = False
 
     @property
     def is_running(self) -> bool:
         """An answer is being made in it."""
         return self.state in (SlotState.PREFILL, SlotState.DECODE)
+
+
+class WaitReason(StrEnum):
+    """Why a request has no slot now."""
+
+    QUEUED = "waiting"
+    SHARES_PREFIX = "waiting for a shared prefix"  # that a running prompt computes
+    PAUSED = "paused"  # its answer had begun; its cells were needed
+    REFITTING = "making a shorter prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRequest:
+    """A request without a slot, in the order in which they are let in."""
+
+    request_id: str
+    chat_id: str
+    reason: WaitReason
+    num_prompt_tokens: int
+    num_generated_tokens: int
+    waiting_s: float  # since it was submitted, or paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +290,59 @@ class Span:
     num_generated_tokens: int  # after the step
     max_tokens: int | None
     is_prefill: bool = False
+    token_bytes: bytes = b""  # the rows' tokens as int32, as the batch had them
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        return tuple(memoryview(self.token_bytes).cast("i"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellMap:
+    """Every cell of the context at the end of a step, in the library's order. Read-only arrays.
+
+    `pos` and `token_ids`: shape (n_ctx,), int32, -1 where the cell is free. `holders`: shape
+    (n_ctx, num_words), uint64; bit `seq_id % 64` of word `seq_id // 64` is set for each sequence that holds
+    the cell.
+    """
+
+    pos: npt.NDArray[np.int32]
+    token_ids: npt.NDArray[np.int32]
+    holders: npt.NDArray[np.uint64]
+    high_water: int = 0  # cells used at most since the model was loaded
+
+
+@dataclass(frozen=True, slots=True)
+class CellCheck:
+    """Our books beside the library's: how many cells were compared, and what differs, if anything."""
+
+    step: int
+    num_cells: int
+    difference: str = ""
+    can_compare: bool = True  # False: this model's memory is not made of cells that can be listed
+
+    @property
+    def agrees(self) -> bool:
+        return not self.difference
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTexts:
+    """How tokens are written; a control token by its name. `texts` has one entry for each of `token_ids`."""
+
+    token_ids: tuple[int, ...]
+    texts: tuple[bytes, ...]
+
+
+Answer = CellCheck | TokenTexts
+
+
+@dataclass(frozen=True, slots=True)
+class PauseState:
+    """The batcher stands still: why, and what it computes next."""
+
+    reason: str  # "" for somebody's wish, else the condition that came true, in words
+    planned: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +361,14 @@ class StepReport:
     events: tuple[str, ...] = ()  # rare things worth a line: evicted, paused, no room
     leases: tuple[Lease, ...] = ()  # of this step
     hibernated: tuple[HibernatedChat, ...] = ()
+    started_at: float = 0.0  # `time.perf_counter()` seconds
+    return_code: int = 0  # what llama_decode returned, if it was called
+    sample_ms: float = 0.0  # part of `update_ms`
+    waiting: tuple[WaitingRequest, ...] = ()
+    last_check: CellCheck | None = None  # the newest comparison of all cells with the library
+    cell_map: CellMap | None = None
+    pause: PauseState | None = None  # None: it runs
+    answers: tuple[Answer, ...] = ()
 
     @property
     def num_rows(self) -> int:

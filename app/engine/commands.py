@@ -1,0 +1,131 @@
+"""What can be asked of the engine besides answers: the inspector's questions and its levers.
+
+Frozen values for the mailbox, so any thread may make and post them. What comes back stands in the next
+`StepReport`: in `answers`, `pause` or `events`.
+"""
+
+from dataclasses import dataclass
+
+# The batcher, step by step.
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Compute nothing more until `Resume`. What would be computed next is told by `StepReport.pause`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class StepOnce:
+    """While paused: run the batch that was planned, then pause again."""
+
+
+@dataclass(frozen=True, slots=True)
+class UntilPosition:
+    """Sequence `seq_id` holds position `pos`."""
+
+    seq_id: int
+    pos: int
+
+
+@dataclass(frozen=True, slots=True)
+class UntilToken:
+    """Any answer, or the one of `chat_id`, gets this token."""
+
+    token_id: int
+    chat_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UntilEnd:
+    """Any answer, or the one of `chat_id`, ends."""
+
+    chat_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UntilDecodeFails:
+    """`llama_decode` returns anything but 0."""
+
+
+StopCondition = UntilPosition | UntilToken | UntilEnd | UntilDecodeFails
+
+
+@dataclass(frozen=True, slots=True)
+class RunUntil:
+    """Go on, and pause after the step in which `condition` came true, or when there is nothing left to do."""
+
+    condition: StopCondition
+
+
+# One chat's cells.
+
+
+@dataclass(frozen=True, slots=True)
+class Hibernate:
+    """Save the cells of an idle chat and free them."""
+
+    chat_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Bring the saved cells of a chat back into a slot, before it asks for anything."""
+
+    chat_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearCells:
+    """Free the cells of an idle chat without saving them: its next turn computes everything."""
+
+    chat_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Never hibernate or evict this chat's cells, nor pause it, while that can be avoided."""
+
+    chat_id: str
+    is_pinned: bool = True
+
+
+# Questions. Each answer names its question.
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCells:
+    """Compare our books with the library cell by cell now. Answer: a `CellCheck`."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchCells:
+    """Add a `CellMap` to the reports, at most ten a second, as long as somebody watches."""
+
+    is_watching: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeTokens:
+    """How these tokens are written. Answer: a `TokenTexts`."""
+
+    token_ids: tuple[int, ...]
+
+
+Command = (
+    Pause
+    | Resume
+    | StepOnce
+    | RunUntil
+    | Hibernate
+    | Restore
+    | ClearCells
+    | Pin
+    | CheckCells
+    | WatchCells
+    | DescribeTokens
+)
