@@ -27,6 +27,8 @@ class Answer:
     notice: str = ""
     usage: Usage = field(default_factory=Usage)
     found_no_room: bool = False
+    token_ids: tuple[int, ...] = ()
+    stopping_word: str = ""
 
 
 @dataclass
@@ -45,9 +47,11 @@ class Run:
             answer = self.answers.setdefault(output.request_id, Answer())
             assert answer.finish_reason is None, "an output came after the last one"
             answer.text += output.text
+            answer.token_ids += output.token_ids
             answer.usage = output.usage
             answer.finish_reason, answer.notice = output.finish_reason, output.notice
             answer.found_no_room = output.found_no_room
+            answer.stopping_word = output.stopping_word
 
 
 def request(

@@ -7,15 +7,15 @@ its sequence, so one wrong cell changes the answer.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
+from app.engine.cells import UsedCells, num_words
 from app.engine.errors import (
     BadLogitsError,
     DecodeError,
@@ -25,6 +25,7 @@ from app.engine.errors import (
 )
 from app.engine.sampling import SamplingParams
 from app.engine.types import ModelInfo, SampledToken, TokenLogprob
+from tests.fake_cells import Cell, FakeCells, NoRoomError
 
 CONTROL = {"<|endoftext|>": 256, "<|im_start|>": 257, "<|im_end|>": 258}
 END = CONTROL["<|im_end|>"]
@@ -49,15 +50,6 @@ def model_info(**changes: object) -> ModelInfo:
     return ModelInfo(**(values | changes))  # type: ignore[arg-type]
 
 
-@dataclass(eq=False)
-class Cell:
-    """One KV cell: held by every sequence in `seq_ids`."""
-
-    token_id: int
-    pos: int
-    seq_ids: set[int] = field(default_factory=set)
-
-
 class CountingBackend:
     """Counts cells and samplers; `batches` remembers what every decode was given."""
 
@@ -74,13 +66,14 @@ class CountingBackend:
     ) -> None:
         """`next_token` chooses from all tokens of a sequence; `before_decode` may raise what a decode can."""
         self.model = model_info(**model)
-        self.cells: list[Cell] = []
+        self.memory = FakeCells(self.model)
         self.batches: list[dict[int, list[int]]] = []  # seq_id -> positions
         self.num_samplers = 0
         self._next_token = next_token or pseudo_random_token
         self._before_decode = before_decode
         self._rows: dict[int, list[int]] = {}
         self.is_interrupted = False
+        self.log_lines: list[str] = []
         self._unrotated: set[int] = set()  # as in llama.cpp, the next decode rotates moved keys
 
     # Any thread.
@@ -96,8 +89,20 @@ class CountingBackend:
     def token_piece(self, token_id: int) -> bytes:
         return bytes([token_id]) if token_id < 256 else b""
 
+    def written_piece(self, token_id: int) -> bytes:
+        name = next((name for name, control in CONTROL.items() if control == token_id), "")
+        return name.encode() or self.token_piece(token_id)
+
+    def take_log_lines(self) -> list[str]:
+        lines, self.log_lines = self.log_lines, []
+        return lines
+
     def is_end_of_generation(self, token_id: int) -> bool:
         return token_id == END
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        return frozenset({END})
 
     def control_texts(self) -> frozenset[str]:
         return frozenset(CONTROL)
@@ -123,15 +128,27 @@ class CountingBackend:
         self._before_decode(batch)
         self._check(batch)
         self._unrotated.clear()
-        if not self._has_room(Counter(batch.seq_ids[: batch.num_rows].tolist())):
-            raise NoKvCellsError(f"no room for {batch.num_rows} rows")
+        rows = slice(batch.num_rows)
+        columns = batch.seq_ids[rows], batch.positions[rows], batch.token_ids[rows]
+        try:
+            self.memory.decode(list(zip(*(column.tolist() for column in columns), strict=True)))
+        except NoRoomError:
+            raise NoKvCellsError(f"no room for {batch.num_rows} rows") from None
         self.batches.append({})
         for row in range(batch.num_rows):
-            self._compute(batch, row)
+            self._note_computed(batch, row)
 
-    def new_sampler(self, params: SamplingParams, prompt_token_ids: Sequence[int]) -> CountingSampler:
+    def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
+        if first_pos == self.pos_max(seq_id) + 1:
+            return ""
+        return f"the tokens of sequence {seq_id} in the input batch have inconsistent sequence positions"
+
+    def new_sampler(
+        self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0
+    ) -> CountingSampler:
         self.check_sampling(params)
-        return CountingSampler(self)
+        assert 0 <= num_start_tokens < len(prompt_token_ids) or not num_start_tokens
+        return CountingSampler(self, params.ignore_eos)
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
         self._check_seq_id(seq_id)
@@ -139,10 +156,7 @@ class CountingBackend:
             return False
         if num_tokens == 0:
             self._unrotated.discard(seq_id)
-        for cell in self.cells:
-            if cell.pos >= num_tokens:
-                cell.seq_ids.discard(seq_id)
-        self.cells = [cell for cell in self.cells if cell.seq_ids]
+        self.memory.seq_rm(seq_id, num_tokens)
         return True
 
     def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
@@ -151,8 +165,7 @@ class CountingBackend:
         assert self.model.can_share_cells, "sharing what cannot be shared"
         assert self.pos_max(target) == -1, "merging two sequences"
         assert 0 < num_tokens <= self.pos_max(source) + 1
-        for cell in self._cells_of(source)[:num_tokens]:
-            cell.seq_ids.add(target)
+        self.memory.seq_cp(source, target, num_tokens)
         if source in self._unrotated:
             self._unrotated.add(target)
 
@@ -162,34 +175,40 @@ class CountingBackend:
         held = self._cells_of(seq_id)
         assert 0 <= start < end <= len(held), f"no positions {start} … {end - 1} to remove"
         assert all(cell.seq_ids == {seq_id} for cell in held[start:]), "moving the cells of others"
-        self.cells = [cell for cell in self.cells if cell not in held[start:end]]
-        for cell in held[end:]:
-            cell.pos -= end - start
+        self.memory.seq_rm(seq_id, start, end)
+        self.memory.seq_add(seq_id, end, start - end)
         self._unrotated.add(seq_id)
 
     def save_state(self, seq_id: int) -> npt.NDArray[np.uint8]:
-        """A header of two numbers, then the token of each cell in order of position."""
+        """A header of two numbers, then the position and the token of each cell, in order of the cells."""
         self._check_seq_id(seq_id)
         assert seq_id not in self._unrotated, "keys are not rotated yet"
-        tokens = self.tokens_of(seq_id)
-        return np.array([STATE_MAGIC, len(tokens), *tokens], np.int32).view(np.uint8)
+        saved = self.memory.saved(seq_id)
+        return np.array([STATE_MAGIC, len(saved), *chain(*saved)], np.int32).view(np.uint8)
 
     def restore_state(self, seq_id: int, state: npt.NDArray[np.uint8]) -> bool:
         self.truncate(seq_id, 0)
         assert state.dtype == np.uint8
         words = state[: state.size // 4 * 4].view(np.int32).tolist()
-        if state.size % 4 or words[:2] != [STATE_MAGIC, len(words) - 2]:
+        if state.size % 8 or words[:2] != [STATE_MAGIC, len(words) // 2 - 1]:
             return False
-        tokens = words[2:]
-        if not self._has_room({seq_id: len(tokens)}):
+        try:
+            self.memory.restore(seq_id, list(zip(words[2::2], words[3::2], strict=True)))
+        except NoRoomError:
             return False
-        self.cells += [Cell(token_id, pos, {seq_id}) for pos, token_id in enumerate(tokens)]
         return True
 
-    def cell_holders(self) -> list[tuple[int, tuple[int, ...]]] | None:
+    def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
+        return None if self.model.is_recurrent else state.view(np.int32)[2::2]
+
+    def used_cells(self) -> UsedCells | None:
         if self.model.is_recurrent:
             return None
-        return [(cell.pos, tuple(sorted(cell.seq_ids))) for cell in self.cells]
+        holders = np.zeros((len(self.cells), num_words(self.model.n_seq_max)), np.uint64)
+        for at, cell in enumerate(self.cells):
+            for seq_id in cell.seq_ids:
+                holders[at, seq_id // 64] |= np.uint64(1 << seq_id % 64)
+        return UsedCells(np.array([cell.pos for cell in self.cells], np.int32), holders)
 
     def pos_min(self, seq_id: int) -> int:
         return min((cell.pos for cell in self._cells_of(seq_id)), default=-1)
@@ -199,6 +218,11 @@ class CountingBackend:
 
     # For tests.
 
+    @property
+    def cells(self) -> list[Cell]:
+        """The used ones in order of their index."""
+        return self.memory.used
+
     def tokens_of(self, seq_id: int) -> list[int]:
         return [cell.token_id for cell in self._cells_of(seq_id)]
 
@@ -207,15 +231,7 @@ class CountingBackend:
         return self._next_token(self._rows[row])
 
     def _cells_of(self, seq_id: int) -> list[Cell]:
-        held = [cell for cell in self.cells if seq_id in cell.seq_ids]
-        return sorted(held, key=lambda cell: cell.pos)
-
-    def _has_room(self, num_new: Mapping[int, int]) -> bool:
-        """For so many cells more of each sequence."""
-        if self.model.is_unified:
-            return len(self.cells) + sum(num_new.values()) <= self.model.n_ctx
-        held = {seq_id: len(self._cells_of(seq_id)) for seq_id in num_new}
-        return all(held[seq_id] + count <= self.model.n_ctx_seq for seq_id, count in num_new.items())
+        return self.memory.of(seq_id)
 
     def _check_seq_id(self, seq_id: int) -> None:
         assert 0 <= seq_id < self.model.n_seq_max, f"seq_id {seq_id} is out of range"
@@ -240,22 +256,23 @@ class CountingBackend:
             last_pos[seq_id] = position
         assert list(last_pos) == sorted(last_pos), "rows are not sorted by seq_id"
 
-    def _compute(self, batch: Batch, row: int) -> None:
+    def _note_computed(self, batch: Batch, row: int) -> None:
         seq_id, position = int(batch.seq_ids[row]), int(batch.positions[row])
-        self.cells.append(Cell(int(batch.token_ids[row]), position, {seq_id}))
         self.batches[-1].setdefault(seq_id, []).append(position)
         if batch.wants_logits[row]:
             self._rows[row] = self.tokens_of(seq_id)
 
 
 class CountingSampler:
-    def __init__(self, backend: CountingBackend) -> None:
+    def __init__(self, backend: CountingBackend, ignore_eos: bool) -> None:
         self._backend = backend
+        self._ignore_eos = ignore_eos
         self._open = True
         backend.num_samplers += 1
 
     def sample(self, row: int) -> int:
-        return self._backend.choose(row)
+        token_id = self._backend.choose(row)
+        return ord("a") if self._ignore_eos and token_id == END else token_id
 
     def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:
         token_id = self.sample(row)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
+from app.engine.cells import UsedCells
 from app.engine.sampling import SamplingParams
 from app.engine.types import ModelInfo, SampledToken
 
@@ -47,7 +48,17 @@ class Backend(Protocol):
     def token_piece(self, token_id: int) -> bytes:
         """The bytes a token stands for; none for a control token."""
 
+    def written_piece(self, token_id: int) -> bytes:
+        """As `token_piece`, but the name of a control token."""
+
+    def take_log_lines(self) -> list[str]:
+        """The library's warnings and errors since the last call, the oldest lost if they were many."""
+
     def is_end_of_generation(self, token_id: int) -> bool: ...
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """All that end an answer."""
 
     def control_texts(self) -> frozenset[str]:
         """How the control tokens are written, such as `<|im_end|>`."""
@@ -73,8 +84,20 @@ class Backend(Protocol):
         back), PositionMismatchError (refused before the call).
         """
 
-    def new_sampler(self, params: SamplingParams, prompt_token_ids: Sequence[int]) -> Sampler:
-        """Raises InvalidRequestError, such as for a grammar that cannot be followed."""
+    def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
+        """What the library itself says to tokens at positions that `decode` would not let through.
+
+        Empty if it took them: clear the sequence then. For the self-test.
+        """
+
+    def new_sampler(
+        self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0
+    ) -> Sampler:
+        """The last `num_start_tokens` of the prompt are the beginning of the answer.
+
+        Raises InvalidRequestError for a grammar that cannot be followed, or that they do not follow, and
+        GrammarError for one that takes too long.
+        """
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
         """Drop every cell of `seq_id` from position `num_tokens` on; 0 clears it.
@@ -101,10 +124,16 @@ class Backend(Protocol):
         empty then. Damaged data is not always noticed: check it before.
         """
 
-    def cell_holders(self) -> list[tuple[int, tuple[int, ...]]] | None:
-        """Every used cell as the library sees it: its position and the sequences that hold it.
+    def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
+        """The positions in a saved state, in the order in which its cells lay; they are restored in that order.
 
-        None for memory that does not consist of one kind of cells.
+        None for memory without a cell for each token.
+        """
+
+    def used_cells(self) -> UsedCells | None:
+        """Every used cell as the library sees it, in its order.
+
+        None for memory without a cell for each token.
         """
 
     def pos_min(self, seq_id: int) -> int: ...

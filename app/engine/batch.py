@@ -44,6 +44,16 @@ class Batch:
         self.num_rows = 0
         self.spans: list[BatchSpan] = []
 
+    @property
+    def is_current(self) -> bool:
+        """There are rows, and every sequence still stands where it stood when they were added."""
+        return bool(self.spans) and all(
+            span.seq.slot is not None
+            and span.seq.slot.seq_id == span.seq_id
+            and span.seq.num_computed_tokens == span.first_pos
+            for span in self.spans
+        )
+
     def clear(self) -> None:
         self.num_rows = 0
         self.spans.clear()

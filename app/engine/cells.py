@@ -1,24 +1,74 @@
-"""The books of the unified KV cache: which sequences hold which cells.
+"""The books of the KV cache: each cell's position, token and holders, by the cell's index.
 
-Knows numbers, not tokens. The library never tells who shares a cell with whom, so every change of its
-memory is entered here by `SlotPool`, its only user. Engine thread only.
+The library tells neither who shares a cell with whom nor where a cell lies. So every change of its memory is
+entered here by `SlotPool`, its only user, and the way in which llama.cpp chooses cells is followed step by
+step: `find_slot`, `apply_ubatch` and `seq_rm` of its llama-kv-cache.cpp, `split_simple` and `split_equal` of
+its llama-batch.cpp. Where a model's memory is more than plain cells (sliding window, recurrent), the counts
+are right and the indices are only ours. Engine thread only.
 """
 
-from itertools import count, repeat
+from __future__ import annotations
 
-from app.engine.types import CellUsage
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from app.engine.types import CellMap, CellUsage
+
+if TYPE_CHECKING:
+    from app.engine.batch import Batch
+    from app.engine.types import ModelInfo
+
+Places = npt.NDArray[np.intp]  # cell indices
+Ints = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]  # one bit a sequence
+Chunk = tuple[slice, Places]  # rows of a batch, and their cells
+
+WATCH_PERIOD_S = 0.1
+WORD_BITS = 64
+FREE = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UsedCells:
+    """All used cells in order of their index: `pos` of shape (n,), `holders` of shape (n, num_words)."""
+
+    pos: npt.NDArray[np.int32]
+    holders: Words
+
+    def listed(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Position and holders of each, for people."""
+        return [(int(pos), _seq_ids(words)) for pos, words in zip(self.pos, self.holders, strict=True)]
 
 
 class CellLedger:
-    """Cells in order of position for each `seq_id`; a cell held by several is used once and shared."""
+    """A cell held by several sequences is used once and shared."""
 
-    def __init__(self, num_cells: int, num_seqs: int) -> None:
-        self.num_total = num_cells
-        self.num_used = 0
-        self._names = count()
-        self._cells: list[list[int]] = [[] for _ in range(num_seqs)]
-        self._sharers: dict[int, set[int]] = {}  # only cells with two holders or more
-        self._num_shared_of = [0] * num_seqs
+    def __init__(self, model: ModelInfo) -> None:
+        self.num_total = model.n_ctx
+        self.high_water = 0  # cells used at most so far
+        num_seqs = model.n_seq_max
+        num_streams = 1 if model.is_unified else num_seqs
+        self._n_ubatch = model.n_ubatch
+        self._stream_size = model.n_ctx // num_streams
+        self._stream_of = [0] * num_seqs if num_streams == 1 else list(range(num_seqs))
+        self._heads = [0] * num_streams  # where the library looks next, counted from the stream's first cell
+        self._num_used_in = [0] * num_streams
+        self._num_shared = 0
+        self._pos = np.full(model.n_ctx, FREE, np.int32)
+        self._token_ids = np.full(model.n_ctx, FREE, np.int32)
+        self._holders = np.zeros((num_words(num_seqs), model.n_ctx), np.uint64)
+        self._word_of, self._bit_of = words_and_bits(num_seqs)
+        self._places = [array("i") for _ in range(num_seqs)]  # by position
+        self._shared_counts: dict[int, int] = {}  # of sequences, since sharing last changed
+
+    @property
+    def num_used(self) -> int:
+        return sum(self._num_used_in)
 
     @property
     def num_free(self) -> int:
@@ -26,70 +76,242 @@ class CellLedger:
 
     @property
     def usage(self) -> CellUsage:
-        return CellUsage(self.num_total, self.num_used, len(self._sharers))
+        return CellUsage(self.num_total, self.num_used, self._num_shared)
 
     def num_cells(self, seq_id: int) -> int:
-        return len(self._cells[seq_id])
+        return len(self._places[seq_id])
 
     def num_shared_cells(self, seq_id: int) -> int:
-        return self._num_shared_of[seq_id]
+        if seq_id not in self._shared_counts:
+            self._shared_counts[seq_id] = int(self._shared_from(seq_id, 0).sum())
+        return self._shared_counts[seq_id]
 
     def num_own_cells(self, seq_id: int) -> int:
         """Cells that nobody else holds."""
         return self.num_cells(seq_id) - self.num_shared_cells(seq_id)
 
     def has_shared_cells_from(self, seq_id: int, pos: int) -> bool:
-        return any(cell in self._sharers for cell in self._cells[seq_id][pos:])
+        return bool(self._shared_from(seq_id, pos).any())
 
-    def holders(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Each used cell once: its position and who holds it, in order of `seq_id`."""
-        cells: list[tuple[int, tuple[int, ...]]] = []
-        for seq_id, names in enumerate(self._cells):
-            if not self._num_shared_of[seq_id]:
-                cells += zip(range(len(names)), repeat((seq_id,)), strict=False)
-                continue
-            last = alone = {seq_id}
-            holders: tuple[int, ...] = (seq_id,)
-            for pos, name in enumerate(names):
-                sharers = self._sharers.get(name, alone)
-                if sharers != last:  # neighbours mostly have the same ones
-                    last, holders = sharers, tuple(sorted(sharers))
-                if holders[0] == seq_id:
-                    cells.append((pos, holders))
-        return cells
+    def used_cells(self) -> UsedCells:
+        used = np.flatnonzero(self._pos != FREE)
+        return UsedCells(self._pos[used], self._holders[:, used].T)
 
-    def append(self, seq_id: int, num_cells: int) -> None:
-        assert num_cells <= self.num_free, "more cells booked than the cache has"
-        self._cells[seq_id].extend(next(self._names) for _ in range(num_cells))
-        self.num_used += num_cells
+    def map(self) -> CellMap:
+        """A copy of everything."""
+        copies = self._pos.copy(), self._token_ids.copy(), self._holders.copy()
+        for copy in copies:
+            copy.setflags(write=False)
+        pos, token_ids, holders = copies
+        return CellMap(pos, token_ids, holders.T, self.high_water)
+
+    def append(self, batch: Batch, num_rows: int | None = None) -> None:
+        """The rows of a decode got cells. `num_rows`: of one that broke off, how many have kept theirs."""
+        places = [FREE] * batch.num_rows
+        for rows, found in self._filled(batch) if num_rows is None else self._broken_off(batch, num_rows):
+            places[rows] = found.tolist()
+        for span in batch.spans:
+            new = places[span.first_row : span.first_row + span.num_rows]
+            self._places[span.seq_id].extend([place for place in new if place != FREE])
+        self.high_water = max(self.high_water, self.num_used)
+
+    def restore(self, seq_id: int, token_ids: Sequence[int], order: Ints | None) -> None:
+        """A saved state was put into the empty sequence. `order`: its positions, as its cells lay."""
+        assert not self._places[seq_id]
+        order = np.arange(len(token_ids), dtype=np.int32) if order is None else order
+        places = self._find(self._stream_of[seq_id], order.size)
+        self._occupy(places, np.full(order.size, seq_id, np.int32), order, np.array(token_ids, np.int32)[order])
+        self._places[seq_id].extend(places[np.argsort(order)].tolist())
+        self.high_water = max(self.high_water, self.num_used)
 
     def share(self, source: int, target: int, num_cells: int) -> None:
-        assert not self._cells[target], "seq_cp into a sequence that holds cells would merge the two"
-        assert num_cells <= len(self._cells[source])
-        for cell in self._cells[source][:num_cells]:
-            if cell not in self._sharers:
-                self._sharers[cell] = {source}
-                self._num_shared_of[source] += 1
-            self._sharers[cell].add(target)
-            self._cells[target].append(cell)
-        self._num_shared_of[target] += num_cells
+        assert not self._places[target], "seq_cp into a sequence that holds cells would merge the two"
+        assert num_cells <= self.num_cells(source)
+        places = self._places_of(source, 0, num_cells)
+        self._num_shared += int(np.count_nonzero(~is_shared(self._holders[:, places])))
+        self._holders[self._word_of[target], places] |= self._bit_of[target]
+        self._places[target] = self._places[source][:num_cells]
+        self._shared_counts.clear()
 
     def truncate(self, seq_id: int, num_cells: int) -> None:
-        self.remove(seq_id, num_cells, len(self._cells[seq_id]))
+        self._drop(seq_id, num_cells, self.num_cells(seq_id))
 
     def remove(self, seq_id: int, start: int, end: int) -> None:
-        """Drop the cells at positions start … end - 1; those behind them move down."""
-        for cell in self._cells[seq_id][start:end]:
-            self._drop(seq_id, cell)
-        del self._cells[seq_id][start:end]
+        """Drop the cells at positions start … end - 1. Those behind move down, but lie where they lay."""
+        self._drop(seq_id, start, end)
+        self._pos[self._places_of(seq_id, start, self.num_cells(seq_id))] -= end - start
+        self._heads[self._stream_of[seq_id]] = 0  # by seq_add
 
-    def _drop(self, seq_id: int, cell: int) -> None:
-        sharers = self._sharers.get(cell)
-        if sharers is None:
-            self.num_used -= 1
+    # What the library does.
+
+    def _ubatches(self, batch: Batch) -> Iterator[list[slice]]:
+        """The rows of each micro-batch, those of one stream together."""
+        if len(self._heads) == 1:
+            for start in range(0, batch.num_rows, self._n_ubatch):
+                yield [slice(start, min(start + self._n_ubatch, batch.num_rows))]
             return
-        sharers.remove(seq_id)
-        self._num_shared_of[seq_id] -= 1
-        if len(sharers) == 1:
-            self._num_shared_of[sharers.pop()] -= 1
-            del self._sharers[cell]
+        left = [(span.seq_id, span.first_row, span.num_rows) for span in batch.spans]
+        while left:  # one after another, as long as their numbers do: equally many rows of each
+            num_seqs = next((n for n in range(1, len(left)) if left[n][0] != left[n - 1][0] + 1), len(left))
+            num_seqs = min(num_seqs, self._n_ubatch + 1)
+            num_rows = min(rows for _, _, rows in left[:num_seqs])
+            num_rows = min(num_rows, max(self._n_ubatch // num_seqs, 1))
+            yield [slice(first, first + num_rows) for _, first, _ in left[:num_seqs]]
+            rest = [(seq_id, first + num_rows, rows - num_rows) for seq_id, first, rows in left[:num_seqs]]
+            left = [one for one in rest if one[2]] + left[num_seqs:]
+
+    def _filled(self, batch: Batch) -> Iterator[Chunk]:
+        for ubatch in self._ubatches(batch):
+            for rows in ubatch:
+                places = self._find(self._stream_of[batch.seq_ids[rows.start]], rows.stop - rows.start)
+                self._fill(batch, rows, places)
+                yield rows, places
+
+    def _broken_off(self, batch: Batch, num_rows: int) -> Iterator[Chunk]:
+        """The micro-batches that were computed, `num_rows` together. The next had its cells and lost them."""
+        for chunks in self._planned(batch):
+            for rows, places in chunks:
+                self._fill(batch, rows, places)
+            if num_rows == 0:
+                for _, places in chunks:
+                    self._free(places)
+                return
+            yield from chunks
+            num_rows -= sum(places.size for _, places in chunks)
+            assert num_rows >= 0, "a decode breaks off between two micro-batches"
+
+    def _planned(self, batch: Batch) -> list[list[Chunk]]:
+        """The cells of each micro-batch, as `prepare` finds them: all are put in, and taken out again."""
+        planned: list[list[Chunk]] = []
+        heads: list[list[int]] = []
+        for ubatch in self._ubatches(batch):
+            heads.append(list(self._heads))
+            planned.append([])
+            for rows in ubatch:
+                places = self._find(self._stream_of[batch.seq_ids[rows.start]], rows.stop - rows.start)
+                self._fill(batch, rows, places)
+                planned[-1].append((rows, places))
+        for chunks, old in zip(reversed(planned), reversed(heads), strict=True):
+            for number, (rows, places) in enumerate(chunks):
+                self._free(places)
+                # Not the head that this stream had: the library takes the one of stream `number`.
+                self._heads[self._stream_of[batch.seq_ids[rows.start]]] = old[number]
+        return planned
+
+    def _fill(self, batch: Batch, rows: slice, places: Places) -> None:
+        seq_ids = batch.seq_ids[rows]
+        self._occupy(places, seq_ids, batch.positions[rows], batch.token_ids[rows])
+
+    def _find(self, stream: int, wanted: int) -> Places:
+        """The cells that `wanted` tokens get: the free ones from the head on, then from the beginning."""
+        assert wanted <= self._stream_size - self._num_used_in[stream], "more cells booked than there are"
+        head = self._heads[stream]
+        if head > self._num_used_in[stream] + 2 * wanted:
+            head = 0
+        first = stream * self._stream_size
+        end = first + head + wanted
+        if head + wanted <= self._stream_size and self._pos[first + head : end].max() == FREE:
+            return np.arange(first + head, end)
+        cells = self._pos[first : first + self._stream_size]
+        found = _free_cells(cells, head, wanted)
+        if found.size < wanted:
+            found = np.concatenate([found, _free_cells(cells, 0, wanted - found.size)])
+        return found + first
+
+    def _occupy(self, places: Places, seq_ids: Ints, pos: Ints, token_ids: Ints) -> None:
+        """Cells of one stream, in the order in which the library fills them."""
+        stream, last = divmod(int(places[-1]), self._stream_size)
+        self._heads[stream] = last + 1
+        self._num_used_in[stream] += places.size
+        self._pos[places] = pos
+        self._token_ids[places] = token_ids
+        self._holders[self._word_of[seq_ids], places] = self._bit_of[seq_ids]
+
+    def _drop(self, seq_id: int, start: int, end: int) -> None:
+        places = self._places_of(seq_id, start, end)
+        if not places.size:
+            return
+        del self._places[seq_id][start:end]
+        before = self._holders[:, places]
+        after = before.copy()
+        after[self._word_of[seq_id]] &= ~self._bit_of[seq_id]
+        self._holders[self._word_of[seq_id], places] = after[self._word_of[seq_id]]
+        if (was_shared := is_shared(before)).any():
+            self._num_shared -= int((was_shared & ~is_shared(after)).sum())
+            self._shared_counts.clear()
+        self._free(places[~after.any(axis=0)])
+
+    def _free(self, places: Places) -> None:
+        """Cells of one stream that nobody holds any more."""
+        if not places.size:
+            return
+        self._pos[places] = FREE
+        self._token_ids[places] = FREE
+        self._holders[:, places] = 0
+        stream, lowest = divmod(int(places.min()), self._stream_size)
+        self._num_used_in[stream] -= places.size
+        self._heads[stream] = min(self._heads[stream], lowest)
+
+    def _places_of(self, seq_id: int, start: int, end: int) -> Places:
+        return np.array(self._places[seq_id][start:end], np.intp)
+
+    def _shared_from(self, seq_id: int, pos: int) -> npt.NDArray[np.bool_]:
+        return is_shared(self._holders[:, self._places_of(seq_id, pos, self.num_cells(seq_id))])
+
+
+class CellWatch:
+    """Copies the books for whoever watches, at most ten times a second, and not at all for nobody."""
+
+    def __init__(self, cells: CellLedger) -> None:
+        self._cells = cells
+        self._is_watching = False
+        self._last_at = 0.0
+
+    def watch(self, is_watching: bool) -> None:
+        self._is_watching = is_watching
+        self._last_at = 0.0
+
+    def take(self, now: float, is_last: bool) -> CellMap | None:
+        """A map, if one is due at `now` seconds. `is_last`: no other report may come for long."""
+        if not self._is_watching or not (is_last or now - self._last_at >= WATCH_PERIOD_S):
+            return None
+        self._last_at = now
+        return self._cells.map()
+
+
+def num_words(num_seqs: int) -> int:
+    """Words of 64 bits that hold one bit for each sequence."""
+    return -(-num_seqs // WORD_BITS)
+
+
+def words_and_bits(num_seqs: int) -> tuple[Places, Words]:
+    """For each sequence, in which word its bit is, and that bit."""
+    seq_ids = np.arange(num_seqs)
+    return seq_ids // WORD_BITS, np.left_shift(np.uint64(1), (seq_ids % WORD_BITS).astype(np.uint64))
+
+
+def is_shared(holders: Words) -> npt.NDArray[np.bool_]:
+    """Whether more than one bit is set in each column."""
+    has_several_in_a_word = (holders & (holders - np.uint64(1))).any(axis=0)
+    if len(holders) == 1:
+        return np.asarray(has_several_in_a_word)
+    return np.asarray(has_several_in_a_word | (np.count_nonzero(holders, axis=0) > 1))
+
+
+def _free_cells(cells: npt.NDArray[np.int32], start: int, wanted: int) -> Places:
+    """The first free ones from `start` on. Looks no further than it must: there may be 100,000."""
+    width = 4 * wanted + 64
+    while True:
+        found = np.flatnonzero(cells[start : start + width] == FREE)[:wanted]
+        if found.size == wanted or start + width >= cells.size:
+            return found + start
+        width *= 8
+
+
+def _seq_ids(words: Words) -> tuple[int, ...]:
+    return tuple(
+        index * WORD_BITS + bit
+        for index, word in enumerate(map(int, words))
+        for bit in range(word.bit_length())
+        if word >> bit & 1
+    )

@@ -16,7 +16,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from app.engine import child_process
-from app.engine.errors import ChatTemplateError
+from app.engine.errors import ChatTemplateError, RequestError
+from app.engine.json_object import read_object
 from app.engine.types import Message, Role
 
 if TYPE_CHECKING:
@@ -38,11 +39,14 @@ class ChatTemplate:
         self._template = _compile(source)
         self._variables = {"bos_token": bos_text, "eos_token": eos_text, "add_generation_prompt": True}
 
-    def render(self, messages: Sequence[Message]) -> str:
-        """The prompt up to where the answer begins. Raises ChatTemplateError."""
-        turns = [{"role": message.role.value, "content": message.content} for message in messages]
+    def render(self, messages: Sequence[Message], variables: str = "") -> str:
+        """The prompt up to where the answer begins. Raises ChatTemplateError.
+
+        `variables` is a JSON object of what else the template is given.
+        """
+        given = self._variables | read_object(variables, "template_variables")
         try:
-            return self._template.render(messages=turns, **self._variables)
+            return self._template.render(given, messages=[_turn(message) for message in messages])
         except Exception as error:  # whatever a stranger's code raises is one thing to us: it failed
             raise ChatTemplateError(f"The model's chat template failed: {error}") from error
 
@@ -61,12 +65,13 @@ class LimitedChatTemplate:
         self._lock = threading.Lock()
         self._child = self._start()
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], variables: str = "") -> str:
         """As `ChatTemplate.render`."""
+        turns = [[message.role, message.content, message.fields] for message in messages]
         with self._lock:
             if self._child.poll() is not None:
                 self._child = self._start()
-            reply = self._ask([[message.role, message.content] for message in messages])
+            reply = self._ask([turns, variables])
         if "error" in reply:
             raise ChatTemplateError(reply["error"])
         return reply["text"]
@@ -83,11 +88,11 @@ class LimitedChatTemplate:
             child_process.send(child.stdin, self._arguments)
         return child
 
-    def _ask(self, messages: list[list[str]]) -> dict[str, str]:
+    def _ask(self, question: object) -> dict[str, str]:
         timer = threading.Timer(MAX_WALL_S, self._child.kill)
         timer.start()
         try:
-            child_process.send(self._child.stdin, messages)
+            child_process.send(self._child.stdin, question)
             return dict(child_process.receive(self._child.stdout))
         except (EOFError, OSError):  # the child was killed at one of its limits
             child_process.bury(self._child)
@@ -116,6 +121,11 @@ def _compile(source: str) -> Template:
         raise ChatTemplateError(f"The model's chat template cannot be read: {error}") from error
 
 
+def _turn(message: Message) -> dict[str, Any]:
+    fields = read_object(message.fields, "The fields of a message")
+    return {"role": message.role.value, "content": message.content, **fields}
+
+
 def _to_json(value: Any, indent: int | None = None) -> str:
     """As Hugging Face has it: Jinja's own would escape for HTML."""
     return json.dumps(value, ensure_ascii=False, indent=indent)
@@ -134,14 +144,13 @@ def _serve() -> None:
         arguments = child_process.receive(sys.stdin.buffer)
         template: ChatTemplate | None = None
         while True:
-            messages = [
-                Message(Role(role), content) for role, content in child_process.receive(sys.stdin.buffer)
-            ]
+            turns, variables = child_process.receive(sys.stdin.buffer)
             _limit_cpu()
             try:
+                messages = [Message(Role(role), content, fields) for role, content, fields in turns]
                 template = template or ChatTemplate(*arguments)
-                reply = {"text": template.render(messages)}
-            except ChatTemplateError as error:
+                reply = {"text": template.render(messages, variables)}
+            except RequestError as error:
                 reply = {"error": str(error)}
             child_process.send(sys.stdout.buffer, reply)
 

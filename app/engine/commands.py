@@ -116,6 +116,20 @@ class DescribeTokens:
     token_ids: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Tokenise:
+    """How the model cuts this text, in which control tokens count. Answer: a `TokenisedText`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokensOf:
+    """The tokens of a chat's newest answer and of its prompt. Answer: a `ChatTokens`."""
+
+    chat_id: str
+
+
 Command = (
     Pause
     | Resume
@@ -128,4 +142,6 @@ Command = (
     | CheckCells
     | WatchCells
     | DescribeTokens
+    | Tokenise
+    | TokensOf
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 class Detokenizer:
     """One answer's text. A character split across tokens waits for its last byte, and a tail that may
-    become a stop string waits until it is one or cannot be one any more.
+    become a stop string waits until it is one or cannot be one any more. `stopping_word` is what it became.
     """
 
     def __init__(self, token_piece: Callable[[int], bytes], stop: tuple[str, ...] = ()) -> None:
@@ -14,7 +14,15 @@ class Detokenizer:
         self._stop = stop
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
-        self.stopped = False
+        self.stopping_word = ""
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.stopping_word)
+
+    def skip(self, token_id: int) -> None:
+        """This token came before; of its text only a character that has begun and not ended is told."""
+        self._decoder.decode(self._token_piece(token_id))
 
     def add(self, token_id: int) -> str:
         """The text that became certain with this token. After a stop string `stopped` is set."""
@@ -30,10 +38,11 @@ class Detokenizer:
 
     def _release(self, new_text: str) -> str:
         text = self._held + new_text
-        ends = [at for at in (text.find(stop) for stop in self._stop) if at >= 0]
+        ends = [(text.find(stop), stop) for stop in self._stop if stop in text]
         if ends:
-            self.stopped, self._held = True, ""
-            return text[: min(ends)]
+            end, self.stopping_word = min(ends)
+            self._held = ""
+            return text[:end]
         keep = max((_partial_stop(text, stop) for stop in self._stop), default=0)
         self._held = text[len(text) - keep :]
         return text[: len(text) - keep]

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.batch import Batch
+from app.engine.cells import CellWatch
+from app.engine.commands import Command, Pause, Resume, RunUntil, StepOnce, WatchCells
 from app.engine.detokenizer import Detokenizer
 from app.engine.errors import (
     BadLogitsError,
@@ -17,26 +20,38 @@ from app.engine.errors import (
     DecodeInterruptedError,
     GrammarError,
     NoKvCellsError,
+    PositionMismatchError,
     PromptTooLongError,
     RequestError,
 )
 from app.engine.hibernation import HibernatedChats
 from app.engine.idle import MIN_CELLS, IdleChats
+from app.engine.inspection import Inspection
 from app.engine.overflow import context_limit, longer_chats_need
 from app.engine.prompt import Prompt, PromptBuilder
 from app.engine.scheduler import Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
 from app.engine.step_budget import StepBudget
-from app.engine.types import FinishReason, Output, Overflow, Request, Span, Speed, StepReport
-from app.engine.verify import verify_cells
+from app.engine.stepping import SampledId, Stepping
+from app.engine.types import (
+    EventKind,
+    FinishReason,
+    Output,
+    Overflow,
+    Request,
+    Span,
+    Speed,
+    StepReport,
+    Usage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.engine.backend import Backend
     from app.engine.batch import BatchSpan
-    from app.engine.types import SampledToken
+    from app.engine.types import SampledToken, SlotSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +71,17 @@ class Engine:
         self._budget = StepBudget(backend.model.n_batch)
         self._scheduler = Scheduler(self.slots, self._budget)
         self._idle = IdleChats()
+        self._cell_watch = CellWatch(self.slots.cells)
+        self._inspection = Inspection(
+            backend, self.prompts, self.slots, self._scheduler, tells_agreement=not verify
+        )
         self._batch = Batch(backend.model.n_batch)
+        self.stepping = Stepping()
         self._outputs: list[Output] = []  # since the last report
+        self._sampled: list[SampledId] = []  # in this step
+        self._sample_s = 0.0  # likewise
+        self._return_code = 0  # likewise
+        self._is_planned = False  # the batch waits for its step
         # Builds the prompt under so many generated tokens and calls `refit`: elsewhere, once a loop is there.
         self.build_shorter_prompt: Callable[[Request, int], None] = self._build_shorter_prompt
         self._step = 0
@@ -65,6 +89,11 @@ class Engine:
     @property
     def has_work(self) -> bool:
         return bool(self._scheduler.has_work or self._outputs)
+
+    @property
+    def has_open_answers(self) -> bool:
+        """Also those that wait for a shorter prompt, so that there is nothing to compute now."""
+        return bool(self._scheduler.sequences)
 
     def add_request(self, request: Request, prompt: Prompt | None = None) -> None:
         """Queue a request. Without its prompt that is built here, on the calling thread."""
@@ -90,14 +119,18 @@ class Engine:
         self._outputs.append(Output(request.request_id, request.chat_id, "", reason, notice))
 
     def refuse_for(self, request: Request, error: RequestError) -> None:
-        found_no_room = isinstance(error, PromptTooLongError)
+        """End a request whose prompt cannot be built."""
+        is_too_long = isinstance(error, PromptTooLongError)
+        num_prompt_tokens = error.num_prompt_tokens if isinstance(error, PromptTooLongError) else 0
         self._outputs.append(
             Output(
                 request.request_id,
                 request.chat_id,
                 finish_reason=FinishReason.ERROR,
                 notice=str(error),
-                found_no_room=found_no_room,
+                usage=Usage(num_prompt_tokens=num_prompt_tokens),
+                found_no_room=is_too_long,
+                is_refused=True,
             )
         )
 
@@ -105,17 +138,17 @@ class Engine:
         """End an answer now: it is in no later batch. Nothing happens if it has ended already."""
         for seq in self._scheduler.sequences:
             if seq.request.request_id == request_id:
-                self._finish(seq, FinishReason.ABORT)
+                self._break_off(seq, FinishReason.ABORT)
 
     def abort_all(self, reason: FinishReason, notice: str) -> None:
         for seq in self._scheduler.sequences:
-            self._finish(seq, reason, notice)
+            self._break_off(seq, reason, notice)
 
     def forget(self, chat_id: str) -> None:
         """The chat was closed: abort its answer, free its cells."""
         for seq in self._scheduler.sequences:
             if seq.request.chat_id == chat_id:
-                self._finish(seq, FinishReason.ABORT)
+                self._break_off(seq, FinishReason.ABORT)
         self.slots.forget(chat_id)
 
     def fork(self, chat_id: str, new_chat_id: str) -> bool:
@@ -130,40 +163,77 @@ class Engine:
         """Save the cells of an idle chat and free them. False: it holds none, or is answering."""
         return self.slots.hibernate_chat(chat_id)
 
+    def watch_cells(self, is_watching: bool) -> None:
+        """Add a map of all cells to the reports."""
+        self._cell_watch.watch(is_watching)
+
     def set_speed(self, speed: Speed) -> None:
         self._budget.speed = speed
+
+    def obey(self, command: Command) -> None:
+        """What comes of it is in the next report. PositionMismatchError: the library holds other cells."""
+        match command:
+            case Pause() | Resume() | StepOnce() | RunUntil():
+                self.stepping.obey(command)
+            case WatchCells(is_watching):
+                self.watch_cells(is_watching)
+            case _:
+                self._inspection.obey(command, self._step)
 
     def step(self) -> StepReport:
         """One decode, or none when there is only news to report. Raises EngineError when that is the end."""
         self._step += 1
         started = time.perf_counter()
-        self._batch.clear()
-        self._hibernate_for_speed(started)
-        self._scheduler.schedule(self._batch)
+        if not (self._is_planned and self._batch.is_current):
+            self._schedule()
+        self._is_planned = False
         scheduled = time.perf_counter()
         if not self._decode():
             self._batch.clear()
         decoded = time.perf_counter()
         self._update(decode_ms=(decoded - scheduled) * 1000)
-        report = self._report(
-            schedule_ms=(scheduled - started) * 1000,
-            decode_ms=(decoded - scheduled) * 1000,
-            update_ms=(time.perf_counter() - decoded) * 1000,
-        )
-        log_step(report)
+        updated = time.perf_counter()
         if self._verify:
             self.verify()
+        report = self._report(
+            started,
+            self.slots.snapshots(),
+            schedule_ms=(scheduled - started) * 1000,
+            decode_ms=(decoded - scheduled) * 1000,
+            update_ms=(updated - decoded) * 1000,
+        )
+        self.stepping.note_step(report, self._sampled)
+        self._end_step()
+        log_step(report)
         return report
+
+    def plan(self) -> StepReport:
+        """While paused: choose the batch of the next step. Slots are leased for it; it is not decoded."""
+        self._schedule()
+        self._is_planned = True
+        self.stepping.note_plan(self._spans())
+        return self.report()
 
     def verify(self) -> None:
         """Compare positions and holders of every cell with the library. Raises PositionMismatchError."""
-        self.slots.verify()
-        verify_cells(self._backend, self.slots.cells)
+        self._inspection.verify(self._step)
+
+    def verify_when_idle(self) -> bool:
+        """The same, if anything has changed since the last time. False: nothing has."""
+        if not self.slots.has_unchecked_changes:
+            return False
+        self.verify()
+        return True
 
     def report(self) -> StepReport:
         """What there is to tell without a step, such as the ends of aborted answers."""
-        self._batch.clear()
-        return self._report(0.0, 0.0, 0.0)
+        return self._report(time.perf_counter(), self.slots.snapshots())
+
+    def post_mortem(self, error: Exception) -> StepReport:
+        """The last report of an engine that `error` ends: the batch that failed, and what was found wrong."""
+        if isinstance(error, PositionMismatchError):
+            self._inspection.note_disagreement(error, self._step)
+        return self._report(time.perf_counter(), self.slots.evidence())
 
     def interrupt(self) -> None:
         """Make a running step return soon, and every later one at once. Any thread."""
@@ -180,20 +250,24 @@ class Engine:
         self.slots.hibernated.close()
 
     def _new_sequence(self, request: Request, prompt: Prompt) -> Sequence:
+        sampling = request.sampling or self.model.sampling
         seq = Sequence(
             request=request,
             token_ids=[],
             max_tokens=0,
-            sampler=self._backend.new_sampler(request.sampling or self.model.sampling, prompt.token_ids),
+            sampler=self._backend.new_sampler(sampling, prompt.token_ids, prompt.num_start_tokens),
             detokenizer=Detokenizer(self._backend.token_piece, request.stop),
         )
+        for token_id in prompt.token_ids[len(prompt.token_ids) - prompt.num_start_tokens :]:
+            seq.detokenizer.skip(token_id)
         seq.refit(prompt, context_limit(request, self.model))
         self._note_overflow(seq)
         return seq
 
     def _note_overflow(self, seq: Sequence) -> None:
         if seq.notice:
-            self.slots.events.append(f"shortened a prompt: {seq.notice}")
+            text = f"shortened a prompt: {seq.notice}"
+            self.slots.tell(EventKind.OVERFLOW, text, seq.slot, seq.request.chat_id)
 
     def _build_shorter_prompt(self, request: Request, num_generated_tokens: int) -> None:
         """On the calling thread."""
@@ -211,20 +285,34 @@ class Engine:
             self.slots.hibernate(slot)
             self._idle.note_hibernated((time.perf_counter() - now) * 1000)
 
+    def _schedule(self) -> None:
+        self._batch.clear()
+        self._hibernate_for_speed(time.perf_counter())
+        self._scheduler.schedule(self._batch)
+
+    def _end_step(self) -> None:
+        self._batch.clear()
+        self._sampled.clear()
+        self._sample_s, self._return_code = 0.0, 0
+
     def _decode(self) -> bool:
         """Compute the batch. False: nothing was computed, and the next step will try something smaller."""
         if not self._batch.num_rows:
             return False
         try:
             self._backend.decode(self._batch)
-        except NoKvCellsError:
+        except NoKvCellsError as error:
+            self._return_code = error.return_code
             self._make_room()
             return False
-        except DecodeInterruptedError:
-            self._resync()
+        except DecodeInterruptedError as error:
+            self._return_code = error.return_code
+            if error.has_begun:
+                self.slots.resync(self._batch)
             return False
-        except DecodeError:
-            self._resync()
+        except DecodeError as error:
+            self._return_code = error.return_code
+            self.slots.resync(self._batch)
             raise
         return True
 
@@ -234,40 +322,36 @@ class Engine:
             seq = self._batch.spans[0].seq
             self._finish(seq, FinishReason.LENGTH, self._context_full(seq.request))
 
-    def _resync(self) -> None:
-        for span in self._batch.spans:
-            assert span.seq.slot is not None
-            self.slots.resync(span.seq.slot)
-
     def _update(self, decode_ms: float) -> None:
         """Book what was computed, then sample for every sequence whose last token was in the batch."""
         num_prompt_rows = sum(span.num_rows for span in self._batch.spans if span.is_prefill)
         if self._batch.num_rows:
             num_decoding = self._batch.num_rows - num_prompt_rows
-            self._budget.learn(num_decoding, num_prompt_rows, decode_ms)
+            num_left_out = self._scheduler.num_decoding - num_decoding
+            self._budget.learn(num_decoding, num_prompt_rows, decode_ms, num_left_out)
             self._idle.learn(num_decoding, num_prompt_rows, decode_ms)
+        self.slots.note_decoded(self._batch)
         for span in self._batch.spans:
-            self._note_decoded(span)
+            span.seq.num_rows_computed += span.num_rows
         for span in self._batch.spans:
             if span.wants_logits:
                 self._advance(span.seq, span.last_row)
 
-    def _note_decoded(self, span: BatchSpan) -> None:
-        seq = span.seq
-        assert seq.slot is not None
-        end_pos = span.first_pos + span.num_rows
-        self.slots.note_decoded(seq.slot, seq.token_ids[span.first_pos : end_pos])
-        seq.num_rows_computed += span.num_rows
-
     def _advance(self, seq: Sequence, row: int) -> None:
         """Sample the next token of one sequence and end it where it has to end."""
+        if seq.max_tokens == 0:  # only its prompt was wanted
+            self._finish(seq, FinishReason.LENGTH)
+            return
+        started = time.perf_counter()
         try:
             token, logprobs = _sample(seq, row)
         except (BadLogitsError, GrammarError) as error:
             self._finish(seq, FinishReason.ERROR, str(error))
             return
+        self._sample_s += time.perf_counter() - started
+        self._sampled.append(SampledId(seq.request.chat_id, token))
         if self._backend.is_end_of_generation(token):
-            self._finish(seq, FinishReason.STOP)
+            self._finish(seq, FinishReason.STOP, ended_by=next(iter(logprobs), None))
             return
         seq.append(token)
         text = seq.detokenizer.add(token)
@@ -284,10 +368,13 @@ class Engine:
 
     def _tell(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:
         if text or logprobs:
-            request = seq.request
-            self._outputs.append(
-                Output(request.request_id, request.chat_id, text, usage=seq.usage, logprobs=logprobs)
-            )
+            self._outputs.append(self._output(seq, text, logprobs))
+
+    def _break_off(self, seq: Sequence, reason: FinishReason, notice: str = "") -> None:
+        where = f"in sequence {seq.slot.seq_id}" if seq.slot else "that had no slot"
+        text = f"broke off the answer {where}: {seq.num_generated_tokens} tokens were made"
+        self.slots.tell(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
+        self._finish(seq, reason, notice)
 
     def _finish(
         self,
@@ -296,24 +383,34 @@ class Engine:
         notice: str = "",
         text: str = "",
         logprobs: tuple[SampledToken, ...] = (),
+        ended_by: SampledToken | None = None,
     ) -> None:
         seq.finish(reason, notice)
         text += seq.detokenizer.flush()
         self._scheduler.remove(seq)
         seq.sampler.close()
+        last = replace(
+            self._output(seq, text, logprobs),
+            finish_reason=reason,
+            notice=seq.notice,
+            found_no_room=reason is FinishReason.LENGTH and not seq.has_all_that_was_asked,
+            stopping_word=seq.detokenizer.stopping_word,
+            ended_by=ended_by,
+        )
+        self._outputs.append(last)
+
+    def _output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> Output:
+        """What is told now, with all tokens since the last output."""
+        token_ids = seq.untold_token_ids
+        seq.num_told_tokens += len(token_ids)
         request = seq.request
-        found_no_room = reason is FinishReason.LENGTH and not seq.has_all_that_was_asked
-        self._outputs.append(
-            Output(
-                request.request_id,
-                request.chat_id,
-                text,
-                reason,
-                seq.notice,
-                seq.usage,
-                logprobs,
-                found_no_room,
-            )
+        return Output(
+            request.request_id,
+            request.chat_id,
+            text,
+            usage=seq.usage,
+            logprobs=logprobs,
+            token_ids=token_ids,
         )
 
     def _length_notice(self, seq: Sequence) -> str:
@@ -327,24 +424,49 @@ class Engine:
             f"{longer_chats_need(request, self.model)}"
         )
 
-    def _report(self, schedule_ms: float, decode_ms: float, update_ms: float) -> StepReport:
+    # What is reported.
+
+    def _report(
+        self,
+        started_at: float,
+        slots: tuple[SlotSnapshot, ...],
+        schedule_ms: float = 0.0,
+        decode_ms: float = 0.0,
+        update_ms: float = 0.0,
+    ) -> StepReport:
+        for line in self._backend.take_log_lines():
+            self.slots.tell(EventKind.NATIVE, line)
         outputs, self._outputs = tuple(self._outputs), []
         events, self.slots.events = tuple(self.slots.events), []
         leases, self.slots.leases = tuple(self.slots.leases), []
         return StepReport(
             step=self._step,
             outputs=outputs,
-            spans=tuple(_span(span) for span in self._batch.spans),
-            slots=self.slots.snapshots(),
+            spans=() if self._is_planned else self._spans(),
+            slots=slots,
             cells=self.slots.cells.usage,
-            num_waiting=len(self._scheduler.waiting),
             schedule_ms=schedule_ms,
             decode_ms=decode_ms,
             update_ms=update_ms,
             events=events,
             leases=leases,
             hibernated=self.slots.hibernated.chats(),
+            started_at=started_at,
+            return_code=self._return_code,
+            sample_ms=self._sample_s * 1000,
+            waiting=self._scheduler.waiting_requests(),
+            last_check=self._inspection.last_check,
+            cell_map=self._cell_watch.take(time.perf_counter(), is_last=self._is_resting),
+            pause=self.stepping.pause,
+            answers=self._inspection.take_answers(),
         )
+
+    @property
+    def _is_resting(self) -> bool:
+        return not self.has_work or self.stepping.pause is not None
+
+    def _spans(self) -> tuple[Span, ...]:
+        return tuple(_span(span, self._batch) for span in self._batch.spans)
 
 
 def _sample(seq: Sequence, row: int) -> tuple[int, tuple[SampledToken, ...]]:
@@ -355,8 +477,9 @@ def _sample(seq: Sequence, row: int) -> tuple[int, tuple[SampledToken, ...]]:
     return sampled.chosen.token_id, (sampled,)
 
 
-def _span(span: BatchSpan) -> Span:
+def _span(span: BatchSpan, batch: Batch) -> Span:
     request = span.seq.request
+    rows = slice(span.first_row, span.first_row + span.num_rows)
     return Span(
         seq_id=span.seq_id,
         chat_id=request.chat_id,
@@ -367,6 +490,7 @@ def _span(span: BatchSpan) -> Span:
         num_generated_tokens=span.seq.num_generated_tokens,
         max_tokens=request.max_tokens,
         is_prefill=span.is_prefill,
+        token_bytes=batch.token_ids[rows].tobytes(),
     )
 
 
@@ -384,7 +508,7 @@ def log_step(report: StepReport) -> None:
     log.debug(
         "step %d | %s | %d rows, %d/%d cells, %d waiting, %.1f ms",
         report.step,
-        " | ".join([*parts, *ends, *report.events]) or "nothing to compute",
+        " | ".join([*parts, *ends, *(event.text for event in report.events)]) or "nothing to compute",
         report.num_rows,
         report.cells.num_used,
         report.cells.num_total,

@@ -20,13 +20,27 @@ class ModelLoadCancelledError(ModelLoadError):
 class DecodeError(EngineError):
     """`llama_decode` failed, and not for want of room."""
 
+    def __init__(self, message: str, return_code: int = -1) -> None:
+        super().__init__(message)
+        self.return_code = return_code
+
 
 class NoKvCellsError(EngineError):
     """`llama_decode` found no room for the batch (code 1). The memory is exactly as it was before."""
 
+    return_code = 1
+
 
 class DecodeInterruptedError(EngineError):
-    """`llama_decode` was stopped by `Backend.interrupt` (code 2). Part of the batch may be in memory."""
+    """`llama_decode` was stopped by `Backend.interrupt` (code 2), or not begun because of it.
+
+    If it `has_begun`, part of the batch may be in memory.
+    """
+
+    def __init__(self, message: str, *, has_begun: bool = False) -> None:
+        super().__init__(message)
+        self.has_begun = has_begun
+        self.return_code = 2 if has_begun else 0
 
 
 class PositionMismatchError(EngineError):
@@ -43,6 +57,10 @@ class InvalidRequestError(RequestError):
 
 class PromptTooLongError(RequestError):
     """What must be shown of a chat does not fit into its context."""
+
+    def __init__(self, message: str, num_prompt_tokens: int = 0) -> None:
+        super().__init__(message)
+        self.num_prompt_tokens = num_prompt_tokens
 
 
 class ChatTemplateError(RequestError):

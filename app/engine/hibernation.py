@@ -56,6 +56,7 @@ class HibernatedChats:
         self._disk_bytes = _default_disk_bytes(folder) if disk_bytes is None else disk_bytes
         self._folder = folder
         self._saved: OrderedDict[str, _Saved] = OrderedDict()  # least recently used first
+        self._lost: list[tuple[str, int]] = []
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="skein-hibernation")
 
     def __contains__(self, chat_id: str) -> bool:
@@ -74,6 +75,8 @@ class HibernatedChats:
     def save(self, chat_id: str, token_ids: list[int], state: State, fingerprint: str) -> bool:
         """Keep a state, which nobody may change from now on. False: it is too large for every budget."""
         self.drop(chat_id)
+        if state.nbytes > self._ram_bytes and not self._fits_on_disk(state):
+            return False
         checksum = xxhash.xxh3_64_intdigest(state.data)
         self._saved[chat_id] = _Saved(chat_id, token_ids, checksum, fingerprint, state)
         self._note_written()
@@ -88,6 +91,11 @@ class HibernatedChats:
 
     def drop(self, chat_id: str) -> None:
         self._saved.pop(chat_id, None)
+
+    def take_lost(self) -> list[tuple[str, int]]:
+        """Chats whose state could not be kept any longer since the last call, and their tokens."""
+        lost, self._lost = self._lost, []
+        return lost
 
     def prefetch(self, chat_id: str) -> None:
         """Read the chat's state from disk into the system's cache. Any thread."""
@@ -107,10 +115,10 @@ class HibernatedChats:
             if excess <= 0:
                 return
             excess -= saved.state.nbytes
-            if self._folder and saved.state.nbytes <= self._disk_bytes:
+            if self._folder and self._fits_on_disk(saved.state):
                 saved.writing = self._writer.submit(_written_to_disk, saved.state, self._folder)
             else:
-                self.drop(saved.chat_id)
+                self._lose(saved)
 
     def _keep_disk_budget(self) -> None:
         on_disk = [one for one in self._saved.values() if one.is_on_disk or one.writing]
@@ -119,7 +127,14 @@ class HibernatedChats:
             if excess <= 0:
                 return
             excess -= saved.state.nbytes
-            self.drop(saved.chat_id)
+            self._lose(saved)
+
+    def _fits_on_disk(self, state: State) -> bool:
+        return self._folder is not None and state.nbytes <= self._disk_bytes
+
+    def _lose(self, saved: _Saved) -> None:
+        self.drop(saved.chat_id)
+        self._lost.append((saved.chat_id, len(saved.token_ids)))
 
     def _note_written(self) -> None:
         """What has arrived on disk leaves memory."""
@@ -128,7 +143,7 @@ class HibernatedChats:
                 writing, saved.writing = saved.writing, None
                 if error := writing.exception():
                     log.warning("A hibernated chat could not be kept on disk: %s", error)
-                    self.drop(saved.chat_id)
+                    self._lose(saved)
                 else:
                     saved.state, saved.is_on_disk = writing.result(), True
 

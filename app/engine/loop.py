@@ -9,15 +9,20 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
 
+from app.engine.commands import Command
 from app.engine.engine import Engine
-from app.engine.errors import RequestError
-from app.engine.prompt import Prompt
+from app.engine.errors import EngineError, RequestError
+from app.engine.prompt import Prompt, PromptBuilder
 from app.engine.types import FinishReason, Request, Speed, StepReport
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 PROMPT_STACK_BYTES = 256 << 20  # virtual memory only; see `prompt.LONG_RUN`
 
@@ -80,7 +85,17 @@ class _Stop:
 
 
 _Letter = (
-    _Submit | _Prepared | _Refitted | _Abort | _AbortAll | _Fork | _Forget | _SetFront | _SetSpeed | _Stop
+    _Submit
+    | _Prepared
+    | _Refitted
+    | _Abort
+    | _AbortAll
+    | _Fork
+    | _Forget
+    | _SetFront
+    | _SetSpeed
+    | _Stop
+    | Command
 )
 
 
@@ -128,11 +143,19 @@ class EngineLoop:
     def set_speed(self, speed: Speed) -> None:
         self._mailbox.put(_SetSpeed(speed))
 
+    def post(self, command: Command) -> None:
+        """What the inspector wants. A report follows at once, also while nothing is computed."""
+        self._mailbox.put(command)
+
     def stop(self) -> None:
         """End `run` soon, also in the middle of a decode. Whatever is still open ends with reason ABORT."""
         self._stopping = True
         self._engine.interrupt()
         self._mailbox.put(_Stop())
+
+    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        """Call `work` beside the engine, on the thread where prompts are built. Others wait meanwhile."""
+        return self._prompt_thread.use(work)
 
     def take_reports(self) -> list[StepReport]:
         """All reports since the last call, oldest first."""
@@ -145,7 +168,7 @@ class EngineLoop:
     # The engine thread only.
 
     def run(self) -> None:
-        """Step while there is work, sleep while there is none.
+        """Step while there is work, sleep while there is none or somebody has paused it.
 
         Raises EngineError when the engine cannot go on; every open request has ended with ERROR by then.
         """
@@ -153,26 +176,42 @@ class EngineLoop:
         try:
             while not self._stopping:
                 self._receive()
-                if self._engine.has_work and not self._stopping:
-                    self._publish(self._engine.step())
+                if not self._stopping:
+                    self._advance()
         except Exception as error:  # the root of this thread: nobody may be left waiting
             self._end_all(FinishReason.ERROR, f"The engine stopped: {error} Load the model again.")
+            self._publish(self._engine.post_mortem(error))
             raise
         finally:
             self._end_all(FinishReason.ABORT, "")
+            if self._engine.has_work:
+                self._publish(self._engine.report())
             self._prompt_thread.stop()
             self._engine.close()
 
     def _receive(self) -> None:
         """Take all letters; wait for one only when there is nothing to compute."""
-        if not self._engine.has_work:
-            self._engine.verify()
+        if self._engine.stepping.is_paused:
             self._handle(self._mailbox.get())
-        while True:
+        elif not self._engine.has_work:
+            if self._engine.verify_when_idle():
+                self._publish(self._engine.report())
+            self._handle(self._mailbox.get())
+        while not self._engine.stepping.owes_a_step:
             try:
                 self._handle(self._mailbox.get_nowait())
             except Empty:
                 return
+
+    def _advance(self) -> None:
+        """One step, where that is allowed; in a pause, the plan of the next one instead."""
+        stepping = self._engine.stepping
+        if self._engine.has_work and not stepping.is_paused:
+            self._publish(self._engine.step())
+        if not self._engine.has_open_answers and not self._preparing:
+            stepping.note_no_work()
+        if stepping.is_paused:
+            self._publish(self._engine.plan())
 
     def _handle(self, letter: _Letter) -> None:
         match letter:
@@ -206,6 +245,9 @@ class EngineLoop:
                 self._engine.set_speed(speed)
             case _Stop():
                 pass
+            case command:
+                self._engine.obey(command)
+                self._publish(self._engine.report())
 
     def _add_prepared(self, request: Request, result: Prompt | RequestError) -> None:
         if self._preparing.pop(request.request_id, None) is None:
@@ -229,14 +271,30 @@ class EngineLoop:
             self._engine.refuse(request, reason, notice)
         self._preparing.clear()
         self._engine.abort_all(reason, notice)
-        if self._engine.has_work:
-            self._publish(self._engine.report())
 
     def _publish(self, report: StepReport) -> None:
         self._reports.append(report)
         if not self._woken:
             self._woken = True
             self._on_reports_ready()
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    work: Callable[[PromptBuilder], Any]
+    future: Future[Any]
+
+    def run(self, prompts: PromptBuilder) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            self.future.set_result(self.work(prompts))
+        except Exception as error:  # whoever waits for the result gets it
+            self.future.set_exception(error)
+
+    def give_up(self) -> None:
+        if self.future.set_running_or_notify_cancel():
+            self.future.set_exception(EngineError("The engine stopped."))
 
 
 class _PromptThread:
@@ -247,8 +305,9 @@ class _PromptThread:
         self._hibernated = engine.slots.hibernated
         self._mailbox = mailbox
         # Requests, each with the tokens of its answer if that has begun.
-        self._requests: SimpleQueue[tuple[Request, int] | None] = SimpleQueue()
+        self._requests: SimpleQueue[tuple[Request, int] | _Use | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._is_stopped = False
 
     def start(self) -> None:
         former = threading.stack_size(PROMPT_STACK_BYTES)
@@ -263,6 +322,15 @@ class _PromptThread:
         self._prompts.close()  # a template that still renders is killed
         if self._thread:
             self._thread.join()
+        self._is_stopped = True
+        self._end_uses()
+
+    def use(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        future: Future[T] = Future()
+        self._requests.put(_Use(work, future))
+        if self._is_stopped:  # asked after what `stop` puts: it may have come too late for its last look
+            self._end_uses()
+        return future
 
     def prepare(self, request: Request) -> None:
         self._requests.put((request, 0))
@@ -272,6 +340,9 @@ class _PromptThread:
 
     def _run(self) -> None:
         while (order := self._requests.get()) is not None:
+            if isinstance(order, _Use):
+                order.run(self._prompts)
+                continue
             request, num_generated_tokens = order
             result = self._build(request, num_generated_tokens)
             if num_generated_tokens:
@@ -288,3 +359,11 @@ class _PromptThread:
         except Exception:  # the root of this thread: our bug ends one answer, not all later ones
             log.exception("building the prompt of %s failed", request.request_id)
             return RequestError("Skein failed to build the prompt; the log says why.")
+
+    def _end_uses(self) -> None:
+        """Nobody may be left waiting."""
+        with suppress(Empty):
+            while True:
+                order = self._requests.get_nowait()
+                if isinstance(order, _Use):
+                    order.give_up()

@@ -6,17 +6,18 @@ Works on messages, their sizes and a measure of them: knows neither tokens nor t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from dataclasses import replace
 from itertools import accumulate, chain, count, takewhile
 from operator import neg
 from typing import TYPE_CHECKING
 
 from app.engine.errors import PromptTooLongError
-from app.engine.types import Message, Overflow, Role
+from app.engine.types import Overflow, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from app.engine.types import ModelInfo, Request
+    from app.engine.types import Message, ModelInfo, Request
 
     Messages = tuple[Message, ...]
     Measure = Callable[[Messages], int]  # tokens of the prompt that shows these messages
@@ -51,7 +52,8 @@ def too_long(num_tokens: int, request: Request, model: ModelInfo) -> PromptTooLo
     holder = "the context holds" if limit == model.max_sequence_tokens else "its own limit is"
     return PromptTooLongError(
         f"This chat needs {num_tokens:,} tokens, but {holder} {limit:,}. "
-        f"Shorten the text. {longer_chats_need(request, model)}"
+        f"Shorten the text. {longer_chats_need(request, model)}",
+        num_tokens,
     )
 
 
@@ -113,6 +115,33 @@ def _split(messages: Messages) -> tuple[Messages, list[Messages]]:
     return system, [tuple(turn) for turn in turns]
 
 
+# Raw prompts.
+
+
+def cut_tokens(token_ids: list[int], num_leading: int, overflow: Overflow, max_tokens: int) -> list[int]:
+    """What is shown of a prompt that is no chat: at most `max_tokens`, the first `num_leading` always.
+
+    The model's own beginning is such a leading token. Nothing is cut where the choice is to stop.
+    """
+    if overflow is Overflow.STOP or len(token_ids) <= max_tokens:
+        return token_ids
+    num_begin = max_tokens // 2 if overflow is Overflow.TRUNCATE_MIDDLE else 0
+    num_begin = max(num_begin, num_leading)
+    num_end = max(max_tokens - num_begin, 1)
+    return token_ids[:num_begin] + token_ids[-num_end:]
+
+
+def tokens_left_out(num_tokens: int, overflow: Overflow) -> str:
+    """One sentence for the user about so many tokens of a raw prompt; empty if none were left out."""
+    if not num_tokens:
+        return ""
+    if overflow is Overflow.ROLLING_WINDOW:
+        return (
+            f"The oldest {num_tokens:,} tokens of the prompt no longer fit and were left out of the context."
+        )
+    return f"The prompt no longer fits: {num_tokens:,} tokens in its middle were left out of the context."
+
+
 # Dropping turns.
 
 
@@ -171,7 +200,7 @@ def _first_that_fits(sizes: Sequence[int], measure: Callable[[int], int], max_to
 
 
 def _size(messages: Messages) -> int:
-    return sum(len(message.content) + ROLE_CHARS for message in messages)
+    return sum(len(message.content) + len(message.fields) + ROLE_CHARS for message in messages)
 
 
 # Cutting texts.
@@ -207,7 +236,7 @@ def _cut_to_fit(
 
 def _cut(messages: Messages, length: int, count_tokens: CountTokens) -> Messages:
     return tuple(
-        Message(message.role, _cut_text(message.content, length, count_tokens)) for message in messages
+        replace(message, content=_cut_text(message.content, length, count_tokens)) for message in messages
     )
 
 

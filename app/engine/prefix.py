@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from app.engine.types import Message, PrefixEnd
 
 if TYPE_CHECKING:
+    from app.engine.sampling import SamplingParams
     from app.engine.sequence import Sequence
 
 # A run of tokens that moved must be this long to be worth moving its cells.
@@ -58,10 +59,15 @@ class CachedPrefix:
 
 @dataclass(frozen=True, slots=True)
 class LastTurn:
-    """What was last asked in a chat, to tell an edited message from a template that rewrites history."""
+    """What was last asked in a chat, to tell an edited message from a template that rewrites history.
+
+    With what the slot holds, `uncomputed` makes the whole answer: its last token, mostly.
+    """
 
     messages: tuple[Message, ...]
-    num_prompt_tokens: int
+    num_prompt_tokens: int  # without the beginning of its answer
+    sampling: SamplingParams | None = None
+    uncomputed: tuple[int, ...] = ()
 
 
 def why_prefix_ended(
@@ -95,8 +101,8 @@ def _same_history(
 ) -> bool:
     """Whether the chat goes on as it was left, so that only its rendering can differ."""
     index = len(last_turn.messages)
-    if messages[:index] != last_turn.messages:
-        return False
+    if not index or messages[:index] != last_turn.messages:
+        return False  # the former or this one was a raw prompt, or something was edited
     if num_common < last_turn.num_prompt_tokens or len(messages) <= index:
         return True
     return messages[index].content.strip() == text_of(held[last_turn.num_prompt_tokens :]).strip()

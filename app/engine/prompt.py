@@ -6,6 +6,7 @@ calls this on a thread with a large stack.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from app.engine import overflow
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
 from app.engine.errors import ChatTemplateError, InvalidRequestError
+from app.engine.json_object import map_strings, read_object
+from app.engine.sampling import shown
 from app.engine.types import Overflow
 
 if TYPE_CHECKING:
@@ -31,21 +34,29 @@ MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; anything longer is refused be
 # 500,000 characters of one kind in a row pass in a stack of 256 MiB (measured). A run is looked at from its
 # beginning only: from each of its characters, one that is just short enough would take a minute.
 LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
+RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
+MAX_CHARS = 1_000_000  # of a text that only wants tokens: others wait meanwhile for about half a second
+LINE_END = "\n"
+MAX_SHORT_CHARS = 1000  # tokenised within a step
 
 
 class Template(Protocol):
-    def render(self, messages: Sequence[Message]) -> str: ...
+    def render(self, messages: Sequence[Message], variables: str = "") -> str: ...
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is shown of a chat: `messages`, all or those that its overflow choice left."""
+    """What the model is shown of a chat: `messages`, all or those that its overflow choice left.
+
+    The last `num_start_tokens` are the beginning of the answer, which the caller gave.
+    """
 
     token_ids: tuple[int, ...]
     messages: tuple[Message, ...] = ()
     num_dropped_messages: int = 0
     notice: str = ""  # one sentence about what was left out
+    num_start_tokens: int = 0
 
 
 class PromptBuilder:
@@ -61,6 +72,21 @@ class PromptBuilder:
         texts = sorted(backend.control_texts(), key=len, reverse=True)
         self._control = re.compile("|".join(map(re.escape, texts))) if texts else None
 
+    @property
+    def template_source(self) -> str:
+        """The chat template, Jinja."""
+        return self._backend.chat_template or CHATML
+
+    @property
+    def edge_texts(self) -> tuple[str, str]:
+        """How the model's BOS and EOS are written."""
+        return self._backend.bos_text, self._backend.eos_text
+
+    @property
+    def takes_tools(self) -> bool:
+        """The model's chat template has a place for `tools` among its variables."""
+        return "tools" in (self._backend.chat_template or "")
+
     def build(self, request: Request, num_generated_tokens: int = 0) -> Prompt:
         """The prompt of `request`, which leaves room for an answer. Raises RequestError.
 
@@ -70,27 +96,76 @@ class PromptBuilder:
         """
         if request.sampling:
             self._backend.check_sampling(request.sampling)  # a JSON schema takes time that the engine has not
+        start = self._answer_start(request)
         limit = overflow.context_limit(request, self._backend.model)
-        room = limit - num_generated_tokens
-        rest_of_answer = (request.max_tokens or limit) - num_generated_tokens
-        reserve = max(1, min(rest_of_answer, limit // 4))
-        tokenise = cache(self._tokenise)
+        room = limit - num_generated_tokens - len(start)
+        rest_of_answer = (limit if request.max_tokens is None else request.max_tokens) - num_generated_tokens
+        max_tokens = room - max(1, min(rest_of_answer, limit // 4))
+        prompt = (self._of_pieces if request.prompt else self._of_messages)(request, max_tokens)
+        if len(prompt.token_ids) >= room:
+            num_tokens = len(prompt.token_ids) + limit - room
+            raise overflow.too_long(num_tokens, request, self._backend.model)
+        return replace(prompt, token_ids=(*prompt.token_ids, *start), num_start_tokens=len(start))
+
+    def render(self, request: Request) -> str:
+        """The prompt of `request` as text, all of it, whatever it measures. Raises RequestError."""
+        if request.prompt:
+            raise InvalidRequestError("A raw prompt has no messages that a chat template could write.")
+        if refusal := self._refusal(request.messages, request):
+            raise refusal
+        rendered, spelled_out = self._rendered(request.messages, request.template_variables)
+        start = b"".join(map(self._backend.token_piece, self._answer_start(request)))
+        written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, spelled_out))
+        return written + start.decode("utf-8", "replace")
+
+    def tokenise(
+        self, *pieces: str | int, adds_leading: bool = False, parse_special: bool = True
+    ) -> list[int]:
+        """Tokens of any text, which may be far longer than a prompt. Raises InvalidRequestError."""
+        texts = [piece for piece in pieces if isinstance(piece, str)]
+        if sum(map(len, texts)) > MAX_CHARS:
+            raise InvalidRequestError(f"A text may have {MAX_CHARS:,} characters. Send it in parts.")
+        if any(LONG_RUN.search(text) for text in texts):
+            raise InvalidRequestError(RUN_TOO_LONG)
+        return self._joined(pieces, adds_leading, parse_special)
+
+    def written(self, token_ids: Sequence[int]) -> list[bytes]:
+        """How each token is written, a control token by its name. Raises InvalidRequestError."""
+        return [self._backend.written_piece(self._known(token_id)) for token_id in token_ids]
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """All that end an answer."""
+        return self._backend.end_tokens
+
+    def tokens_behind(self, text: str) -> list[int]:
+        """How a short text goes on behind another; control tokens written out in it count."""
+        return self._continued(text[:MAX_SHORT_CHARS], parse_special=True)
+
+    def close(self) -> None:
+        self._template.close()
+
+    # The prompt of a chat.
+
+    def _of_messages(self, request: Request, max_tokens: int) -> Prompt:
+        limit = overflow.context_limit(request, self._backend.model)
+
+        @cache
+        def tokenise(messages: tuple[Message, ...]) -> tuple[int, ...]:
+            return self._tokenise(messages, request.template_variables)
 
         def measure(messages: tuple[Message, ...]) -> int:
             return limit + 1 if self._refusal(messages, request) else len(tokenise(messages))
 
-        shown = self._shown(request, measure, room - reserve)
+        shown = self._shown(request, measure, max_tokens)
         if refusal := self._refusal(shown, request):
             raise refusal
-        token_ids = tokenise(shown)
-        if len(token_ids) >= room:
-            raise overflow.too_long(len(token_ids) + num_generated_tokens, request, self._backend.model)
-        num_dropped = len(request.messages) - len(shown)
-        notice = overflow.left_out(request.messages, shown, request.overflow)
-        return Prompt(token_ids, shown, num_dropped, notice)
-
-    def close(self) -> None:
-        self._template.close()
+        return Prompt(
+            tokenise(shown),
+            shown,
+            len(request.messages) - len(shown),
+            overflow.left_out(request.messages, shown, request.overflow),
+        )
 
     def _shown(self, request: Request, measure: overflow.Measure, max_tokens: int) -> tuple[Message, ...]:
         """What is shown of the chat, in at most `max_tokens` if that can be."""
@@ -109,18 +184,37 @@ class PromptBuilder:
                     overflow.context_limit(request, self._backend.model) // 3,
                 )
 
-    def _tokenise(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
-        spelled_out: list[str] = []
-        marked = [replace(message, content=self._mark(message.content, spelled_out)) for message in messages]
-        rendered = self._template.render(marked)
-        self._check_rendered(rendered)
+    def _tokenise(self, messages: tuple[Message, ...], variables: str) -> tuple[int, ...]:
+        rendered, spelled_out = self._rendered(messages, variables)
         tokens = [
             token
             for piece, parse_special in _split_at_marks(rendered, spelled_out)
             for token in self._backend.tokenize(piece, parse_special=parse_special)
         ]
+        return tuple(self._with_leading(tokens))
+
+    def _rendered(self, messages: tuple[Message, ...], variables: str) -> tuple[str, list[str]]:
+        """The template's text with marks, and what they stand for."""
+        spelled_out: list[str] = []
+
+        def mark(text: str) -> str:
+            return self._mark(text, spelled_out)
+
+        def mark_json(text: str) -> str:
+            changed = map_strings(read_object(text, "JSON"), mark)
+            return json.dumps(changed, ensure_ascii=False, separators=(",", ":")) if text else ""
+
+        marked = [
+            replace(message, content=mark(message.content), fields=mark_json(message.fields))
+            for message in messages
+        ]
+        rendered = self._template.render(marked, mark_json(variables))
+        self._check_rendered(rendered)
+        return rendered, spelled_out
+
+    def _with_leading(self, tokens: list[int]) -> list[int]:
         leading = self._backend.leading_tokens()
-        return tuple(tokens if tokens[: len(leading)] == leading else leading + tokens)
+        return tokens if tokens[: len(leading)] == leading else leading + tokens
 
     def _check_rendered(self, text: str) -> None:
         """A template can write anything, whatever it was given."""
@@ -130,15 +224,70 @@ class PromptBuilder:
 
     def _refusal(self, messages: tuple[Message, ...], request: Request) -> RequestError | None:
         """Why these messages must not even be tokenised."""
+        return self._refusal_of([part for one in messages for part in (one.content, one.fields)], request)
+
+    def _refusal_of(self, texts: list[str], request: Request) -> RequestError | None:
         limit = overflow.context_limit(request, self._backend.model)
-        num_chars = sum(len(message.content) for message in messages)
+        num_chars = sum(map(len, texts))
         if num_chars > limit * MAX_CHARS_PER_TOKEN:
             return overflow.too_long(num_chars // MAX_CHARS_PER_TOKEN, request, self._backend.model)
-        if any(LONG_RUN.search(message.content) for message in messages):
-            return InvalidRequestError(
-                "The text has over 200,000 letters in a row without a space. Break it up and send again."
-            )
+        if any(LONG_RUN.search(text) for text in texts):
+            return InvalidRequestError(RUN_TOO_LONG)
         return None
+
+    # A prompt that is no chat, and the beginning of an answer.
+
+    def _of_pieces(self, request: Request, max_tokens: int) -> Prompt:
+        self._check_texts([piece for piece in request.prompt if isinstance(piece, str)], request)
+        tokens = self._joined(request.prompt, adds_leading=True, parse_special=True)
+        if not tokens:
+            raise InvalidRequestError("The prompt is empty. Write something in it.")
+        leading = self._backend.leading_tokens()
+        num_leading = len(leading) if tokens[: len(leading)] == leading else 0
+        kept = overflow.cut_tokens(tokens, num_leading, request.overflow, max_tokens)
+        notice = overflow.tokens_left_out(len(tokens) - len(kept), request.overflow)
+        return Prompt(tuple(kept), notice=notice)
+
+    def _joined(self, pieces: Sequence[str | int], adds_leading: bool, parse_special: bool) -> list[int]:
+        tokens: list[int] = []
+        for index, piece in enumerate(pieces):
+            if isinstance(piece, str):
+                written = self._backend.tokenize(piece, parse_special=parse_special)
+                tokens += self._with_leading(written) if adds_leading and index == 0 else written
+            else:
+                tokens.append(self._known(piece))
+        return tokens
+
+    def _answer_start(self, request: Request) -> list[int]:
+        start = request.answer_start
+        if not isinstance(start, str):
+            return [self._known(token) for token in start]
+        self._check_texts([start], request)
+        return self._continued(start) if start else []
+
+    def _continued(self, text: str, *, parse_special: bool = False) -> list[int]:
+        """Tokens of a text behind another. Some tokenizers put a space before every text they are given."""
+        tokens = self._backend.tokenize(text, parse_special=parse_special)
+        if b"".join(map(self._backend.token_piece, tokens)) != b" " + text.encode("utf-8", "replace"):
+            return tokens
+        before = self._backend.tokenize(LINE_END, parse_special=False)
+        both = self._backend.tokenize(LINE_END + text, parse_special=parse_special)
+        return both[len(before) :] if both[: len(before)] == before else tokens
+
+    def _check_texts(self, texts: list[str], request: Request) -> None:
+        if refusal := self._refusal_of(texts, request):
+            raise refusal
+
+    def _known(self, token_id: object) -> int:
+        """`token_id`, if the model has it: llama.cpp would end the process for any other."""
+        n_vocab = self._backend.model.n_vocab
+        if isinstance(token_id, bool) or not isinstance(token_id, int) or not 0 <= token_id < n_vocab:
+            raise InvalidRequestError(
+                f"{shown(token_id)} is no token of this model, which has the ids 0 to {n_vocab - 1:,}."
+            )
+        return token_id
+
+    # Control tokens that somebody wrote out.
 
     def _mark(self, content: str, spelled_out: list[str]) -> str:
         """`content` with a mark for each control token written out in it, which goes to `spelled_out`."""

@@ -18,6 +18,7 @@ GREEDY_BELOW = 0.001  # logits divided by less would overflow; even a lead of 0.
 
 INTEGERS = {
     "top_k": (0, 1_000_000),
+    "min_keep": (0, 1_000_000),
     "penalty_last_n": (0, 65_536),
     "dry_allowed_length": (0, 65_536),
     "dry_penalty_last_n": (0, 65_536),
@@ -51,9 +52,11 @@ class SamplingParams:
     """How the next token is chosen. Defaults are llama-server's; `temperature` 0 is greedy.
 
     Neutral values switch a sampler off: `top_k` 0, `top_p`, `typical_p` and `repeat_penalty` 1, `top_n_sigma`
-    0 or less, `xtc_threshold` over a half, and 0 for the rest. `mirostat` 1 or 2 takes the place of all that
-    choose among the candidates. `seed` None draws a new one for each answer.
+    0 or less, `xtc_threshold` over a half, and 0 for the rest. Those that cut by probability leave at least
+    `min_keep` tokens. `mirostat` 1 or 2 takes the place of all that choose among the candidates. `seed` None
+    draws a new one for each answer.
 
+    With `ignore_eos` no token that ends the answer is chosen, unless its grammar allows nothing else.
     `logit_bias` is added to the logits of tokens, by id; NEVER rules one out. The answer follows `grammar`, a
     GBNF text whose rule `root` is the whole answer, or `json_schema`, a JSON Schema as text.
     """
@@ -68,6 +71,7 @@ class SamplingParams:
     typical_p: float = 1.0
     xtc_probability: float = 0.0
     xtc_threshold: float = 0.1
+    min_keep: int = 0
     repeat_penalty: float = 1.0
     frequency_penalty: float = 0.0
     presence_penalty: float = 0.0
@@ -80,6 +84,7 @@ class SamplingParams:
     mirostat: int = 0
     mirostat_tau: float = 5.0
     mirostat_eta: float = 0.1
+    ignore_eos: bool = False
     logit_bias: tuple[tuple[int, float], ...] = ()
     grammar: str = ""
     json_schema: str = ""
@@ -97,6 +102,8 @@ class SamplingParams:
                 f"dynatemp_range must not be larger than temperature: {self.dynatemp_range} is larger than "
                 f"{self.temperature}."
             )
+        if not isinstance(self.ignore_eos, bool):
+            raise InvalidRequestError(f"ignore_eos must be true or false, not {shown(self.ignore_eos)}.")
         self._check_breakers()
         self._check_logit_bias()
         self._check_grammar()
@@ -164,7 +171,7 @@ def _require_number(name: str, value: object, low: float, high: float) -> None:
     # NaN is in no range, and an integer of any size compares.
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= value <= high:  # type: ignore[operator]
-        raise InvalidRequestError(f"{name} must be between {low:,} and {high:,}, not {_shown(value)}.")
+        raise InvalidRequestError(f"{name} must be between {low:,} and {high:,}, not {shown(value)}.")
 
 
 def _require_integer(name: str, value: object, low: int, high: int) -> None:
@@ -175,18 +182,19 @@ def _require_integer(name: str, value: object, low: int, high: int) -> None:
 
 def _require_tuple(name: str, value: object) -> None:
     if not isinstance(value, tuple):
-        raise InvalidRequestError(f"{name} must be a tuple, not {_shown(value)}.")
+        raise InvalidRequestError(f"{name} must be a tuple, not {shown(value)}.")
 
 
 def _require_text(name: str, value: object) -> None:
     """Text that C can take: no end in its middle, and every character one that UTF-8 has."""
     if not isinstance(value, str):
-        raise InvalidRequestError(f"{name} must be text, not {_shown(value)}.")
+        raise InvalidRequestError(f"{name} must be text, not {shown(value)}.")
     if "\0" in value or SURROGATE.search(value):
         raise InvalidRequestError(f"{name} contains NUL or half of a surrogate pair. Take it out.")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A caller's value for a message, however large it is."""
     if isinstance(value, int) and value.bit_length() > 128:  # Python itself refuses to write out some
         return "a number that long"
     text = str(value) if isinstance(value, int | float) else repr(value)

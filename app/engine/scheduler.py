@@ -5,11 +5,13 @@ Works on counts alone: never decodes, never samples. Engine thread only.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
+from app.engine.types import EventKind, WaitingRequest, WaitReason
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch
@@ -40,6 +42,10 @@ class Scheduler:
         return [*self.running, *self.waiting, *self.refitting]
 
     @property
+    def num_decoding(self) -> int:
+        return sum(seq.is_decoding for seq in self.running)
+
+    @property
     def has_work(self) -> bool:
         return bool(self.running or self.waiting)
 
@@ -61,6 +67,7 @@ class Scheduler:
         """The sequence goes on after `put_back`. Its cells stay as long as there is room."""
         assert seq.slot is not None
         self._slots.set_aside(seq.slot)
+        seq.paused_at = time.perf_counter()
         self.running.remove(seq)
         self.refitting.append(seq)
 
@@ -79,22 +86,31 @@ class Scheduler:
         for seq in sorted(rows, key=lambda seq: seq.slot.seq_id if seq.slot else -1):
             batch.add(seq, rows[seq])
 
+    def waiting_requests(self) -> tuple[WaitingRequest, ...]:
+        """Every sequence without a slot, those first that are let in first."""
+        if not self.waiting and not self.refitting:
+            return ()
+        now = time.perf_counter()
+        return tuple(self._waiting_request(seq, now) for seq in [*self.refitting, *self._by_turn()])
+
     def make_room(self) -> bool:
         """Free some cells: an idle chat's first, then the youngest answer's. False when there are none."""
         return self._slots.hibernate_oldest() or self.pause_youngest()
 
     def pause_youngest(self) -> bool:
-        """Send the running sequence that came last back to the queue, the front tab's last of all.
+        """Send the running sequence that came last back to the queue, a protected chat's last of all.
 
         Its state is saved, so its answer goes on where it was. False when only one is running.
         """
         if len(self.running) < 2:
             return False
-        others = [seq for seq in self.running if not self._is_in_front(seq)]
+        others = [seq for seq in self.running if not self._slots.is_protected(seq.request.chat_id)]
         seq = (others or self.running)[-1]
         assert seq.slot is not None
-        self._slots.events.append(f"paused the answer in sequence {seq.slot.seq_id}: no free cells")
+        text = f"paused the answer in sequence {seq.slot.seq_id}: no free cells"
+        self._slots.tell(EventKind.PAUSE, text, seq.slot)
         self._slots.suspend(seq.slot)
+        seq.paused_at = time.perf_counter()
         self.running.remove(seq)
         self.waiting.appendleft(seq)
         return True
@@ -108,7 +124,7 @@ class Scheduler:
         """Lease slots in order of arrival, the front tab first, while prompts fit beside what is running."""
         if not self.waiting:
             return
-        for seq in sorted(self.waiting, key=lambda seq: not self._is_in_front(seq)):
+        for seq in self._by_turn():
             if len(self.running) == len(self._slots.slots):
                 return
             if self._waits_for_prefix(seq):
@@ -121,6 +137,26 @@ class Scheduler:
             self._leaders.pop(seq, None)
             self.running.append(seq)
 
+    def _by_turn(self) -> list[Sequence]:
+        return sorted(self.waiting, key=lambda seq: not self._is_in_front(seq))
+
+    def _waiting_request(self, seq: Sequence, now: float) -> WaitingRequest:
+        return WaitingRequest(
+            seq.request.request_id,
+            seq.request.chat_id,
+            self._wait_reason(seq),
+            seq.num_prompt_tokens,
+            seq.num_generated_tokens,
+            now - (seq.paused_at or seq.submitted_at),
+        )
+
+    def _wait_reason(self, seq: Sequence) -> WaitReason:
+        if seq in self.refitting:
+            return WaitReason.REFITTING
+        if seq.paused_at:
+            return WaitReason.PAUSED
+        return WaitReason.SHARES_PREFIX if seq in self._leaders else WaitReason.QUEUED
+
     def _waits_for_prefix(self, seq: Sequence) -> bool:
         """Whether a running prompt computes a beginning of this one, which is then shared."""
         leader, num_tokens = self._leaders.get(seq) or self._find_leader(seq)
@@ -132,7 +168,7 @@ class Scheduler:
 
     def _find_leader(self, seq: Sequence) -> tuple[Sequence, int]:
         """The running prompt that has most in common with `seq`, and how much; itself if none pays."""
-        if not self._slots.can_share_cells:
+        if not (self._slots.can_share_cells and seq.request.shares_prefix):
             return seq, 0
         prompts = [other for other in self.running if not other.is_decoding]
         leader = max(prompts, key=lambda other: common_prefix(other.token_ids, seq.token_ids), default=seq)
@@ -156,18 +192,20 @@ class Scheduler:
     def _rows(self) -> dict[Sequence, int]:
         decoding = [seq for seq in self.running if seq.is_decoding]
         prompts = [seq for seq in self.running if not seq.is_decoding]
-        return dict.fromkeys(decoding, 1) | self._prompt_rows(prompts, num_decoding=len(decoding))
+        answer_rows = dict.fromkeys(decoding, 1)
+        if not prompts:
+            return answer_rows
+        share = self._budget.share(len(decoding), sum(seq.num_pending_tokens for seq in prompts))
+        prompt_rows = self._prompt_rows(prompts, share.num_tokens, num_decoding=len(decoding))
+        return prompt_rows if share.leaves_out_answers and prompt_rows else answer_rows | prompt_rows
 
     def _make_room_for_answers(self) -> None:
-        while self._slots.cells.num_free < sum(seq.is_decoding for seq in self.running):
+        while self._slots.cells.num_free < self.num_decoding:
             if not self.make_room():
                 return
 
-    def _prompt_rows(self, prompts: list[Sequence], num_decoding: int) -> dict[Sequence, int]:
+    def _prompt_rows(self, prompts: list[Sequence], budget: int, num_decoding: int) -> dict[Sequence, int]:
         """The front tab first, then the shortest rest, so that no short question waits behind a document."""
-        if not prompts:
-            return {}
-        budget = self._budget.num_prompt_tokens(num_decoding)
         oldest = min(prompts, key=lambda seq: seq.submitted_at)
         reserved = min(int(budget * OLDEST_PROMPTS_SHARE), oldest.num_pending_tokens)
         rows: dict[Sequence, int] = {}

@@ -28,7 +28,9 @@ class Sequence:
     max_tokens: int  # the request's own limit, or what the context leaves
     sampler: Sampler
     detokenizer: Detokenizer
-    num_prompt_tokens: int = field(init=False)  # what of `token_ids` is no answer
+    num_prompt_tokens: int = field(init=False)  # what of `token_ids` was not sampled
+    num_start_tokens: int = 0  # of the prompt's, at its end: the answer's beginning, which the caller gave
+    num_told_tokens: int = 0  # of the generated ones, those that are in an output
     slot: Slot | None = None
     finish_reason: FinishReason | None = None
     notice: str = ""  # what was left out of the prompt, and at the end why it ended early
@@ -40,6 +42,7 @@ class Sequence:
     num_rows_computed: int = 0  # more than its tokens if it was paused and computed again
     submitted_at: float = field(default_factory=time.perf_counter)
     leased_at: float = 0.0
+    paused_at: float = 0.0  # while its answer has begun and it has no slot
     first_token_at: float = 0.0
     last_token_at: float = 0.0
 
@@ -57,6 +60,11 @@ class Sequence:
     @property
     def num_generated_tokens(self) -> int:
         return len(self.token_ids) - self.num_prompt_tokens
+
+    @property
+    def untold_token_ids(self) -> tuple[int, ...]:
+        """Generated since the last output."""
+        return tuple(self.token_ids[self.num_prompt_tokens + self.num_told_tokens :])
 
     @property
     def has_all_that_was_asked(self) -> bool:
@@ -79,6 +87,7 @@ class Sequence:
             num_computed_tokens=self.num_rows_computed,
             num_generated_tokens=self.num_generated_tokens,
             queue_s=self.leased_at - self.submitted_at if self.leased_at else 0.0,
+            prompt_s=(self.first_token_at or time.perf_counter()) - self.leased_at if self.leased_at else 0.0,
             time_to_first_token_s=self.first_token_at - self.submitted_at if self.first_token_at else 0.0,
             decode_s=self.last_token_at - self.first_token_at,
         )
@@ -88,6 +97,7 @@ class Sequence:
         self.num_reused_tokens += prefix.num_reused
         self.num_shared_tokens += prefix.num_shared
         self.num_restored_tokens += prefix.num_restored
+        self.paused_at = 0.0
         if not self.leased_at:
             self.prefix_end = prefix_end
             self.leased_at = time.perf_counter()
@@ -97,9 +107,10 @@ class Sequence:
         generated = self.token_ids[self.num_prompt_tokens :]
         self.token_ids = [*prompt.token_ids, *generated]
         self.num_prompt_tokens = len(prompt.token_ids)
+        self.num_start_tokens = prompt.num_start_tokens
         room = max_context_tokens - self.num_prompt_tokens
         assert room > len(generated), "a prompt leaves room for its answer"
-        self.max_tokens = min(self.request.max_tokens or room, room)
+        self.max_tokens = room if self.request.max_tokens is None else min(self.request.max_tokens, room)
         self.is_shortened = bool(prompt.notice)
         self.notice = prompt.notice
 

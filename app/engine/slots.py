@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from app.engine.cells import CellLedger
 from app.engine.errors import PositionMismatchError
 from app.engine.hibernation import HibernatedChats, State
+from app.engine.overflow import context_limit
 from app.engine.prefix import CachedPrefix, LastTurn, common_prefix, moved_run, why_prefix_ended
-from app.engine.types import Lease, PrefixEnd, SlotSnapshot, SlotState, Usage
+from app.engine.types import Event, EventKind, Lease, PrefixEnd, SlotSnapshot, SlotState, Usage
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
+    from app.engine.batch import Batch, BatchSpan
     from app.engine.sequence import Sequence
 
 # Sharing or saving fewer cells saves less than a millisecond.
@@ -37,6 +39,7 @@ class Slot:
     leased_to: Sequence | None = None
     last_used_at: float = 0.0
     last_usage: Usage = field(default_factory=Usage)
+    max_context_tokens: int = 0  # of its chat, as the last request had it
 
     @property
     def state(self) -> SlotState:
@@ -52,13 +55,15 @@ class SlotPool:
         self._backend = backend
         self._model = backend.model
         self.slots = tuple(Slot(seq_id) for seq_id in range(backend.model.n_seq_max))
-        self.cells = CellLedger(backend.model.n_ctx, len(self.slots))
+        self.cells = CellLedger(backend.model)
         self.hibernated = hibernated
         self.front_chat_id: str | None = None  # gives way last
-        self.events: list[str] = []  # since the engine last took them
+        self.pinned_chat_ids: set[str] = set()  # likewise
+        self.events: list[Event] = []  # since the engine last took them
         self.leases: list[Lease] = []  # likewise
         self._last_turns: OrderedDict[str, LastTurn] = OrderedDict()
         self._snapshots: dict[int, SlotSnapshot] = {}  # of slots that nothing was done to since
+        self.has_unchecked_changes = False  # since every cell was last compared with the library
         self._has_unrotated_keys = False  # cells were moved, and no decode has come since
 
     def lease(self, seq: Sequence) -> Slot | None:
@@ -79,6 +84,7 @@ class SlotPool:
         self.hibernated.drop(chat_id)  # what is in cells now is the newer one
         slot.chat_id, slot.leased_to, seq.slot = chat_id, seq, slot
         self._note_change(slot)
+        self._tell_lease(seq, slot, prefix)
         seq.note_lease(prefix, self._prefix_end(seq, held, prefix))
         self._note_lease(seq, slot, held, prefix)
         return slot
@@ -95,7 +101,7 @@ class SlotPool:
 
     def num_held_by_running(self, seq: Sequence) -> int:
         """Tokens of `seq` whose cells a running sequence holds, so that it can share them."""
-        if not self.can_share_cells:
+        if not (self.can_share_cells and seq.request.shares_prefix):
             return 0
         running = [slot for slot in self.slots if slot.leased_to]
         return max((common_prefix(slot.token_ids, seq.token_ids) for slot in running), default=0)
@@ -104,15 +110,31 @@ class SlotPool:
         """How many tokens of `seq` need not be computed if it gets a slot now."""
         own = self._own_slot(seq)
         lists = [own.token_ids if own else [], self.hibernated.tokens_of(seq.request.chat_id)]
-        if self.can_share_cells:
+        if self.can_share_cells and seq.request.shares_prefix:
             lists += [slot.token_ids for slot in self.slots]
         return max(common_prefix(held, seq.token_ids) for held in lists)
 
     def release(self, slot: Slot) -> None:
         """Take the slot back. Its cells stay for the chat's next turn, unless there will be none."""
         seq = self.set_aside(slot)
+        what = "kept" if seq.request.keep_cells else "freed"
+        self.tell(
+            EventKind.RELEASE, f"released sequence {slot.seq_id}: {len(slot.token_ids)} tokens {what}", slot
+        )
         if not seq.request.keep_cells:
             self.clear(slot)
+        elif last_turn := self._last_turns.get(seq.request.chat_id):
+            uncomputed = tuple(seq.token_ids[len(slot.token_ids) :])
+            self._last_turns[seq.request.chat_id] = replace(last_turn, uncomputed=uncomputed)
+
+    def last_turn_of(self, chat_id: str) -> tuple[list[int], LastTurn] | None:
+        """All tokens of the chat's last turn, prompt and answer, where they are held in cells or saved."""
+        slot = next((slot for slot in self.slots if slot.chat_id == chat_id), None)
+        held = slot.token_ids if slot else self.hibernated.tokens_of(chat_id)
+        last_turn = self._last_turns.get(chat_id)
+        if last_turn is None or len(held) < last_turn.num_prompt_tokens:
+            return None
+        return [*held, *last_turn.uncomputed], last_turn
 
     def set_aside(self, slot: Slot) -> Sequence:
         """Take the slot back from its sequence. The cells stay as long as there is room."""
@@ -120,6 +142,7 @@ class SlotPool:
         assert seq is not None
         slot.leased_to = seq.slot = None
         slot.last_used_at, slot.last_usage = time.perf_counter(), seq.usage
+        slot.max_context_tokens = context_limit(seq.request, self._model)
         self._note_change(slot)
         return seq
 
@@ -136,15 +159,13 @@ class SlotPool:
         self.cells.truncate(slot.seq_id, 0)
         slot.token_ids.clear()
         slot.chat_id, slot.last_usage = None, Usage()
-        self._snapshots.clear()  # others may have shared its cells
+        self._note_changes()  # others may have shared its cells
 
     def forget(self, chat_id: str) -> None:
         """The chat has no next turn: free its cells. Its answer, if one runs, was aborted before."""
-        for slot in self._warm():
-            if slot.chat_id == chat_id:
-                self.clear(slot)
-        self.hibernated.drop(chat_id)
+        self._free_cells_of(chat_id)
         self._last_turns.pop(chat_id, None)
+        self.pinned_chat_ids.discard(chat_id)
 
     def fork(self, chat_id: str, new_chat_id: str) -> bool:
         """Give `new_chat_id` an empty slot with all cells of `chat_id`. False: there is no such slot."""
@@ -154,11 +175,12 @@ class SlotPool:
             return False
         self._share(source, target, len(source.token_ids))
         target.chat_id, target.last_used_at = new_chat_id, time.perf_counter()
+        target.max_context_tokens = source.max_context_tokens or self._model.max_sequence_tokens
         if last_turn := self._last_turns.get(chat_id):
             self._last_turns[new_chat_id] = last_turn
-        self.events.append(
-            f"forked sequence {source.seq_id} into {target.seq_id}: {len(target.token_ids)} cells shared"
-        )
+        num_cells = len(target.token_ids)
+        text = f"forked sequence {source.seq_id} into {target.seq_id}: {num_cells} cells shared"
+        self.tell(EventKind.FORK, text, target)
         return True
 
     def hibernate(self, slot: Slot) -> None:
@@ -166,49 +188,112 @@ class SlotPool:
         self._save(slot)
         self.clear(slot)
 
-    def hibernate_chat(self, chat_id: str) -> bool:
-        """False: the chat has no idle slot."""
-        slot = next((slot for slot in self._warm() if slot.chat_id == chat_id), None)
-        if slot:
-            self.hibernate(slot)
-        return slot is not None
-
     def hibernate_oldest(self, *keep: Slot) -> bool:
-        """Hibernate the idle slot unused for longest, the front tab's last. False when no slot is idle."""
+        """Hibernate the idle slot unused for longest, protected chats' last. False when no slot is idle."""
         oldest = min((slot for slot in self._warm() if slot not in keep), key=self._age, default=None)
         if oldest:
             self.hibernate(oldest)
         return oldest is not None
 
     def oldest_idle(self, min_cells: int) -> Slot | None:
-        """The idle slot unused for longest of those with so many cells of their own, but the front tab's."""
+        """The idle slot unused for longest of those with so many cells of their own, but no protected one."""
         idle = [
             slot
             for slot in self._warm()
-            if slot.chat_id != self.front_chat_id and self.cells.num_own_cells(slot.seq_id) >= min_cells
+            if not self.is_protected(slot.chat_id) and self.cells.num_own_cells(slot.seq_id) >= min_cells
         ]
         return min(idle, key=self._age, default=None)
 
-    def note_decoded(self, slot: Slot, token_ids: list[int]) -> None:
-        """These tokens are in the library's memory now."""
-        slot.token_ids.extend(token_ids)
-        self.cells.append(slot.seq_id, len(token_ids))
-        self._has_unrotated_keys = False
-        self._note_change(slot)
+    def is_protected(self, chat_id: str | None) -> bool:
+        """It gives way last: somebody looks at it, or has pinned it."""
+        return chat_id is not None and (chat_id == self.front_chat_id or chat_id in self.pinned_chat_ids)
 
-    def resync(self, slot: Slot) -> None:
-        """After a decode that broke off: take the library's word for how much of the slot is left."""
-        seq = slot.leased_to
-        assert seq is not None
-        # Its last token must be computed again even if it is in: nobody has sampled its logits.
-        num_tokens = min(self._backend.pos_max(slot.seq_id) + 1, len(seq.token_ids) - 1)
-        if not self._model.has_plain_attention:
-            num_tokens = 0  # a recurrent state is half-way through the batch, whatever its position says
-        if num_tokens == 0 or not self._backend.truncate(slot.seq_id, num_tokens):
-            self.clear(slot)
-            slot.chat_id = seq.request.chat_id
-        elif num_tokens > len(slot.token_ids):
-            self.note_decoded(slot, seq.token_ids[len(slot.token_ids) : num_tokens])
+    # What somebody wants for one chat. Each leaves an event that tells what came of it.
+
+    def hibernate_chat(self, chat_id: str) -> bool:
+        """Save the cells of an idle chat and free them. False, and nothing is lost: that cannot be."""
+        slot = self._idle_slot_of(chat_id)
+        if slot is None:
+            self._tell_not(EventKind.HIBERNATE, "not hibernated", chat_id)
+            return False
+        if not self._keep_state(slot):
+            text = f"not hibernated: the state of sequence {slot.seq_id} cannot be saved now"
+            self.tell(EventKind.HIBERNATE, text, slot)
+            return False
+        self._tell_saved(slot, is_kept=True)
+        self.clear(slot)
+        return True
+
+    def restore_chat(self, chat_id: str) -> bool:
+        """Bring the saved cells of a chat into an empty slot, else that of the idle chat unused for longest.
+
+        False where it has none, or while running answers leave no slot or no room for them.
+        """
+        token_ids = self.hibernated.tokens_of(chat_id)
+        slot = self._empty_or_oldest()
+        if not token_ids or slot is None or self.cells.num_total - self.num_cells_of_running < len(token_ids):
+            reason = "running answers leave no room for them" if token_ids else "this chat has none"
+            self.tell(EventKind.RESTORE, f"no saved cells were restored: {reason}", chat_id=chat_id)
+            return False
+        state = self.hibernated.take(chat_id, self._backend.fingerprint)
+        self._save(slot)
+        if not self._put_back(slot, state, token_ids):
+            self._tell_doubt(slot, chat_id)
+            return False
+        slot.chat_id, slot.last_used_at = chat_id, time.perf_counter()
+        slot.max_context_tokens = self._model.max_sequence_tokens
+        self._note_change(slot)
+        self._tell_restored(slot, chat_id, len(token_ids))
+        return True
+
+    def clear_chat(self, chat_id: str) -> bool:
+        """Free the cells of an idle chat, and its saved state. False: it is answering, or has neither."""
+        if self._free_cells_of(chat_id):
+            return True
+        self._tell_not(EventKind.CLEAR, "not cleared", chat_id)
+        return False
+
+    def pin(self, chat_id: str, is_pinned: bool) -> None:
+        if is_pinned:
+            self.pinned_chat_ids.add(chat_id)
+        else:
+            self.pinned_chat_ids.discard(chat_id)
+        slot = next((slot for slot in self.slots if slot.chat_id == chat_id), None)
+        if slot:
+            self._note_change(slot)
+        where = f"sequence {slot.seq_id}" if slot else "a chat without a slot"
+        self.tell(EventKind.PIN, f"{'pinned' if is_pinned else 'unpinned'} {where}", slot, chat_id)
+
+    # What the engine tells.
+
+    def tell(self, kind: EventKind, text: str, slot: Slot | None = None, chat_id: str | None = None) -> None:
+        """An event for the next report. Its chat is the slot's if there is no other."""
+        seq_id = slot.seq_id if slot else None
+        self.events.append(Event(kind, text, seq_id, chat_id or (slot.chat_id if slot else None)))
+
+    def note_decoded(self, batch: Batch) -> None:
+        """All rows of `batch` are in the library's memory now."""
+        self.cells.append(batch)
+        self._has_unrotated_keys = False
+        for span in batch.spans:
+            self._note_rows(batch, span, span.num_rows)
+
+    def resync(self, batch: Batch) -> None:
+        """After a decode that broke off: take the library's word for how much of `batch` is left."""
+        if self._model.has_plain_attention:
+            num_left = [self._backend.pos_max(span.seq_id) + 1 - span.first_pos for span in batch.spans]
+            self.cells.append(batch, sum(num_left))
+            self._has_unrotated_keys = False
+            for span, num_rows in zip(batch.spans, num_left, strict=True):
+                self._note_rows(batch, span, num_rows)
+        for span in batch.spans:
+            slot = self.slots[span.seq_id]
+            # Its last token must be computed again even if it is in: nobody has sampled its logits.
+            num_tokens = min(len(span.seq.token_ids) - 1, len(slot.token_ids))
+            if not self._model.has_plain_attention:
+                num_tokens = 0  # a recurrent state is half-way through the batch, whatever its position says
+            if not self._cut_back(slot, num_tokens):
+                slot.chat_id = span.seq.request.chat_id
 
     def verify(self) -> None:
         """Compare every slot with the library. Raises PositionMismatchError."""
@@ -222,17 +307,23 @@ class SlotPool:
         """
         return tuple(self._snapshot(slot) for slot in self.slots)
 
+    def evidence(self) -> tuple[SlotSnapshot, ...]:
+        """Every slot as the library and our books have it, whether they agree or not."""
+        return tuple(self._new_snapshot(slot, self._backend.pos_max(slot.seq_id)) for slot in self.slots)
+
     # Where a prefix comes from.
 
     def _fill(self, slot: Slot, seq: Sequence, is_own: bool) -> CachedPrefix:
         """Put the longest prefix that can be had into the slot."""
+        if not (is_own or seq.request.shares_prefix):
+            self.clear(slot)
         own = common_prefix(slot.token_ids, seq.token_ids)
         donor = max(self.slots, key=lambda other: self._num_given(other, slot, seq))
         given = self._num_given(donor, slot, seq)
         saved_tokens = self.hibernated.tokens_of(seq.request.chat_id)
         saved = common_prefix(saved_tokens, seq.token_ids)
-        if given >= max(own, saved) + MIN_SHARED_TOKENS:
-            return CachedPrefix(num_shared=self._take_from(donor, slot, given))
+        if given >= max(own + MIN_SHARED_TOKENS, saved):  # a state would take cells of its own
+            return CachedPrefix(num_shared=self._take_from(donor, slot, given, seq.request.chat_id))
         if saved >= own + MIN_SHARED_TOKENS and self._can_use(saved, len(saved_tokens)):
             return self._restore(slot, seq)
         num_kept = self._keep_own_prefix(slot, seq)
@@ -240,7 +331,7 @@ class SlotPool:
 
     def _num_given(self, donor: Slot, slot: Slot, seq: Sequence) -> int:
         """How many tokens of `seq` the slot could have from `donor`."""
-        if donor is slot:
+        if donor is slot or not seq.request.shares_prefix:
             return 0
         num_tokens = common_prefix(donor.token_ids, seq.token_ids)
         return num_tokens if self._can_use(num_tokens, len(donor.token_ids)) else 0
@@ -249,29 +340,38 @@ class SlotPool:
         """Whether a state of `num_held` tokens can be cut back to `num_tokens`."""
         return num_tokens == num_held or self._model.has_plain_attention
 
-    def _take_from(self, donor: Slot, slot: Slot, num_tokens: int) -> int:
+    def _take_from(self, donor: Slot, slot: Slot, num_tokens: int, chat_id: str) -> int:
         """Share the donor's cells, or copy them where the model's memory cannot be shared."""
         self.clear(slot)  # seq_cp into a sequence that holds cells would merge the two
+        where = f"{num_tokens} cells of sequence {donor.seq_id}"
         if self.can_share_cells:
             self._share(donor, slot, num_tokens)
+            self.tell(EventKind.SHARE, f"shared {where} with sequence {slot.seq_id}", slot, chat_id)
             return num_tokens
         if self._has_unrotated_keys or not self._make_room(len(donor.token_ids), slot, donor):
             return 0
         is_copied = self._put(slot, self._backend.save_state(donor.seq_id), donor.token_ids)
-        return num_tokens if is_copied and self._cut_back(slot, num_tokens) else 0
+        if not is_copied or not self._cut_back(slot, num_tokens):
+            return 0
+        self.tell(EventKind.SHARE, f"copied {where} to sequence {slot.seq_id}", slot, chat_id)
+        return num_tokens
 
     def _restore(self, slot: Slot, seq: Sequence) -> CachedPrefix:
         chat_id = seq.request.chat_id
         token_ids = self.hibernated.tokens_of(chat_id)
         state = self.hibernated.take(chat_id, self._backend.fingerprint)
-        self.clear(slot)
-        has_room = self._make_room(len(token_ids), slot)
-        if state is None or not has_room or not self._put(slot, state, token_ids):
-            self.events.append(f"the saved state for sequence {slot.seq_id} is in doubt: computing it again")
+        if not self._put_back(slot, state, token_ids):
+            self._tell_doubt(slot, chat_id)
             return CachedPrefix(is_doubted=True)
         num_tokens = self._keep_own_prefix(slot, seq)
-        self.events.append(f"restored sequence {slot.seq_id}: {num_tokens} tokens")
+        self._tell_restored(slot, chat_id, num_tokens)
         return CachedPrefix(num_restored=num_tokens)
+
+    def _put_back(self, slot: Slot, state: State | None, token_ids: list[int]) -> bool:
+        """Clear the slot and restore a saved state into it. False, and empty: there is none, or it failed."""
+        self.clear(slot)
+        has_room = self._make_room(len(token_ids), slot)
+        return state is not None and has_room and self._put(slot, state, token_ids)
 
     def _put(self, slot: Slot, state: State, token_ids: list[int]) -> bool:
         """Restore a state of `token_ids` into the empty slot. False, and empty as before, if that failed."""
@@ -279,21 +379,27 @@ class SlotPool:
         if not is_restored or self._backend.pos_max(slot.seq_id) != len(token_ids) - 1:
             self.clear(slot)
             return False
-        self.cells.append(slot.seq_id, len(token_ids))
+        self.cells.restore(slot.seq_id, token_ids, self._backend.positions_in(state))
         slot.token_ids.extend(token_ids)
         return True
 
     def _save(self, slot: Slot) -> None:
         """Keep what the slot holds for its chat, where that is worth it and can be done."""
+        if slot.token_ids:
+            self._tell_saved(slot, self._keep_state(slot))
+
+    def _keep_state(self, slot: Slot) -> bool:
+        """Save what the slot holds for its chat. False: it is too little, or cannot be saved."""
         chat_id, token_ids = slot.chat_id, list(slot.token_ids)
-        if not token_ids:
-            return
-        is_kept = False
-        if chat_id and len(token_ids) >= MIN_SHARED_TOKENS and not self._has_unrotated_keys:
-            state = self._backend.save_state(slot.seq_id)
-            is_kept = self.hibernated.save(chat_id, token_ids, state, self._backend.fingerprint)
-        what = "hibernated" if is_kept else "evicted"
-        self.events.append(f"{what} sequence {slot.seq_id}: {len(token_ids)} tokens")
+        if not chat_id or len(token_ids) < MIN_SHARED_TOKENS or self._has_unrotated_keys:
+            return False
+        state = self._backend.save_state(slot.seq_id)
+        is_kept = self.hibernated.save(chat_id, token_ids, state, self._backend.fingerprint)
+        for lost_id, num_tokens in self.hibernated.take_lost():
+            if lost_id != chat_id:
+                text = f"dropped the saved state of {num_tokens} tokens: no room for it"
+                self.tell(EventKind.EVICT, text, chat_id=lost_id)
+        return is_kept
 
     def _make_room(self, num_cells: int, *keep: Slot) -> bool:
         """Free cells for a state, at the cost of idle slots."""
@@ -321,7 +427,8 @@ class SlotPool:
         self.cells.remove(slot.seq_id, start, begin)
         del slot.token_ids[start:begin]
         self._has_unrotated_keys = True
-        self.events.append(f"shifted {end - begin} cells of sequence {slot.seq_id} down by {begin - start}")
+        text = f"shifted {end - begin} cells of sequence {slot.seq_id} down by {begin - start}"
+        self.tell(EventKind.SHIFT, text, slot, seq.request.chat_id)
         return end - begin
 
     def _cut_back(self, slot: Slot, num_tokens: int) -> bool:
@@ -331,14 +438,54 @@ class SlotPool:
             return False
         self.cells.truncate(slot.seq_id, num_tokens)
         del slot.token_ids[num_tokens:]
-        self._snapshots.clear()  # others may have shared the cells
+        self._note_changes()  # others may have shared the cells
         return True
 
     def _share(self, donor: Slot, slot: Slot, num_tokens: int) -> None:
         self._backend.share_prefix(donor.seq_id, slot.seq_id, num_tokens)
         self.cells.share(donor.seq_id, slot.seq_id, num_tokens)
         slot.token_ids.extend(donor.token_ids[:num_tokens])
-        self._snapshots.clear()
+        self._note_changes()
+
+    def _free_cells_of(self, chat_id: str) -> bool:
+        """Forget what is held and saved of the chat, unless it is answering. False: that is nothing."""
+        idle = [slot for slot in self._warm() if slot.chat_id == chat_id]
+        for slot in idle:
+            text = f"cleared sequence {slot.seq_id}: {len(slot.token_ids)} tokens"
+            self.tell(EventKind.CLEAR, text, slot)
+            self.clear(slot)
+        saved = self.hibernated.tokens_of(chat_id)
+        if saved:
+            self.tell(EventKind.CLEAR, f"dropped the saved state of {len(saved)} tokens", chat_id=chat_id)
+            self.hibernated.drop(chat_id)
+        return bool(idle or saved)
+
+    # The words of events.
+
+    def _tell_lease(self, seq: Sequence, slot: Slot, prefix: CachedPrefix) -> None:
+        is_again = bool(seq.leased_at)
+        kind, what = (EventKind.RESUME, "resumed") if is_again else (EventKind.LEASE, "leased")
+        text = (
+            f"{what} sequence {slot.seq_id}: {prefix.num_tokens} tokens there, "
+            f"{seq.num_pending_tokens} to compute"
+        )
+        self.tell(kind, text, slot)
+
+    def _tell_saved(self, slot: Slot, is_kept: bool) -> None:
+        kind, what = (EventKind.HIBERNATE, "hibernated") if is_kept else (EventKind.EVICT, "evicted")
+        self.tell(kind, f"{what} sequence {slot.seq_id}: {len(slot.token_ids)} tokens", slot)
+
+    def _tell_restored(self, slot: Slot, chat_id: str, num_tokens: int) -> None:
+        self.tell(EventKind.RESTORE, f"restored sequence {slot.seq_id}: {num_tokens} tokens", slot, chat_id)
+
+    def _tell_doubt(self, slot: Slot, chat_id: str) -> None:
+        text = f"the saved state for sequence {slot.seq_id} could not be used: computing it again"
+        self.tell(EventKind.RESTORE, text, slot, chat_id)
+
+    def _tell_not(self, kind: EventKind, what: str, chat_id: str) -> None:
+        is_answering = any(slot.leased_to and slot.chat_id == chat_id for slot in self.slots)
+        reason = "this chat is answering" if is_answering else "this chat holds no cells"
+        self.tell(kind, f"{what}: {reason}", chat_id=chat_id)
 
     # What is told about a lease.
 
@@ -367,10 +514,12 @@ class SlotPool:
                 prefix_end=seq.prefix_end,
                 wanted=tuple(seq.token_ids[start : start + TOKENS_SHOWN]),
                 held=tuple(held[start : start + TOKENS_SHOWN]),
+                common=tuple(held[max(0, start - TOKENS_SHOWN) : start]),
             )
         )
         self._last_turns.pop(chat_id, None)
-        self._last_turns[chat_id] = LastTurn(seq.request.messages, seq.num_prompt_tokens)
+        num_asked_tokens = seq.num_prompt_tokens - seq.num_start_tokens
+        self._last_turns[chat_id] = LastTurn(seq.request.messages, num_asked_tokens, seq.request.sampling)
         if len(self._last_turns) > MAX_REMEMBERED_CHATS:
             self._last_turns.popitem(last=False)
 
@@ -381,39 +530,61 @@ class SlotPool:
 
     def _age(self, slot: Slot) -> tuple[bool, float]:
         """Sorts idle slots: who gives way first."""
-        return slot.chat_id == self.front_chat_id, slot.last_used_at
+        return self.is_protected(slot.chat_id), slot.last_used_at
 
     def _own_slot(self, seq: Sequence) -> Slot | None:
         chat_id = seq.request.chat_id
         return next((slot for slot in self.slots if slot.chat_id == chat_id and not slot.leased_to), None)
 
+    def _idle_slot_of(self, chat_id: str) -> Slot | None:
+        return next((slot for slot in self._warm() if slot.chat_id == chat_id), None)
+
     def _choose(self, seq: Sequence) -> Slot | None:
+        return self._own_slot(seq) or self._empty_or_oldest()
+
+    def _empty_or_oldest(self) -> Slot | None:
+        """The lowest empty slot, else the idle one that gives way first."""
         idle = [slot for slot in self.slots if slot.leased_to is None]
         empty = [slot for slot in idle if slot.state is SlotState.EMPTY]
-        return self._own_slot(seq) or next(iter(empty or sorted(idle, key=self._age)), None)
+        return next(iter(empty or sorted(idle, key=self._age)), None)
+
+    def _note_rows(self, batch: Batch, span: BatchSpan, num_rows: int) -> None:
+        slot = self.slots[span.seq_id]
+        slot.token_ids.extend(batch.token_ids[span.first_row : span.first_row + num_rows].tolist())
+        self._note_change(slot)
 
     def _note_change(self, slot: Slot) -> None:
         self._snapshots.pop(slot.seq_id, None)
+        self.has_unchecked_changes = True
+
+    def _note_changes(self) -> None:
+        """Of a slot, and perhaps of all that share cells with it."""
+        self._snapshots.clear()
+        self.has_unchecked_changes = True
 
     def _snapshot(self, slot: Slot) -> SlotSnapshot:
         snapshot = self._snapshots.get(slot.seq_id)
         if snapshot is None:
-            snapshot = self._snapshots[slot.seq_id] = self._new_snapshot(slot)
+            snapshot = self._new_snapshot(slot, self._verified_pos_max(slot))
+            self._snapshots[slot.seq_id] = snapshot
         return snapshot
 
-    def _new_snapshot(self, slot: Slot) -> SlotSnapshot:
+    def _new_snapshot(self, slot: Slot, pos_max: int) -> SlotSnapshot:
         seq = slot.leased_to
+        held_limit = slot.max_context_tokens if slot.token_ids else 0
         return SlotSnapshot(
             seq_id=slot.seq_id,
             state=slot.state,
             chat_id=slot.chat_id,
             request_id=seq.request.request_id if seq else None,
             pos_min=self._backend.pos_min(slot.seq_id),
-            pos_max=self._verified_pos_max(slot),
+            pos_max=pos_max,
             num_cells=self.cells.num_cells(slot.seq_id),
             num_shared_cells=self.cells.num_shared_cells(slot.seq_id),
             num_pending_tokens=seq.num_pending_tokens if seq else 0,
             usage=seq.usage if seq else slot.last_usage,
+            max_context_tokens=context_limit(seq.request, self._model) if seq else held_limit,
+            is_pinned=slot.chat_id in self.pinned_chat_ids,
         )
 
     def _verified_pos_max(self, slot: Slot) -> int:

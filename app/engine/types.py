@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.errors import InvalidRequestError
+from app.engine.json_object import read_object
 from app.engine.sampling import SamplingParams
 
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
-MAX_LOGPROBS = 20  # as many as OpenAI gives
+MAX_LOGPROBS = 100  # each costs some 6 us a token, and all other answers wait meanwhile
 
 
 class Speed(StrEnum):
@@ -34,14 +35,23 @@ class Role(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
+    TOOL = "tool"  # what a tool returned that the assistant called
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn as the chat template sees it."""
+    """One turn as the chat template sees it.
+
+    `fields` is a JSON object of what it has besides: `tool_calls`, `tool_call_id`, `name`.
+    """
 
     role: Role
     content: str
+    fields: str = ""
+
+    def __post_init__(self) -> None:
+        if taken := read_object(self.fields, "The fields of a message").keys() & {"role", "content"}:
+            raise InvalidRequestError(f"The fields of a message cannot set its {min(taken)} once more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +63,15 @@ class Request:
     `keep_cells` False is for a chat that has no next turn: its cells are freed with its last token.
     `max_context_tokens` caps prompt and answer together below what the context holds.
     `num_logprobs` asks how likely each token was, and so many others in its place; 0 asks nothing.
+    `max_tokens` 0 computes the prompt and makes no answer.
     `prompt` stands for `messages` where the caller writes the whole prompt: pieces of text, in which control
-    tokens count, and token ids. The answer goes on behind `answer_start`, which is part of it: text in which
-    no control tokens count, or token ids. `template_variables` is a JSON object of what the chat template is
-    given besides the messages, such as tools.
+    tokens count, and token ids. Where text comes first, the model's own beginning (BOS) is put before it
+    unless it is there; where ids come first, nothing is added.
+    The answer goes on behind `answer_start`, which is part of it, but costs what a prompt costs and is not
+    told again: text in which no control tokens count, or token ids. Stop strings are looked for behind it.
+    `template_variables` is a JSON object of what the chat template is given besides the messages, such as
+    `tools` or `enable_thinking`.
+    With `shares_prefix` False nothing that was computed for another chat is used.
     """
 
     request_id: str
@@ -72,12 +87,17 @@ class Request:
     prompt: tuple[str | int, ...] = ()
     answer_start: str | tuple[int, ...] = ()
     template_variables: str = ""
+    shares_prefix: bool = True
 
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:
             raise InvalidRequestError("There is no message to answer.")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise InvalidRequestError(f"max_tokens must be at least 1, not {self.max_tokens}.")
+        if self.messages and self.prompt:
+            raise InvalidRequestError("A request has messages or a prompt, not both. Leave one out.")
+        if self.max_tokens is not None and self.max_tokens < 0:
+            raise InvalidRequestError(f"max_tokens must be at least 0, not {self.max_tokens}.")
+        if "messages" in read_object(self.template_variables, "template_variables"):
+            raise InvalidRequestError("template_variables cannot set the messages once more.")
         if self.max_context_tokens is not None and self.max_context_tokens < MIN_CONTEXT_TOKENS:
             raise InvalidRequestError(
                 f"A chat's context must hold at least {MIN_CONTEXT_TOKENS} tokens, "
@@ -129,7 +149,8 @@ class Usage:
     prefix_end: str = ""  # a PrefixEnd; text, so that an answer saved by a later version can be read
     num_generated_tokens: int = 0
     queue_s: float = 0.0
-    time_to_first_token_s: float = 0.0  # from submission: `queue_s` is part of it
+    prompt_s: float = 0.0  # from the slot to the first token, or so far
+    time_to_first_token_s: float = 0.0  # from submission: `queue_s` and `prompt_s` are part of it
     decode_s: float = 0.0  # first token to last
 
     @property
@@ -150,6 +171,7 @@ class TokenLogprob:
     text: bytes
     logprob: float
     probability: float
+    is_control: bool = False  # it stands for no text
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +190,10 @@ class Output:
 
     `notice` tells why an answer ended early (ERROR, or LENGTH by a full context), and what of the chat was
     left out of the context. Only the last output has one. `found_no_room`: the chat does not fit its context.
-    `token_ids` are the new tokens, also those whose text is still held back.
+    `is_refused`: the error is the request's own, and it would fail again.
+    `token_ids` are the tokens sampled since the last output, also those whose text is held back or was cut
+    off; the one that ended the answer is not among them. `stopping_word` is the stop string that ended it.
+    `ended_by` is the end token, if logprobs were asked for.
     """
 
     request_id: str
@@ -180,14 +205,17 @@ class Output:
     logprobs: tuple[SampledToken, ...] = ()
     found_no_room: bool = False
     token_ids: tuple[int, ...] = ()
+    is_refused: bool = False
+    stopping_word: str = ""
+    ended_by: SampledToken | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A request got a slot: where its prompt came from, and where and why the cached prefix ended.
 
-    Prompt and held tokens have the first `num_common_tokens` in common; `wanted` and `held` are the next few
-    of each. Where the model could not be cut back there, less of the prefix was used.
+    Prompt and held tokens have the first `num_common_tokens` in common; `common` are the last few of those,
+    `wanted` and `held` the next few of each. Where the model could not be cut back there, less of the prefix was used.
     """
 
     request_id: str
@@ -201,6 +229,7 @@ class Lease:
     prefix_end: PrefixEnd
     wanted: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
+    common: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +291,37 @@ class WaitingRequest:
     num_prompt_tokens: int
     num_generated_tokens: int
     waiting_s: float  # since it was submitted, or paused
+
+
+class EventKind(StrEnum):
+    """What an event is about, in the words of a filter."""
+
+    LEASE = "lease"
+    RELEASE = "release"
+    SHARE = "share"
+    FORK = "fork"
+    HIBERNATE = "hibernate"
+    RESTORE = "restore"
+    EVICT = "evict"
+    CLEAR = "clear"
+    SHIFT = "shift"
+    PIN = "pin"
+    PAUSE = "pause"
+    RESUME = "resume"
+    ABORT = "abort"
+    OVERFLOW = "overflow"
+    VERIFY = "verify"
+    NATIVE = "native log"  # a warning or an error of llama.cpp
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened, in one line. A chat is named by `chat_id` only: the text has no titles."""
+
+    kind: EventKind
+    text: str
+    seq_id: int | None = None
+    chat_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +394,30 @@ class TokenTexts:
     texts: tuple[bytes, ...]
 
 
-Answer = CellCheck | TokenTexts
+@dataclass(frozen=True, slots=True)
+class TokenisedText:
+    """A text as the model's tokens, behind other text."""
+
+    text: str
+    tokens: TokenTexts
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTokens:
+    """A chat's prompt as it was asked last, then its answer: `num_prompt_tokens`, and those of `pieces`.
+
+    `pieces` are the bytes each token of the answer stands for; none for a control token. Without tokens
+    nothing of the chat is held any more. `sampling` is what the request had.
+    """
+
+    chat_id: str
+    token_ids: tuple[int, ...] = ()
+    num_prompt_tokens: int = 0
+    pieces: tuple[bytes, ...] = ()
+    sampling: SamplingParams | None = None
+
+
+Answer = CellCheck | TokenTexts | TokenisedText | ChatTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,11 +437,10 @@ class StepReport:
     spans: tuple[Span, ...]
     slots: tuple[SlotSnapshot, ...]
     cells: CellUsage
-    num_waiting: int
     schedule_ms: float = 0.0
     decode_ms: float = 0.0
     update_ms: float = 0.0
-    events: tuple[str, ...] = ()  # rare things worth a line: evicted, paused, no room
+    events: tuple[Event, ...] = ()
     leases: tuple[Lease, ...] = ()  # of this step
     hibernated: tuple[HibernatedChat, ...] = ()
     started_at: float = 0.0  # `time.perf_counter()` seconds
@@ -373,6 +455,10 @@ class StepReport:
     @property
     def num_rows(self) -> int:
         return sum(span.num_rows for span in self.spans)
+
+    @property
+    def num_waiting(self) -> int:
+        return len(self.waiting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +481,8 @@ class ModelInfo:
     is_hybrid: bool = False
     is_unified: bool = True  # False: each sequence has cells of its own, `n_ctx / n_seq_max` of them
     can_shift: bool = True  # positions of cells can be moved (RoPE of the plain kind)
+    n_ubatch: int = 256  # rows that are computed at once: a longer batch goes through in parts
+    cell_bytes: int = 0  # keys and values of one KV cell; 0 where not every cell is one token's
     # Recommended in the file, else llama-server's defaults.
     sampling: SamplingParams = field(default_factory=SamplingParams)
 

@@ -45,7 +45,7 @@ def test_restoring_replaces_what_the_sequence_held(backend):
     fill(backend, 1, 100, first_token=7)
     assert backend.restore_state(1, state)
     assert backend.pos_max(1) == 39
-    assert len(backend.cell_holders()) == 80
+    assert len(backend.used_cells().listed()) == 80
 
 
 def test_a_saved_state_has_no_part_of_who_shares_it(backend):
@@ -55,7 +55,7 @@ def test_a_saved_state_has_no_part_of_who_shares_it(backend):
     backend.truncate(0, 0)
     backend.truncate(1, 0)
     assert backend.restore_state(3, state)
-    assert backend.cell_holders() == [(pos, (3,)) for pos in range(30)]
+    assert backend.used_cells().listed() == [(pos, (3,)) for pos in range(30)]
 
 
 def test_a_state_that_finds_no_room_leaves_the_sequence_empty_and_the_others_alone(backend):
@@ -90,7 +90,7 @@ def test_cells_behind_a_removed_part_close_the_gap(backend):
     fill(backend, 0, 40)
     backend.remove_and_shift(0, 10, 25)
     assert (backend.pos_min(0), backend.pos_max(0)) == (0, 24)
-    assert sorted(backend.cell_holders()) == [(pos, (0,)) for pos in range(25)]
+    assert sorted(backend.used_cells().listed()) == [(pos, (0,)) for pos in range(25)]
     assert answer(backend, 0)
 
 
@@ -145,11 +145,11 @@ def test_every_cell_tells_its_holders(backend):
     backend.truncate(0, 5)
     expected = [(pos, (0, 1, 2)) for pos in range(5)] + [(pos, (1, 2)) for pos in range(5, 10)]
     expected += [(pos, (2,)) for pos in range(10, 15)] + [(pos, (3,)) for pos in range(4)]
-    assert sorted(backend.cell_holders()) == sorted(expected)
+    assert sorted(backend.used_cells().listed()) == sorted(expected)
 
 
 def test_an_empty_context_has_no_used_cells(backend):
-    assert backend.cell_holders() == []
+    assert backend.used_cells().listed() == []
 
 
 # Interrupts

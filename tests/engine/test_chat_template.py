@@ -54,6 +54,14 @@ def test_templates_know_the_words_that_hugging_face_gives_them(limited):
     assert text == '<s>{"role": "user", "content": "ä<"}4</s>'
 
 
+def test_templates_get_what_the_caller_gives_them(limited):
+    source = "{{ messages[0].tool_calls[0].name }} {{ tools | tojson }} {{ add_generation_prompt }}"
+    chat = (Message(Role.ASSISTANT, "", '{"tool_calls": [{"name": "sum"}]}'),)
+    variables = '{"tools": ["\\ud800ä"], "add_generation_prompt": false}'
+    for template in (limited(source), ChatTemplate(source)):
+        assert template.render(chat, variables) == 'sum ["\ud800ä"] False'
+
+
 def test_a_template_can_refuse_a_chat_in_its_own_words(limited):
     template = limited("{{ raise_exception('roles must alternate') }}")
     with pytest.raises(ChatTemplateError, match="roles must alternate"):

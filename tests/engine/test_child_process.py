@@ -36,7 +36,7 @@ def start():
 def test_values_arrive_as_they_were_sent():
     child = child_process.start("app.engine.chat_template")
     child_process.send(child.stdin, ["{{ messages[0].content }}\n\udc80", "", ""])
-    child_process.send(child.stdin, [["user", "ä\n"]])
+    child_process.send(child.stdin, [[["user", "ä\n", ""]], ""])
     assert child_process.receive(child.stdout) == {"text": "ä\n\n\udc80"}
     child_process.bury(child)
 

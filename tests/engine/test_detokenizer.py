@@ -52,6 +52,22 @@ def test_a_held_back_tail_is_flushed_at_the_end():
     assert detokenizer.flush() == "EN"
 
 
+def test_what_came_before_is_not_told_but_for_the_character_it_broke_off_in():
+    detokenizer = Detokenizer(pieces("a ä".encode()[:3], "ä!".encode()[1:]), ("ä",))
+    detokenizer.skip(0)
+    assert (detokenizer.add(1), detokenizer.stopped) == ("", True)
+    detokenizer = Detokenizer(pieces(b"a EN", b"D"), ("END",))
+    detokenizer.skip(0)
+    assert detokenizer.add(1) + detokenizer.flush() == "D"
+
+
+def test_the_stop_string_that_comes_first_is_the_one_that_stopped():
+    detokenizer = Detokenizer(pieces(b"a E", b"ND."), ("never", "D.", "END"))
+    assert detokenizer.add(0) == "a "
+    assert detokenizer.stopping_word == ""
+    assert (detokenizer.add(1), detokenizer.stopping_word) == ("", "END")
+
+
 texts = st.text(alphabet="abEND\nä🙂", max_size=30)
 stops = st.lists(st.text(alphabet="ENDab", min_size=1, max_size=4), max_size=3).map(tuple)
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.engine.engine import Engine
 from app.engine.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
-from app.engine.types import FinishReason, Message, Role, SlotState
+from app.engine.types import EventKind, FinishReason, Message, Role, SlotState
 from tests.driver import Run, ask, next_turn, request, run
 from tests.fakes import CountingBackend, bad_logits, endless_token
 
@@ -61,6 +61,7 @@ def test_a_stop_string_ends_the_answer_and_is_not_shown():
     answer = ask(Engine(CountingBackend(endless_token)), request("x", stop=(text[4:7],), max_tokens=30))
     assert answer.finish_reason is FinishReason.STOP
     assert answer.text == text[: text.find(text[4:7])]
+    assert answer.stopping_word == text[4:7]
 
 
 def test_no_text_is_held_back_when_an_answer_is_aborted():
@@ -146,6 +147,9 @@ def test_a_prompt_that_does_not_fit_is_refused_alone(engine):
     assert result.answers[long.request_id].finish_reason is FinishReason.ERROR
     assert "the context holds 512" in result.answers[long.request_id].notice
     assert result.answers[long.request_id].found_no_room
+    assert result.answers[long.request_id].usage.num_prompt_tokens > 512
+    outputs = [output for report in result.reports for output in report.outputs]
+    assert {output.request_id for output in outputs if output.is_refused} == {long.request_id}
     assert result.answers[short.request_id].finish_reason is not FinishReason.ERROR
 
 
@@ -219,7 +223,7 @@ def test_when_cells_run_out_the_youngest_is_paused_and_nobody_fails():
     result = run(engine, *asked)
     assert [result.answers[one.request_id].text for one in asked] == alone
     events = [event for report in result.reports for event in report.events]
-    assert any("paused" in event for event in events)
+    assert any(event.kind is EventKind.PAUSE for event in events)
 
 
 def test_an_idle_chat_gives_way_to_a_running_one():
@@ -227,7 +231,7 @@ def test_an_idle_chat_gives_way_to_a_running_one():
     idle = request("x" * 20, max_tokens=20)
     ask(engine, idle)
     result = run(engine, request("y" * 20, max_tokens=50))
-    assert any("hibernated" in event for report in result.reports for event in report.events)
+    assert any(event.kind is EventKind.HIBERNATE for report in result.reports for event in report.events)
     assert idle.chat_id not in [slot.chat_id for slot in engine.slots.slots]
 
 
@@ -313,7 +317,7 @@ def test_every_step_is_one_line_in_the_debug_log(caplog):
     assert re.fullmatch(
         r"step 2 \| seq 0 decode rows=1 pos=(\d+)\.\.\1 tokens=2/2 request=r\d+ "
         r"\| seq 1 decode rows=1 pos=(\d+)\.\.\2 tokens=2/3 request=r\d+ "
-        r"\| end r\d+ length \| 2 rows, \d+/512 cells, 0 waiting, [\d.]+ ms",
+        r"\| end r\d+ length \| released sequence 0: 22 tokens kept \| 2 rows, \d+/512 cells, 0 waiting, [\d.]+ ms",
         lines[1],
     )
 

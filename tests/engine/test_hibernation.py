@@ -61,6 +61,18 @@ def test_a_state_larger_than_the_budget_is_not_kept(in_ram):
     assert in_ram.chats() == ()
 
 
+def test_a_state_larger_than_the_budget_costs_no_other_its_place(in_ram):
+    save(in_ram, "ann", "bob")
+    assert not in_ram.save("cat", [1], state_of("cat", 4 * KIB), FINGERPRINT)
+    assert list(where(in_ram)) == ["ann", "bob"]
+
+
+def test_whose_state_had_to_go_is_told_once(in_ram):
+    save(in_ram, "ann", "bob", "cat", "dan")
+    assert in_ram.take_lost() == [("ann", 10)]
+    assert in_ram.take_lost() == []
+
+
 def test_the_least_recently_used_go_to_disk_and_then_away(on_disk):
     save(on_disk, "ann", "bob")
     wait_for_disk(on_disk)

@@ -37,7 +37,7 @@ def the_answer(result: Run) -> Answer:
 
 
 def events(result: Run) -> str:
-    return "\n".join(event for report in result.reports for event in report.events)
+    return "\n".join(event.text for report in result.reports for event in report.events)
 
 
 @pytest.mark.parametrize("overflow", [Overflow.ROLLING_WINDOW, Overflow.TRUNCATE_MIDDLE])

@@ -6,10 +6,21 @@ import time
 import pytest
 
 from app.engine.chat_template import ChatTemplate
+from app.engine.commands import (
+    CheckCells,
+    DescribeTokens,
+    Hibernate,
+    Pause,
+    Resume,
+    RunUntil,
+    StepOnce,
+    UntilEnd,
+)
 from app.engine.engine import Engine
-from app.engine.errors import ChatTemplateError, DecodeError, DecodeInterruptedError
+from app.engine.errors import ChatTemplateError, DecodeError, DecodeInterruptedError, PositionMismatchError
 from app.engine.loop import EngineLoop
-from app.engine.types import FinishReason, Message, Overflow, Role, Speed
+from app.engine.stepping import NO_WORK
+from app.engine.types import EventKind, FinishReason, Message, Overflow, Role, Speed
 from tests.driver import Run, request
 from tests.fakes import CountingBackend, endless_token
 
@@ -166,7 +177,7 @@ def test_an_answer_that_outgrows_its_context_gets_its_shorter_prompt_from_the_pr
     answer = runner.run.answers[one.request_id]
     assert (answer.finish_reason, len(answer.text)) == (FinishReason.LENGTH, 160)
     events = [event for report in runner.run.reports for event in report.events]
-    assert sum("shortened" in event for event in events) == 2
+    assert sum(event.kind is EventKind.OVERFLOW for event in events) == 2
 
 
 def test_a_fork_holds_its_cells_at_once(start):
@@ -193,7 +204,7 @@ def test_the_dial_and_the_front_tab_reach_the_engine(start):
 def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch):
     may_render, rendering = threading.Event(), threading.Event()
 
-    def slow_render(_self, _messages):
+    def slow_render(_self, _messages, _variables):
         rendering.set()
         may_render.wait(SOON)
         return "text"
@@ -213,7 +224,7 @@ def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch)
 def test_a_slow_template_delays_nobody_else(start, monkeypatch):
     may_render = threading.Event()
 
-    def render(_self, messages):
+    def render(_self, messages, _variables):
         if messages[-1].content == "slow":
             may_render.wait(SOON)
         return "text"
@@ -231,7 +242,7 @@ def test_a_slow_template_delays_nobody_else(start, monkeypatch):
 
 
 def test_a_template_that_fails_ends_its_own_request(start, monkeypatch):
-    def render(_self, messages):
+    def render(_self, messages, _variables):
         if "bad" in messages[-1].content:
             raise ChatTemplateError("The model's chat template failed: no.")
         return "text"
@@ -248,7 +259,7 @@ def test_a_template_that_fails_ends_its_own_request(start, monkeypatch):
 
 
 def test_our_own_bug_in_a_prompt_ends_that_answer_and_not_the_thread(start, monkeypatch):
-    monkeypatch.setattr(ChatTemplate, "render", lambda _self, _messages: 1 / 0)
+    monkeypatch.setattr(ChatTemplate, "render", lambda _self, *_arguments: 1 / 0)
     runner = start()
     for _ in range(2):
         one = request("x")
@@ -287,6 +298,169 @@ def test_when_the_engine_dies_every_open_request_hears_why(start):
         assert (answer.finish_reason, "code -3" in answer.notice) == (FinishReason.ERROR, True)
     runner.stop()
     assert isinstance(runner.error, DecodeError)
+
+
+def is_paused(run: Run) -> bool:
+    return bool(run.reports) and run.reports[-1].pause is not None
+
+
+def planned_requests(run: Run) -> list[str]:
+    """Of the plan that was told last, if it stands still."""
+    pause = run.reports[-1].pause if run.reports else None
+    return [span.request_id for span in pause.planned] if pause else []
+
+
+def answers_of(run: Run) -> list[tuple[int, ...]]:
+    return [answer.token_ids for report in run.reports for answer in report.answers]
+
+
+def test_in_a_pause_nothing_is_computed_and_every_letter_is_handled(start):
+    runner = start(endless_token, n_ctx=100_000)
+    talking, stopped = request("a", max_tokens=None), request("b", max_tokens=None)
+    runner.loop.submit(talking)
+    runner.wait_for(lambda run: len(run.reports) > 3)
+    runner.loop.post(Pause())
+    runner.wait_for(is_paused)
+    num_batches = len(runner.backend.batches)
+
+    runner.loop.submit(stopped)
+    runner.wait_for(lambda run: stopped.request_id in planned_requests(run))
+    runner.loop.abort(stopped.request_id)
+    runner.wait_for_end_of(stopped.request_id)
+    runner.wait_for(lambda run: planned_requests(run) == [talking.request_id])
+    runner.loop.post(DescribeTokens((65,)))
+    runner.wait_for(lambda run: any(report.answers for report in run.reports))
+    runner.loop.fork(talking.chat_id, "fork")
+    runner.wait_for(lambda run: "fork" in [slot.chat_id for slot in run.reports[-1].slots])
+    assert len(runner.backend.batches) == num_batches
+
+    runner.loop.post(StepOnce())
+    runner.wait_for(lambda run: is_paused(run) and len(runner.backend.batches) > num_batches)
+    assert len(runner.backend.batches) == num_batches + 1
+    runner.loop.post(Resume())
+    runner.wait_for(lambda _run: len(runner.backend.batches) > num_batches + 10)
+
+
+def test_steps_asked_for_faster_than_they_are_computed_are_all_taken(start):
+    runner = start(endless_token, n_ctx=100_000)
+    runner.loop.submit(request("a", max_tokens=None))
+    runner.loop.post(Pause())
+    runner.wait_for(planned_requests)
+    for _ in range(3):
+        runner.loop.post(StepOnce())
+    runner.loop.post(DescribeTokens((65,)))  # comes behind the three
+    runner.wait_for(lambda run: any(report.answers for report in run.reports))
+    assert len(runner.backend.batches) == 3
+
+
+def test_the_loop_sleeps_in_a_pause(start):
+    """One that went round without a letter would report a plan each time."""
+    runner = start(endless_token, n_ctx=100_000)
+    runner.loop.submit(request("a", max_tokens=None))
+    runner.loop.post(Pause())
+    runner.wait_for(lambda run: bool(planned_requests(run)))
+    num_reports = len(runner.run.reports)
+    for token_id in (65, 66):
+        runner.loop.post(DescribeTokens((token_id,)))
+        runner.wait_for(lambda run, asked=token_id: answers_of(run)[-1:] == [(asked,)])
+    told = [bool(report.answers) for report in runner.run.reports[num_reports:]]
+    assert told[:3] == [True, False, True]  # after each letter its report, then the plan
+
+
+def test_stop_all_ends_the_answers_of_a_pause(start):
+    runner = start(endless_token, n_ctx=100_000)
+    one = request("a", max_tokens=None)
+    runner.loop.submit(one)
+    runner.loop.post(Pause())
+    runner.wait_for(lambda run: planned_requests(run) == [one.request_id])
+    runner.loop.abort_all()
+    runner.wait_for_end_of(one.request_id)
+    runner.wait_for(is_paused)
+    later = request("later", max_tokens=5)
+    runner.loop.submit(later)
+    runner.wait_for(lambda run: planned_requests(run) == [later.request_id])
+    runner.loop.post(Resume())
+    runner.wait_for_end_of(later.request_id)
+    assert runner.run.answers[later.request_id].finish_reason is FinishReason.LENGTH
+
+
+def test_a_paused_loop_can_be_stopped(start):
+    runner = start(endless_token, n_ctx=100_000)
+    one = request("a", max_tokens=None)
+    runner.loop.submit(one)
+    runner.loop.post(Pause())
+    runner.wait_for(lambda run: planned_requests(run) == [one.request_id])
+    runner.stop()
+    assert runner.run.answers[one.request_id].finish_reason is FinishReason.ABORT
+
+
+def test_it_runs_until_an_answer_ends_also_one_whose_prompt_is_still_being_built(start):
+    runner = start(endless_token)
+    one = request("a", max_tokens=5)
+    runner.loop.submit(one)
+    runner.loop.post(RunUntil(UntilEnd(one.chat_id)))
+    runner.wait_for(is_paused)
+    assert not runner.run.is_open(one.request_id)
+    assert runner.run.reports[-1].pause.reason == "The answer ended."
+
+
+def test_with_nothing_to_do_it_stands_still_at_once(start):
+    runner = start(endless_token)
+    runner.loop.post(RunUntil(UntilEnd()))
+    runner.wait_for(is_paused)
+    assert runner.run.reports[-1].pause.reason == NO_WORK
+
+
+def test_commands_are_obeyed_while_nothing_runs(start):
+    runner = start(endless_token)
+    one = request("hello, this is a long question", max_tokens=5)
+    runner.loop.submit(one)
+    runner.wait_for_end_of(one.request_id)
+    runner.loop.post(Hibernate(one.chat_id))
+    runner.wait_for(lambda run: bool(run.reports[-1].hibernated))
+
+
+def test_the_cells_are_compared_when_the_engine_has_nothing_left_to_do(start):
+    runner = start(endless_token)
+    one = request("hello", max_tokens=5)
+    runner.loop.submit(one)
+    runner.wait_for_end_of(one.request_id)
+    runner.wait_for(lambda run: run.reports[-1].last_check is not None)
+    assert runner.run.reports[-1].last_check.agrees
+    num_reports = len(runner.run.reports)
+    runner.loop.set_front("nobody")  # changes no cell, so nothing is compared again
+    runner.loop.post(DescribeTokens((65,)))
+    runner.wait_for(lambda run: bool(run.reports[-1].answers))
+    assert len(runner.run.reports) == num_reports + 1
+
+
+def test_a_disagreement_is_told_before_it_ends_the_engine(start):
+    runner = start(endless_token)
+    one = request("hello", max_tokens=5)
+    runner.loop.submit(one)
+    runner.wait_for(lambda run: bool(run.reports) and run.reports[-1].last_check is not None)
+    runner.backend.truncate(0, 3)
+    runner.loop.post(CheckCells())
+    runner.wait_for(lambda run: not run.reports[-1].last_check.agrees)
+    last = runner.run.reports[-1]
+    assert last.answers == (last.last_check,)
+    assert last.slots[0].pos_max == 2
+    runner.stop()
+    assert isinstance(runner.error, PositionMismatchError)
+    assert str(runner.error) == last.last_check.difference
+
+
+def test_the_batch_of_a_fatal_decode_is_told_with_its_return_code(start):
+    def fail(_batch):
+        raise DecodeError("code -3", -3)
+
+    runner = start(endless_token, fail)
+    one = request("hello")
+    runner.loop.submit(one)
+    runner.wait_for_end_of(one.request_id)
+    last = runner.run.reports[-1]
+    assert last.return_code == -3
+    assert [span.request_id for span in last.spans] == [one.request_id]
 
 
 def test_reports_pile_up_without_waking_the_reader_twice():

@@ -4,6 +4,7 @@ And whatever a chat grows to: its prompt leaves room for an answer, and is what 
 that are shown would get.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from app.engine.llama.loading import open_llama_backend
 from app.engine.prompt import LONG_RUN, MARK_BEGIN, MARK_END, Prompt, PromptBuilder
 from app.engine.types import FinishReason, LoadParams, Message, Overflow, Request, Role
 from tests.driver import ask, request
-from tests.fakes import CONTROL, CountingBackend, endless_token
+from tests.fakes import CONTROL, END, CountingBackend, endless_token
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 BUILDER = PromptBuilder(CountingBackend(n_ctx=4096))
@@ -127,6 +128,171 @@ def test_runs_that_are_just_short_enough_are_looked_at_once(kind):
     other = "." if kind == "a" else "a"
     assert LONG_RUN.search((kind * 200_000 + other) * 4) is None  # would take minutes
     assert LONG_RUN.search(other + kind * 200_001)
+
+
+# What else a template is given.
+
+TOOLS = (
+    "{% if tools %}{{ tools | tojson }}{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}"
+    "{% if m.tool_calls %}{{ m.tool_calls | tojson }}{% endif %}{{ '\n' + m.content }}<|im_end|>\n"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% if enable_thinking is false %}<think></think>"
+    "{% endif %}{% endif %}"
+)
+
+
+@pytest.fixture(scope="module")
+def with_tools() -> Iterator[PromptBuilder]:
+    backend = CountingBackend(n_ctx=4096)
+    backend.chat_template = TOOLS
+    builder = PromptBuilder(backend)
+    yield builder
+    builder.close()
+
+
+def test_a_template_gets_tools_calls_and_switches(with_tools):
+    chat = (
+        user("Hi"),
+        Message(Role.ASSISTANT, "", '{"tool_calls": [{"name": "sum"}]}'),
+        Message(Role.TOOL, "42", '{"name": "sum"}'),
+    )
+    variables = '{"tools": [{"name": "sum"}], "enable_thinking": false}'
+    assert decode(with_tools.build(Request("r", "c", chat, template_variables=variables)).token_ids) == (
+        '[{"name": "sum"}]<|im_start|>user\nHi<|im_end|>\n'
+        '<|im_start|>assistant[{"name": "sum"}]\n<|im_end|>\n'
+        "<|im_start|>tool\n42<|im_end|>\n<|im_start|>assistant\n<think></think>"
+    )
+
+
+def test_the_prompt_can_end_with_the_last_message(with_tools):
+    request = Request("r", "c", (user("Hi"),), template_variables='{"add_generation_prompt": false}')
+    assert with_tools.render(request) == "<|im_start|>user\nHi<|im_end|>\n"
+
+
+@settings(deadline=None, max_examples=40)
+@given(name=contents, text=contents)
+def test_control_tokens_in_tools_and_calls_stay_text(with_tools, name, text):
+    fields = json.dumps({"tool_calls": [{"arguments": {name: [text, 1, None]}}]})
+    variables = json.dumps({"tools": [{name: {"description": text}}, text], name + "x": text})
+    attacked = Request(
+        "r", "c", (user("x"), Message(Role.ASSISTANT, "", fields)), template_variables=variables
+    )
+    harmless = Request("r", "c", (user("x"), assistant("")))
+    prompts = [with_tools.build(one).token_ids for one in (attacked, harmless)]
+    assert control_tokens(prompts[0]) == control_tokens(prompts[1])
+
+
+def test_what_is_rendered_is_what_the_model_is_shown(with_tools):
+    request = Request(
+        "r",
+        "c",
+        (user("say <|im_end|>"),),
+        template_variables='{"tools": ["<|im_start|>"]}',
+        answer_start="Sure: ",
+    )
+    assert with_tools.render(request) == decode(with_tools.build(request).token_ids)
+    assert with_tools.render(request).endswith("<|im_start|>assistant\nSure: ")
+
+
+# Prompts that are no chats.
+
+BOS = CONTROL["<|endoftext|>"]
+
+
+class WithLeadingToken(CountingBackend):
+    def leading_tokens(self) -> list[int]:
+        return [BOS]
+
+
+def raw(*pieces: str | int, overflow: Overflow = Overflow.STOP, **options) -> Request:
+    return Request("r", "c", prompt=pieces, overflow=overflow, **options)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (("ab",), [BOS, 97, 98]),
+        (("<|endoftext|>ab",), [BOS, 97, 98]),
+        (("a<|im_end|>",), [BOS, 97, CONTROL["<|im_end|>"]]),
+        ((98, 97), [98, 97]),
+        ((98, "a", 258, "b"), [98, 97, 258, 98]),
+        (("a", 98, "a"), [BOS, 97, 98, 97]),
+        (("",), [BOS]),
+    ],
+)
+def test_text_and_token_ids_make_a_prompt_in_their_order(pieces, expected):
+    assert list(PromptBuilder(WithLeadingToken()).build(raw(*pieces)).token_ids) == expected
+
+
+@pytest.mark.parametrize("token_id", [-1, 259, 2**40, 10**5000, True, 1.5, None], ids=range(7))
+@pytest.mark.parametrize("where", ["prompt", "answer_start"])
+def test_a_token_that_the_model_does_not_have_is_refused(token_id, where):
+    values = {"messages": (user("x"),)} if where == "answer_start" else {}
+    with pytest.raises(InvalidRequestError, match="is no token of this model"):
+        BUILDER.build(Request("r", "c", **values, **{where: (token_id,)}))
+
+
+def test_an_empty_prompt_is_refused():
+    with pytest.raises(InvalidRequestError, match="prompt is empty"):
+        BUILDER.build(raw(""))
+
+
+def test_a_raw_prompt_must_leave_room_too():
+    assert len(BUILDER.build(raw("x" * 4095)).token_ids) == 4095
+    with pytest.raises(PromptTooLongError, match="4,096"):
+        BUILDER.build(raw("x" * 4096))
+    with pytest.raises(PromptTooLongError):
+        BUILDER.build(raw("x" * 4095, answer_start="y"))
+    with pytest.raises(PromptTooLongError):
+        BUILDER.build(raw(*["x" * 200_000] * 2))
+    with pytest.raises(InvalidRequestError, match="in a row"):
+        BUILDER.build(raw("x" * 200_001))
+
+
+def test_of_a_raw_prompt_the_middle_or_the_beginning_is_left_out():
+    backend = WithLeadingToken(n_ctx=400)
+    text = "".join(chr(97 + index % 26) for index in range(1000))
+    builder = PromptBuilder(backend)
+    middle = builder.build(raw(text, overflow=MIDDLE))
+    rolling = builder.build(raw(text, overflow=ROLLING))
+    assert decode(middle.token_ids) == "<|endoftext|>" + text[:149] + text[-150:]
+    assert decode(rolling.token_ids) == "<|endoftext|>" + text[-299:]
+    assert "701 tokens in its middle were left out" in middle.notice
+    assert "oldest 701 tokens of the prompt" in rolling.notice
+    assert len(builder.build(raw(text, overflow=ROLLING), 90).token_ids) == 210
+
+
+# An answer that goes on behind a beginning of its own.
+
+
+def test_an_answer_goes_on_behind_its_beginning():
+    prompt = BUILDER.build(Request("r", "c", (user("Hi"),), answer_start="1, <|im_end|>"))
+    assert decode(prompt.token_ids) == decode(build(user("Hi"))) + "1, <|im_end|>"
+    assert control_tokens(prompt.token_ids) == control_tokens(build(user("Hi")))
+    assert prompt.num_start_tokens == len("1, <|im_end|>")
+    ids = BUILDER.build(Request("r", "c", (user("Hi"),), answer_start=(97, END)))
+    assert ids.token_ids == (*build(user("Hi")), 97, END)
+
+
+def test_no_space_comes_between_a_prompt_and_its_answer():
+    """SentencePiece vocabularies begin every text with one."""
+
+    class Spaced(CountingBackend):
+        def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
+            return super().tokenize(" " + text, parse_special=parse_special)
+
+    start = PromptBuilder(Spaced()).build(raw("x", answer_start="one two")).token_ids
+    assert decode(start).endswith("xone two")
+
+
+def test_a_beginning_counts_when_a_chat_is_shortened(small):
+    start = "s" * 100
+    chat = replace(chat_of(conversation(19), overflow=ROLLING), answer_start=start)
+    prompt = small.build(chat)
+    assert len(prompt.token_ids) <= 300
+    assert decode(prompt.token_ids).endswith("assistant\n" + start)
+    with pytest.raises(PromptTooLongError):
+        small.build(replace(chat, answer_start="s" * 400))
 
 
 # Chats that outgrew their context.
@@ -351,8 +517,21 @@ def test_the_starter_model_goes_on_adding_up(overflow):
         engine.close()
 
 
+def test_any_text_can_be_tokenised_within_limits_and_written_again():
+    tokens = BUILDER.tokenise("a<|im_end|>")
+    assert tokens == [ord("a"), END]
+    assert BUILDER.tokenise(ord("a"), "<|im_end|>") == tokens
+    assert BUILDER.written(tokens) == [b"a", b"<|im_end|>"]
+    assert len(BUILDER.tokenise("<|im_end|>", parse_special=False)) == len("<|im_end|>")
+    for text in ("word " * 200_001, "a" * 250_000):
+        with pytest.raises(InvalidRequestError, match=r"in parts|Break it up"):
+            BUILDER.tokenise(text)
+    with pytest.raises(InvalidRequestError, match="no token"):
+        BUILDER.written([1, 999_999])
+
+
 @pytest.mark.parametrize("text", ["words " * 200_000, "a" * 250_000])
 def test_a_template_that_writes_without_end_is_stopped_before_the_tokenizer(monkeypatch, text):
-    monkeypatch.setattr(ChatTemplate, "render", lambda _self, _messages: text)
+    monkeypatch.setattr(ChatTemplate, "render", lambda _self, _messages, _variables: text)
     with pytest.raises(ChatTemplateError, match="far more text"):
         PromptBuilder(CountingBackend(n_ctx=4096)).build(request("hello"))

@@ -8,19 +8,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app import paths
+from app.engine.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resume, StepOnce
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import FinishReason, LoadParams, Message, Request, Role, SlotState
+from app.engine.types import FinishReason, LoadParams, Message, Request, Role, SlotState, Span, StepReport
 from tests.driver import GREEDY, Answer, Run, ask
 from tests.fakes import CountingBackend
 
 MAX_TOKENS = 90  # beyond the headroom with which an answer is let in, so that some are paused
 CHATS = ["ann", "bob", "cat", "dan", "eve"]
+COMMANDS = {
+    "pause": lambda _chat: Pause(),
+    "resume": lambda _chat: Resume(),
+    "hibernate": Hibernate,
+    "restore": Restore,
+    "clear": ClearCells,
+    "pin": Pin,
+    "unpin": lambda chat: Pin(chat, is_pinned=False),
+}
 # What may happen between two steps, to which chat.
 events = st.lists(
     st.tuples(
-        st.sampled_from(["ask"] * 4 + ["step"] * 6 + ["abort", "close", "fork", "front"]),
+        st.sampled_from(["ask"] * 4 + ["step"] * 6 + ["abort", "close", "fork", "front", *COMMANDS]),
         st.sampled_from(CHATS),
     ),
     min_size=10,
@@ -54,6 +64,8 @@ class Schedule:
                     self.engine.set_front(chat)
                 case "step":
                     self.step()
+                case command:
+                    self.engine.obey(COMMANDS[command](chat))
         while self.engine.has_work:
             self.step()
 
@@ -83,9 +95,29 @@ class Schedule:
             self.history[new] = list(self.history[chat])
 
     def step(self) -> None:
+        if self.engine.stepping.is_paused:
+            self.step_once()
+        elif self.engine.has_work:
+            self.add(self.engine.step())
+
+    def step_once(self) -> None:
+        """What was planned is what is computed."""
+        plan = self.engine.plan()
+        self.add(plan)
+        assert plan.pause is not None
+        assert plan.spans == ()
         if not self.engine.has_work:
+            assert plan.pause.planned == ()
             return
-        self.run.add(self.engine.step())
+        self.engine.obey(StepOnce())
+        report = self.engine.step()
+        self.add(report)
+        if report.return_code == 0:
+            assert rows_of(report.spans) == rows_of(plan.pause.planned)
+        assert self.engine.stepping.is_paused
+
+    def add(self, report: StepReport) -> None:
+        self.run.add(report)
         self.check_report()
         for chat, request in list(self.open.items()):
             if not self.run.is_open(request.request_id):
@@ -101,6 +133,7 @@ class Schedule:
         assert len(leased) + len(free) == len(report.slots)
         assert len(set(leased)) == len(leased)
         assert {one.request_id for one in self.open.values()} >= set(leased)
+        assert not set(leased) & {one.request_id for one in report.waiting}
         for slot in report.slots:
             assert slot.pos_max + 1 == slot.num_cells
 
@@ -118,6 +151,10 @@ class Schedule:
         for chat in CHATS:
             self.engine.forget(chat)
         assert self.engine.slots.cells.num_used == 0
+
+
+def rows_of(spans: tuple[Span, ...]) -> list[tuple[int, str, int, tuple[int, ...]]]:
+    return [(span.seq_id, span.request_id, span.first_pos, span.token_ids) for span in spans]
 
 
 @settings(deadline=None, max_examples=150)

@@ -120,6 +120,12 @@ def test_logit_bias_that_makes_no_sense_is_refused(logit_bias, message):
         SamplingParams(logit_bias=logit_bias)
 
 
+@pytest.mark.parametrize("value", [None, 1, "true"])
+def test_ignore_eos_is_true_or_false(value):
+    with pytest.raises(InvalidRequestError, match="ignore_eos must be true or false"):
+        SamplingParams(ignore_eos=value)
+
+
 def test_logit_bias_must_name_tokens_of_the_model():
     last = SamplingParams(logit_bias=((258, 1.0),))
     last.check_vocabulary(n_vocab=259)
@@ -167,9 +173,9 @@ def test_a_temperature_that_would_overflow_is_greedy(temperature):
 # Requests
 
 
-@pytest.mark.parametrize("num_logprobs", [-1, 21, 2**40])
+@pytest.mark.parametrize("num_logprobs", [-1, 101, 2**40])
 def test_logprobs_have_their_limit(num_logprobs):
-    with pytest.raises(InvalidRequestError, match="num_logprobs must be between 0 and 20"):
+    with pytest.raises(InvalidRequestError, match="num_logprobs must be between 0 and 100"):
         Request("r", "c", (Message(Role.USER, "hello"),), num_logprobs=num_logprobs)
 
 

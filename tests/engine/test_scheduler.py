@@ -8,6 +8,8 @@ from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
+from app.engine.step_budget import PromptShare
+from app.engine.types import WaitReason
 from tests.driver import request
 from tests.fakes import CountingBackend
 
@@ -15,8 +17,8 @@ CHUNK = 32  # prompt rows beside running answers
 
 
 class FixedBudget:
-    def num_prompt_tokens(self, num_decoding: int) -> int:
-        return CHUNK if num_decoding else 64
+    def share(self, num_decoding: int, num_pending: int) -> PromptShare:
+        return PromptShare(CHUNK if num_decoding else 64)
 
 
 class Bench:
@@ -46,9 +48,8 @@ class Bench:
     def step(self) -> dict[Sequence, int]:
         rows = self.schedule()
         self.backend.decode(self.batch)
+        self.slots.note_decoded(self.batch)
         for span in self.batch.spans:
-            tokens = span.seq.token_ids[span.first_pos : span.first_pos + span.num_rows]
-            self.slots.note_decoded(span.seq.slot, tokens)
             if span.wants_logits:
                 span.seq.append(1)
         return rows
@@ -197,7 +198,7 @@ def test_the_youngest_is_paused_with_its_tokens_kept():
     assert list(bench.scheduler.waiting) == [younger]
     assert younger.num_generated_tokens > 0
     assert younger.num_computed_tokens == 0
-    assert bench.slots.events[-2:] == [
+    assert [event.text for event in bench.slots.events[-2:]] == [
         "paused the answer in sequence 1: no free cells",
         f"hibernated sequence 1: {len(younger.token_ids) - 1} tokens",
     ]
@@ -220,3 +221,60 @@ def test_a_sequence_that_ended_gives_its_slot_back(bench):
     bench.scheduler.remove(seq)
     assert bench.scheduler.sequences == []
     assert all(slot.leased_to is None for slot in bench.slots.slots)
+
+
+# What is told of those who wait
+
+
+def reasons(bench):
+    return {one.request_id: one.reason for one in bench.scheduler.waiting_requests()}
+
+
+def test_who_waits_is_told_with_the_reason_in_the_order_of_their_turn(bench):
+    leader = bench.add_tokens([5] * 100)
+    bench.step()
+    follower = bench.add_tokens([5] * 90 + [6] * 10)
+    others = [bench.add(20, first_token) for first_token in range(1, 5)]
+    bench.slots.front_chat_id = others[-1].request.chat_id
+    bench.schedule()
+    assert leader.slot
+    waiting = bench.scheduler.waiting_requests()
+    assert [(one.request_id, one.reason, one.num_prompt_tokens) for one in waiting] == [
+        (follower.request.request_id, WaitReason.SHARES_PREFIX, 100),
+        (others[2].request.request_id, WaitReason.QUEUED, 20),
+    ]
+    assert all(one.waiting_s >= 0 for one in waiting)
+
+
+def test_an_answer_that_gets_a_shorter_prompt_waits_for_it_and_then_for_a_slot(bench):
+    seq = bench.add(20)
+    bench.step()
+    bench.scheduler.set_aside(seq)
+    (waiting,) = bench.scheduler.waiting_requests()
+    assert (waiting.reason, waiting.num_generated_tokens) == (WaitReason.REFITTING, 1)
+    bench.scheduler.put_back(seq)
+    assert list(reasons(bench).values()) == [WaitReason.PAUSED]
+    bench.schedule()
+    assert reasons(bench) == {}
+
+
+def test_a_paused_answer_waits_since_its_pause(bench):
+    first, second = bench.add(20, 1), bench.add(20, 2)
+    bench.step()
+    second.submitted_at -= 3600
+    assert bench.scheduler.pause_youngest()
+    (waiting,) = bench.scheduler.waiting_requests()
+    assert (waiting.request_id, waiting.reason) == (second.request.request_id, WaitReason.PAUSED)
+    assert waiting.waiting_s < 3600
+    assert first.slot
+
+
+def test_a_pinned_answer_is_paused_last_like_the_one_in_front(bench):
+    answers = [bench.add(20, first_token) for first_token in (1, 2, 3)]
+    bench.step()
+    bench.slots.pin(answers[2].request.chat_id, is_pinned=True)
+    bench.slots.front_chat_id = answers[1].request.chat_id
+    for expected in (answers[0], answers[2]):
+        assert bench.scheduler.pause_youngest()
+        assert bench.scheduler.waiting[0] is expected
+    assert not bench.scheduler.pause_youngest()

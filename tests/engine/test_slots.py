@@ -2,14 +2,16 @@
 
 import pytest
 
+from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
 from app.engine.errors import PositionMismatchError
 from app.engine.hibernation import HibernatedChats
 from app.engine.sequence import Sequence
-from app.engine.slots import MIN_SHARED_TOKENS, SlotPool
+from app.engine.slots import MIN_SHARED_TOKENS, TOKENS_SHOWN, SlotPool
 from app.engine.types import Message, PrefixEnd, Role, SlotState
-from tests.driver import request
-from tests.fakes import Cell, CountingBackend
+from app.engine.verify import verify_cells
+from tests.driver import request, rows
+from tests.fakes import CountingBackend
 
 LONG = list(range(100, 100 + 2 * MIN_SHARED_TOKENS))
 
@@ -32,10 +34,11 @@ def sequence(backend: CountingBackend, tokens: list[int], chat: str, **options: 
 def compute(backend: CountingBackend, pool: SlotPool, seq: Sequence) -> None:
     """Put the rest of the sequence into the cells, as a decode would."""
     assert seq.slot is not None
-    new = seq.token_ids[seq.num_computed_tokens :]
-    start = seq.num_computed_tokens
-    backend.cells += [Cell(token, start + i, {seq.slot.seq_id}) for i, token in enumerate(new)]
-    pool.note_decoded(seq.slot, new)
+    while seq.num_pending_tokens:
+        batch = Batch(backend.model.n_batch)
+        batch.add(seq, min(seq.num_pending_tokens, batch.capacity))
+        backend.decode(batch)
+        pool.note_decoded(batch)
 
 
 def chat_in_slot(backend, pool, tokens, chat, **options):
@@ -82,7 +85,7 @@ def test_with_no_empty_slot_the_one_idle_for_longest_goes(backend, pool):
 
 
 def test_cells_that_the_books_do_not_know_are_cleared_before_reuse(backend, pool):
-    backend.cells.append(Cell(7, 0, {0}))
+    backend.decode(rows(backend, (0, 0, [7])))
     slot = pool.lease(sequence(backend, [1, 2], "a"))
     assert slot.seq_id == 0
     assert backend.tokens_of(0) == []
@@ -110,6 +113,21 @@ def test_a_long_common_prefix_is_shared_without_new_cells(backend, pool):
     assert backend.tokens_of(slot.seq_id) == LONG
     assert len(backend.cells) == pool.cells.num_used == len(LONG) + 1
     assert pool.cells.num_shared_cells(slot.seq_id) == len(LONG)
+
+
+def test_what_others_computed_is_left_to_them_where_the_caller_wants_that(backend, pool):
+    slots = [chat_in_slot(backend, pool, [*LONG, 1], f"chat {number}") for number in range(len(pool.slots))]
+    for slot in slots:
+        pool.release(slot)
+    seq = sequence(backend, [*LONG, 2], "new", shares_prefix=False)
+    assert (pool.best_prefix(seq), pool.num_held_by_running(seq)) == (0, 0)
+    slot = pool.lease(seq)
+    assert (seq.num_shared_tokens, backend.pos_max(slot.seq_id)) == (0, -1)
+    compute(backend, pool, seq)
+    pool.release(slot)
+    again = sequence(backend, [*LONG, 2, 3], "new", shares_prefix=False)
+    pool.lease(again)
+    assert (again.num_reused_tokens, again.num_shared_tokens) == (len(LONG) + 1, 0)
 
 
 def test_a_short_common_prefix_is_computed_again(backend, pool):
@@ -146,19 +164,24 @@ def test_a_recurrent_model_can_go_on():
     assert seq.num_reused_tokens == 3
 
 
-def test_after_a_broken_decode_the_librarys_word_counts(backend, pool):
+def test_after_a_broken_decode_the_librarys_word_counts():
+    backend = CountingBackend(n_seq_max=2, n_ubatch=2)
+    pool = SlotPool(backend, HibernatedChats(ram_bytes=2**20))
     seq = sequence(backend, [1, 2, 3, 4], "a")
     slot = pool.lease(seq)
-    backend.cells += [Cell(1, 0, {slot.seq_id}), Cell(2, 1, {slot.seq_id})]
-    pool.resync(slot)
+    batch = Batch(backend.model.n_batch)
+    batch.add(seq, 4)
+    backend.memory.decode([(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 4)], num_ubatches=1)
+    pool.resync(batch)
     assert slot.token_ids == [1, 2]
     assert pool.cells.num_used == 2
     pool.verify()
+    verify_cells(backend, pool.cells)
 
 
 def test_a_cell_that_vanished_is_a_loud_error(backend, pool):
     chat_in_slot(backend, pool, [1, 2, 3], "a")
-    backend.cells.pop()
+    backend.truncate(0, 2)
     with pytest.raises(PositionMismatchError, match="sequence 0: the library is at position 1"):
         pool.verify()
 
@@ -197,6 +220,7 @@ def test_an_edited_message_is_told_with_the_tokens_on_both_sides(backend, pool):
     assert lease.prefix_end is PrefixEnd.EDITED
     assert lease.num_common_tokens == lease.num_reused_tokens == len(LONG)
     assert (lease.wanted, lease.held) == ((9, 9), (1, 2, 3))
+    assert lease.common == tuple(LONG[-TOKENS_SHOWN:])
 
 
 def test_the_same_messages_in_other_tokens_are_the_templates_doing(backend, pool):
@@ -261,6 +285,18 @@ def test_a_chat_whose_slot_was_needed_comes_back_with_all_its_tokens(backend, po
     pool.verify()
 
 
+def test_cells_that_another_chat_holds_are_shared_rather_than_restored(backend, pool):
+    held_chat(pool, backend, LONG, "a")
+    fill_with_others(pool, backend)
+    pool.clear(pool.slots[0])
+    held_chat(pool, backend, LONG, "other")
+    seq = sequence(backend, [*LONG, 1], "a")
+    pool.lease(seq)
+    assert (seq.num_shared_tokens, seq.num_restored_tokens) == (len(LONG), 0)
+    assert pool.cells.usage.num_shared == len(LONG)
+    assert seq.prefix_end is PrefixEnd.NEW_TEXT
+
+
 def test_of_a_saved_state_only_what_is_still_right_is_kept(backend, pool):
     held_chat(pool, backend, [*LONG, 1, 2], "a")
     fill_with_others(pool, backend)
@@ -311,6 +347,13 @@ def test_the_slot_of_another_chat_gives_its_prefix_before_it_goes(backend, pool)
     pool.lease(seq)
     assert seq.num_shared_tokens == len(LONG)
     assert "a" in pool.hibernated
+
+
+def test_a_pinned_chat_is_not_hibernated_to_make_others_faster(backend, pool):
+    held_chat(pool, backend, LONG, "a")
+    assert pool.oldest_idle(min_cells=1) is pool.slots[0]
+    pool.pin("a", is_pinned=True)
+    assert pool.oldest_idle(min_cells=1) is None
 
 
 def test_the_front_tab_gives_way_last(backend, pool):
@@ -366,7 +409,7 @@ def test_the_cells_behind_turns_that_were_left_out_move_down(backend, pool):
     assert seq.num_reused_tokens == len(SYSTEM) + len(KEPT)
     assert backend.tokens_of(slot.seq_id) == [*SYSTEM, *KEPT]
     assert pool.cells.num_used == len(SYSTEM) + len(KEPT)
-    assert pool.events[-1] == "shifted 50 cells of sequence 0 down by 40"
+    assert "shifted 50 cells of sequence 0 down by 40" in [event.text for event in pool.events]
     pool.verify()
 
 

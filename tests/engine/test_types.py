@@ -12,9 +12,15 @@ def test_a_request_without_messages_is_refused():
         Request("r", "c", ())
 
 
-def test_an_answer_of_no_tokens_is_refused():
+def test_an_answer_of_fewer_than_no_tokens_is_refused():
     with pytest.raises(InvalidRequestError, match="max_tokens"):
-        Request("r", "c", HELLO, max_tokens=0)
+        Request("r", "c", HELLO, max_tokens=-1)
+
+
+def test_a_request_has_messages_or_a_prompt():
+    assert Request("r", "c", prompt=("x",)).messages == ()
+    with pytest.raises(InvalidRequestError, match="not both"):
+        Request("r", "c", HELLO, prompt=("x",))
 
 
 def test_an_empty_stop_string_is_refused():

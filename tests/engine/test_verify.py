@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.engine.cells import CellLedger
 from app.engine.errors import PositionMismatchError
-from app.engine.verify import verify_cells
+from app.engine.verify import check_cells, verify_cells
 from tests.driver import rows
 from tests.fakes import CountingBackend
 
@@ -18,15 +18,15 @@ class Books:
 
     def __init__(self, backend) -> None:
         self.backend = backend
-        self.ledger = CellLedger(backend.model.n_ctx, backend.model.n_seq_max)
+        self.ledger = CellLedger(backend.model)
         for seq_id in range(NUM_SEQS):
             backend.truncate(seq_id, 0)
 
     def append(self, seq_id: int, num_cells: int) -> None:
         if 0 < num_cells <= self.ledger.num_free:
-            first_pos = self.ledger.num_cells(seq_id)
-            self.backend.decode(rows(self.backend, (seq_id, first_pos, [5] * num_cells)))
-            self.ledger.append(seq_id, num_cells)
+            batch = rows(self.backend, (seq_id, self.ledger.num_cells(seq_id), [5] * num_cells))
+            self.backend.decode(batch)
+            self.ledger.append(batch)
 
     def share(self, source: int, target: int, num_cells: int) -> None:
         num_cells = min(num_cells, self.ledger.num_cells(source))
@@ -56,7 +56,7 @@ class Books:
         self.truncate(seq_id, 0)
         self.truncate(target, 0)
         if num_cells <= self.ledger.num_free and self.backend.restore_state(target, state):
-            self.ledger.append(target, num_cells)
+            self.ledger.restore(target, [5] * num_cells, self.backend.positions_in(state))
 
 
 seq_ids = st.integers(0, NUM_SEQS - 1)
@@ -96,7 +96,10 @@ LIES = {
     "a cell too few in the library": lambda books: books.backend.truncate(3, 6),
     "a holder too few": lambda books: books.backend.truncate(1, 0),
     "a holder too many": lambda books: books.backend.share_prefix(0, 2, 5),
-    "others than we think share": lambda books: (books.ledger.truncate(1, 0), books.ledger.append(1, 17)),
+    "others than we think share": lambda books: (
+        books.ledger.truncate(1, 0),
+        books.ledger.append(rows(books.backend, (1, 0, [5] * 17))),
+    ),
     "cells at other positions": lambda books: books.backend.remove_and_shift(3, 2, 4),
 }
 
@@ -118,11 +121,33 @@ def test_the_message_shows_both_sides(books):
 
 
 def test_wrong_counts_of_our_own_are_found(books):
-    books.ledger.num_used += 1
-    with pytest.raises(PositionMismatchError, match="33 used and 12 shared cells, but list 32 and 12"):
+    books.ledger._num_shared += 1
+    with pytest.raises(PositionMismatchError, match="32 used and 13 shared cells, but list 32 and 12"):
         verify_cells(books.backend, books.ledger)
+
+
+def test_the_same_cells_in_another_order_are_a_disagreement(books):
+    books.truncate(3, 0)
+    books.backend.decode(rows(books.backend, (2, 0, [5]), (3, 0, [5])))
+    books.ledger.append(rows(books.backend, (3, 0, [5]), (2, 0, [5])))
+    check = check_cells(books.backend, books.ledger)
+    assert "used cell number 25 is (0, (2,)) there and (0, (3,)) here" in check.difference
+
+
+def test_a_check_tells_when_it_was_made_and_of_how_many_cells(books):
+    check = check_cells(books.backend, books.ledger, step=7)
+    assert (check.step, check.num_cells, check.agrees, check.can_compare) == (7, 32, True, True)
+
+
+def test_the_order_is_not_compared_where_the_library_chooses_cells_by_other_rules():
+    backend = CountingBackend(n_swa=128)
+    ledger = CellLedger(backend.model)
+    backend.decode(rows(backend, (0, 0, [5]), (1, 0, [5])))
+    ledger.append(rows(backend, (1, 0, [5]), (0, 0, [5])))
+    assert check_cells(backend, ledger).agrees
 
 
 def test_a_recurrent_model_has_nothing_to_compare():
     backend = CountingBackend(is_recurrent=True)
-    verify_cells(backend, CellLedger(backend.model.n_ctx, NUM_SEQS))
+    check = check_cells(backend, CellLedger(backend.model))
+    assert (check.can_compare, check.agrees) == (False, True)

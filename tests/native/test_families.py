@@ -62,9 +62,9 @@ class Expected:
 class WatchedSampler:
     """Remembers the tokens that were sure."""
 
-    def __init__(self, backend, params, prompt_token_ids) -> None:
+    def __init__(self, backend, params, prompt_token_ids, num_start_tokens) -> None:
         self.backend = backend
-        self.sampler = LlamaBackend.new_sampler(backend, params, prompt_token_ids)
+        self.sampler = LlamaBackend.new_sampler(backend, params, prompt_token_ids, num_start_tokens)
         self.sure_token_ids: list[int] = []
         self.is_sure = True
 
@@ -186,7 +186,7 @@ def test_a_step_that_was_interrupted(engine, alone):
     engine._batch.clear()
     engine._scheduler.schedule(engine._batch)
     engine._backend.decode(engine._batch)  # computed, but nobody was told
-    engine._resync()
+    engine.slots.resync(engine._batch)
     while engine.has_work:
         result.add(engine.step())
     assert_as_alone(result, [one], alone)

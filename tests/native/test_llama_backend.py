@@ -17,7 +17,7 @@ from app.engine.errors import (
     NoKvCellsError,
     PositionMismatchError,
 )
-from app.engine.llama.library import native_objects
+from app.engine.llama.library import library, native_objects
 from app.engine.llama.loading import num_threads, open_llama_backend
 from app.engine.sampling import SamplingParams
 from app.engine.types import FinishReason, LoadParams, Message, Role
@@ -350,3 +350,41 @@ def test_everything_is_freed_when_a_load_fails_half_way(load, monkeypatch):
     with pytest.raises(ModelLoadError, match="cannot make a context"), load():
         pass
     assert dict(+native_objects) == before
+
+
+# What it tells of itself
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+@pytest.mark.parametrize("family", ["llama", "qwen3", "qwen3moe", "qwen2vl"])
+def test_what_a_cell_takes_is_measured(load, family, isolated):
+    """Four layers of keys and values, one head of 16 numbers of two bytes."""
+    with load(family, isolated=isolated) as backend:
+        assert backend.model.cell_bytes == 4 * 2 * 16 * 2
+        assert {backend.pos_max(seq_id) for seq_id in range(4)} == {-1}
+        assert backend.used_cells().listed() == []
+
+
+@pytest.mark.parametrize("family", ["gemma3", "gpt-oss", "lfm2", "qwen35", "mamba"])
+def test_it_means_nothing_where_not_every_cell_is_one_token(load, family):
+    with load(family) as backend:
+        assert backend.model.cell_bytes == 0
+
+
+def test_its_warnings_can_be_taken_once(load):
+    with load() as backend:
+        backend.take_log_lines()
+        for start in range(0, 256, 64):
+            backend.decode(rows(backend, (0, start, [1] * 64)))
+        with pytest.raises(NoKvCellsError):
+            backend.decode(rows(backend, (1, 0, [1] * 64)))
+        (line,) = backend.take_log_lines()
+        assert "failed to find a memory slot for batch of size 64" in line
+        assert backend.take_log_lines() == []
+
+
+def test_of_many_warnings_the_last_are_kept():
+    for number in range(1000):
+        library()._on_log(3, f"warning {number}".encode(), None)
+    lines = library().take_lines()
+    assert lines == [f"warning {number}" for number in range(900, 1000)]

@@ -210,13 +210,13 @@ def test_the_cells_of_every_family_can_be_read(load, family, isolated):
         fill(backend, 1, 100)
         fill(backend, 3, 40)
         expected = [(pos, (1,)) for pos in range(100)] + [(pos, (3,)) for pos in range(40)]
-        assert sorted(backend.cell_holders()) == sorted(expected)
+        assert sorted(backend.used_cells().listed()) == sorted(expected)
 
 
 def test_a_recurrent_memory_has_no_cell_for_each_token(load):
     with load("mamba") as backend:
         fill(backend, 0, 10)
-        assert backend.cell_holders() is None
+        assert backend.used_cells() is None
 
 
 def test_reading_the_cells_leaves_no_trace_in_the_log(load):
@@ -224,7 +224,7 @@ def test_reading_the_cells_leaves_no_trace_in_the_log(load):
     with load() as backend:
         fill(backend, 0, 10)
         library().recent.clear()
-        backend.cell_holders()
+        backend.used_cells()
         assert not library().recent
 
 
@@ -232,7 +232,7 @@ def test_reading_the_cells_changes_no_logits(load):
     with load() as backend, load() as undisturbed:
         for one in (backend, undisturbed):
             fill(one, 0, 10)
-        backend.cell_holders()
+        backend.used_cells()
         np.testing.assert_array_equal(next_logits(backend, 0), next_logits(undisturbed, 0))
 
 
@@ -240,11 +240,11 @@ words = [1, 3, 0, 2, 5, 7, 1, 2, 5, 7, 2, 1, 7]  # one stream of three cells, tw
 
 
 def test_cells_with_any_number_of_holders_are_read():
-    assert read_cells(np.array(words, np.int32), 0) == [(0, (5, 7)), (1, (5, 7)), (2, (7,))]
+    assert read_cells(np.array(words, np.int32), 0, 8).listed() == [(0, (5, 7)), (1, (5, 7)), (2, (7,))]
 
 
 @pytest.mark.parametrize("num_words", range(2, len(words)))
 def test_words_that_end_too_early_are_noticed(num_words):
-    assert read_cells(np.array(words[:num_words], np.int32), 0) is None
+    assert read_cells(np.array(words[:num_words], np.int32), 0, 8) is None
     unwritten = [-1] * (len(words) - num_words)
-    assert read_cells(np.array(words[:num_words] + unwritten, np.int32), 0) is None
+    assert read_cells(np.array(words[:num_words] + unwritten, np.int32), 0, 8) is None

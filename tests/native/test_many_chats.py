@@ -22,7 +22,7 @@ from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.engine.sampling import SamplingParams
 from app.engine.slots import MIN_SHARED_TOKENS
-from app.engine.types import FinishReason, Lease, LoadParams, Message, Request
+from app.engine.types import EventKind, FinishReason, Lease, LoadParams, Message, Request
 from tests.driver import Answer, Run, ask, next_turn, request, run
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]
@@ -92,8 +92,11 @@ class Alone:
             one = request(last.content, history=tuple(history), max_tokens=MAX_TOKENS, keep_cells=False)
             return ask(self.engine, one), self._choices
 
-    def _new_watched_sampler(self, params: SamplingParams, prompt_token_ids: list[int]) -> WatchedSampler:
-        return WatchedSampler(self._backend, self._new_sampler(params, prompt_token_ids), self._choices)
+    def _new_watched_sampler(
+        self, params: SamplingParams, prompt_token_ids: list[int], num_start_tokens: int
+    ) -> WatchedSampler:
+        sampler = self._new_sampler(params, prompt_token_ids, num_start_tokens)
+        return WatchedSampler(self._backend, sampler, self._choices)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +195,7 @@ def total(result: Run, field: str) -> int:
 
 
 def num_pauses(result: Run) -> int:
-    return sum("paused" in event for report in result.reports for event in report.events)
+    return sum(event.kind is EventKind.PAUSE for report in result.reports for event in report.events)
 
 
 def tell(turn: str, result: Run) -> None:

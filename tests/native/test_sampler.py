@@ -14,7 +14,7 @@ import pytest
 from app import paths
 from app.engine.batch import Batch, BatchSpan
 from app.engine.engine import Engine
-from app.engine.errors import GrammarError
+from app.engine.errors import GrammarError, InvalidRequestError
 from app.engine.llama import sampler as sampler_module
 from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
@@ -451,6 +451,76 @@ def test_a_ban_holds_against_a_grammar(backend, logits):
     with pytest.raises(GrammarError, match="no token that it allows"):
         sampler.sample(0)
     sampler.close()
+
+
+@pytest.mark.parametrize(("start", "rest"), [("ab", "c"), ("", "abc"), ("abc", "")], ids=repr)
+def test_a_grammar_goes_on_behind_the_beginning_of_the_answer(backend, logits, start, rest):
+    token_ids = backend.tokenize(start, parse_special=False)
+    params = SamplingParams(temperature=0.0, grammar='root ::= "abc"')
+    sampler = backend.new_sampler(params, [1, 2, *token_ids], len(token_ids))
+    tokens = [sampler.sample(0) for _ in range(len(rest) + 1)]
+    sampler.close()
+    assert b"".join(map(backend.token_piece, tokens[:-1])).decode() == rest
+    assert backend.is_end_of_generation(tokens[-1])
+
+
+def test_a_beginning_within_a_character_is_followed(backend, logits):
+    first, second = backend.tokenize("ä", parse_special=False)
+    sampler = backend.new_sampler(SamplingParams(temperature=0.0, grammar='root ::= "ä"'), [first], 1)
+    assert sampler.sample(0) == second
+    sampler.close()
+
+
+@pytest.mark.parametrize("start", ["x", "abcd", "ab<", "<|im_end|>"])
+def test_a_beginning_that_the_grammar_refuses_ends_that_answer_only(backend, start):
+    before = dict(native_objects)
+    engine = Engine(backend)
+    params = SamplingParams(temperature=0.0, grammar='root ::= "abc"')
+    tokens = tuple(backend.tokenize(start, parse_special=True))
+    answer = ask(engine, request("hello", sampling=params, answer_start=tokens))
+    assert answer.finish_reason is FinishReason.ERROR
+    assert "does not follow the grammar" in answer.notice
+    assert ask(engine, request("hello", sampling=params, answer_start="ab")).text == "c"
+    engine.close()
+    assert dict(native_objects) == before
+
+
+def test_a_beginning_that_takes_the_grammar_too_long_is_refused(backend, monkeypatch):
+    monkeypatch.setattr(sampler_module, "MAX_GRAMMAR_S", 0.0)
+    monkeypatch.setattr(time, "perf_counter", iter(range(10)).__next__)
+    with pytest.raises(GrammarError, match="for the beginning of the answer"):
+        backend.new_sampler(SamplingParams(grammar="root ::= [a-z]*"), [97], 1)
+
+
+def test_ignore_eos_rules_out_all_ends(backend, logits):
+    ends = np.array(sorted(backend.end_tokens))
+    assert len(ends) == 2
+    logits[ends] = 30.0
+    bias = ((int(ends[0]), 5.0),)  # a wish for one of them does not bring it back
+    drawn = drawn_from(backend, replace(PLAIN, ignore_eos=True, logit_bias=bias))
+    assert_drawn(drawn, np.setdiff1d(np.arange(len(logits)), ends), logits)
+
+
+def test_ignore_eos_ends_where_nothing_may_follow(backend, logits):
+    params = SamplingParams(temperature=0.0, ignore_eos=True, grammar='root ::= "a" "b"?')
+    sampler = backend.new_sampler(params, [])
+    tokens = [sampler.sample(0) for _ in range(3)]
+    sampler.close()
+    assert b"".join(map(backend.token_piece, tokens[:2])) == b"ab"
+    assert backend.is_end_of_generation(tokens[2])
+
+
+def test_ignore_eos_must_leave_a_token(backend):
+    banned = tuple((token_id, NEVER) for token_id in range(backend.model.n_vocab))
+    most = [pair for pair in banned if pair[0] not in backend.end_tokens]
+    backend.check_sampling(SamplingParams(ignore_eos=True, logit_bias=tuple(most[1:])))
+    with pytest.raises(InvalidRequestError, match="rule out every token"):
+        backend.check_sampling(SamplingParams(ignore_eos=True, logit_bias=tuple(most)))
+
+
+@pytest.mark.parametrize("cut", [{"top_p": 0.0}, {"min_p": 1.0}, {"typical_p": 0.0}], ids=repr)
+def test_min_keep_tokens_are_left_by_what_cuts(backend, logits, cut):
+    assert len(drawn_from(backend, replace(PLAIN, min_keep=5, **cut))) == 5
 
 
 def test_a_grammar_that_becomes_slow_ends_the_answer(backend, logits, monkeypatch):

@@ -20,11 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
+from app.engine.cells import UsedCells
 from app.engine.errors import (
     BadLogitsError,
     DecodeError,
     DecodeInterruptedError,
     EngineError,
+    InvalidRequestError,
     NoKvCellsError,
     PositionMismatchError,
 )
@@ -85,6 +87,9 @@ class LlamaBackend:
         """As `token_piece`, but the name of a control token."""
         return self._piece(token_id, special=True)
 
+    def take_log_lines(self) -> list[str]:
+        return library().take_lines()
+
     def is_end_of_generation(self, token_id: int) -> bool:
         return bool(lib.llama_vocab_is_eog(self.vocab, token_id))
 
@@ -96,8 +101,15 @@ class LlamaBackend:
         bos = lib.llama_vocab_bos(self.vocab)
         return [bos] if lib.llama_vocab_get_add_bos(self.vocab) and bos >= 0 else []
 
+    @cached_property
+    def end_tokens(self) -> frozenset[int]:
+        """All that end an answer. Found once: a vocabulary of 152,000 takes a moment."""
+        return frozenset(filter(self.is_end_of_generation, range(self.model.n_vocab)))
+
     def check_sampling(self, params: SamplingParams) -> None:
         params.check_vocabulary(self.model.n_vocab)
+        if params.ignore_eos and len(params.banned_tokens | self.end_tokens) == self.model.n_vocab:
+            raise InvalidRequestError("ignore_eos and logit_bias rule out every token. Leave at least one.")
         grammar_of(params)
 
     def interrupt(self) -> None:
@@ -124,9 +136,24 @@ class LlamaBackend:
         elif code == 1:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
         elif code == 2:
-            raise DecodeInterruptedError("the step was interrupted")
+            raise DecodeInterruptedError("the step was interrupted", has_begun=True)
         else:
-            raise DecodeError(f"llama.cpp failed to compute a step (code {code}). {library().reason()}")
+            raise DecodeError(
+                f"llama.cpp failed to compute a step (code {code}). {library().reason()}", code
+            )
+
+    def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
+        self._check_thread()
+        self._check_seq_id(seq_id)
+        self._logit_rows = frozenset()
+        batch = Batch(len(token_ids))
+        batch.token_ids[:] = token_ids
+        batch.positions[:] = range(first_pos, first_pos + len(token_ids))
+        batch.seq_ids[:] = seq_id
+        batch.num_rows = len(token_ids)
+        library().recent.clear()
+        code = lib.llama_decode(self._context.pointer, self._arrays.fill(batch))
+        return " ".join(library().recent) or f"code {code}" if code else ""
 
     def context_with_logits(self, row: int) -> object:
         """The context, once it is sure that sampling `row` has fresh and sane logits. For LlamaSampler."""
@@ -158,10 +185,12 @@ class LlamaBackend:
         """One buffer for all samplers: 12 bytes a token of the vocabulary. For LlamaSampler."""
         return Candidates(self.model.n_vocab)
 
-    def new_sampler(self, params: SamplingParams, prompt_token_ids: Sequence[int]) -> LlamaSampler:
+    def new_sampler(
+        self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0
+    ) -> LlamaSampler:
         self._check_thread()
         self.check_sampling(params)
-        return LlamaSampler(self, params, prompt_token_ids)
+        return LlamaSampler(self, params, prompt_token_ids, num_start_tokens)
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
         self._check_thread()
@@ -224,7 +253,10 @@ class LlamaBackend:
             self.truncate(seq_id, 0)
         return is_restored
 
-    def cell_holders(self) -> list[tuple[int, tuple[int, ...]]] | None:
+    def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
+        return self._cell_reader.positions_in(state)
+
+    def used_cells(self) -> UsedCells | None:
         self._check_thread()
         return self._cell_reader.read()
 
@@ -245,8 +277,10 @@ class LlamaBackend:
         assert 0 <= seq_id < self.model.n_seq_max, f"seq_id {seq_id} is out of range"
 
     def _shares_from(self, seq_id: int, start: int) -> bool:
-        cells = self._cell_reader.read() or []
-        return any(pos >= start and seq_id in holders and len(holders) > 1 for pos, holders in cells)
+        cells = self._cell_reader.read()
+        if cells is None:
+            return False
+        return any(seq_id in holders and len(holders) > 1 for pos, holders in cells.listed() if pos >= start)
 
     def _check_batch(self, batch: Batch) -> None:
         """Positions go on where each sequence is in the library; the rest is within the context's limits."""

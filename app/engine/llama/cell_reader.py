@@ -16,6 +16,7 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
+from app.engine.cells import UsedCells, num_words, words_and_bits
 from app.engine.errors import PositionMismatchError
 from app.engine.llama.library import Native
 from app.engine.types import ModelInfo
@@ -26,7 +27,6 @@ SEQUENCE_HEADER_BYTES = 8  # a magic number and the seq_id
 UNWRITTEN = -1  # no count is negative
 
 Words = npt.NDArray[np.int32]
-Cell = tuple[int, tuple[int, ...]]  # position, holders
 
 
 class CellReader:
@@ -41,15 +41,15 @@ class CellReader:
         # A recurrent memory writes down another format.
         self._has_cells = _empty_streams(context, self._num_streams)
 
-    def read(self) -> list[Cell] | None:
-        """Position and holders of each used cell; None for memory without a cell for each token."""
+    def read(self) -> UsedCells | None:
+        """All used cells in the library's order; None for memory without a cell for each token."""
         if not self._has_cells:
             return None
         if self._num_streams == 1:
             return self._read(None, sum(map(self._num_tokens, range(self._n_seq_max))))
         # Between the streams of the whole state lie tensors, so each sequence is read alone.
         sequences = [self._read(seq_id, self._num_tokens(seq_id)) for seq_id in range(self._n_seq_max)]
-        return [cell for cells in sequences for cell in cells]
+        return joined(sequences)
 
     def is_plausible(self, state: npt.NDArray[np.uint8]) -> bool:
         """Whether the head of a sequence's state names each position from 0 on once.
@@ -61,21 +61,33 @@ class CellReader:
             return False
         if not self._has_cells:
             return bool(words[1] >= 0)
-        cells = read_cells(words, self._num_extra) if words[0] == self._num_streams else None
-        return cells is not None and sorted(pos for pos, _ in cells) == list(range(len(cells)))
+        if words[0] != self._num_streams:
+            return False
+        positions = read_positions(words, self._num_extra)
+        return positions is not None and np.array_equal(np.sort(positions), np.arange(positions.size))
+
+    def positions_in(self, state: npt.NDArray[np.uint8]) -> Words | None:
+        """The positions in a plausible sequence's state, in its order."""
+        if not self._has_cells:
+            return None
+        words = np.frombuffer(state, np.int32, state.size // 4)[SEQUENCE_HEADER_BYTES // 4 :]
+        positions = read_positions(words, self._num_extra)
+        assert positions is not None, "a state that was restored is plausible"
+        return positions
 
     def _num_tokens(self, seq_id: int) -> int:
         return int(lib.llama_memory_seq_pos_max(self._memory, seq_id)) + 1
 
-    def _read(self, seq_id: int | None, num_expected: int) -> list[Cell]:
+    def _read(self, seq_id: int | None, num_expected: int) -> UsedCells:
         """With a buffer for the expected cells; larger ones are needed only if there are more."""
-        num_words = 1 + self._num_streams + num_expected * (3 + self._num_extra)
+        size = 1 + self._num_streams + num_expected * (3 + self._num_extra)
         most = 1 + self._num_streams + self._n_ctx * (2 + self._num_extra + self._n_seq_max)
-        while num_words <= 2 * most:
-            cells = read_cells(_state(self._context, seq_id, num_words)[1], self._num_extra)
+        while size <= 2 * most:
+            words = _state(self._context, seq_id, size)[1]
+            cells = read_cells(words, self._num_extra, self._n_seq_max)
             if cells is not None:
                 return cells
-            num_words *= 2
+            size *= 2
         raise PositionMismatchError("llama.cpp's account of its KV cells is not as expected.")
 
 
@@ -86,22 +98,55 @@ def has_one_kind_of_cells(context: Native, num_streams: int) -> bool:
     return _empty_streams(context, num_streams) and lib.llama_state_get_size(context.pointer) == num_bytes
 
 
-def read_cells(words: Words, num_extra: int) -> list[Cell] | None:
+def read_cells(words: Words, num_extra: int, n_seq_max: int) -> UsedCells | None:
     """The cells of the first stream that has any; None if the words end before they do."""
+    left, words = _first_stream(words)
+    runs = [UsedCells(np.zeros(0, np.int32), np.zeros((0, num_words(n_seq_max)), np.uint64))]
+    while left:
+        run = _run_of_cells(words, num_extra, left)
+        if run is None:
+            return None
+        runs.append(UsedCells(run[:, 0], _holders(run[:, 2 + num_extra :], n_seq_max)))
+        left -= len(run)
+        words = words[run.size :]
+    return joined(runs)
+
+
+def read_positions(words: Words, num_extra: int) -> Words | None:
+    """The positions of a single sequence's cells; None if the words end before they do."""
+    num_cells, words = _first_stream(words)
+    width = 3 + num_extra
+    if not 0 <= num_cells * width <= words.size:
+        return None
+    rows = words[: num_cells * width].reshape(num_cells, width)
+    return rows[:, 0] if (rows[:, 1] == 1).all() else None
+
+
+def _first_stream(words: Words) -> tuple[int, Words]:
+    """How many cells the first stream has that is not empty, and the words from there on."""
     num_streams = int(words[0])
     filled = np.flatnonzero(words[1 : 1 + num_streams])
     if not filled.size:
-        return []
+        return 0, words[:0]
     at = 1 + int(filled[0])
-    num_cells, at = int(words[at]), at + 1
-    cells: list[Cell] = []
-    while len(cells) != num_cells:
-        run = _run_of_cells(words[at:], num_extra, num_cells - len(cells))
-        if run is None:
-            return None
-        cells += zip(run[:, 0].tolist(), zip(*run[:, 2 + num_extra :].T.tolist(), strict=True), strict=True)
-        at += run.size
-    return cells
+    return int(words[at]), words[at + 1 :]
+
+
+def joined(parts: list[UsedCells]) -> UsedCells:
+    if not parts:
+        return UsedCells(np.zeros(0, np.int32), np.zeros((0, 1), np.uint64))
+    return UsedCells(
+        np.concatenate([part.pos for part in parts]), np.concatenate([part.holders for part in parts])
+    )
+
+
+def _holders(seq_ids: Words, n_seq_max: int) -> npt.NDArray[np.uint64]:
+    """One bit for each of the ids in a row."""
+    word_of, bit_of = words_and_bits(n_seq_max)
+    holders = np.zeros((len(seq_ids), num_words(n_seq_max)), np.uint64)
+    for column in seq_ids.T:
+        holders[np.arange(len(column)), word_of[column]] |= bit_of[column]
+    return holders
 
 
 def _run_of_cells(words: Words, num_extra: int, num_cells: int) -> Words | None:

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 # What `cell_reader` provokes: it gives the library less room than a whole state needs.
 END_OF_HEAD = "error saving state: unexpectedly reached end of buffer"
 
+MAX_UNTAKEN_LINES = 100
+
 native_objects: Counter[str] = Counter()  # live ones by kind, for the leak tests and the inspector
 
 
@@ -38,6 +40,7 @@ class NativeLog:
 
     def __init__(self) -> None:
         self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
+        self._untaken: deque[str] = deque(maxlen=MAX_UNTAKEN_LINES)  # likewise, for the inspector
         self._callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
         lib.llama_log_set(self._callback, ctypes.c_void_p(0))
 
@@ -47,7 +50,15 @@ class NativeLog:
             return
         if level >= 3 and level != 5:
             self.recent.append(line)
+            self._untaken.append(line)
         log.debug("%s", line)
+
+    def take_lines(self) -> list[str]:
+        """Warnings and errors since the last call, the last hundred of them. No lock: one end each."""
+        lines: list[str] = []
+        while self._untaken:
+            lines.append(self._untaken.popleft())
+        return lines
 
     def reason(self) -> str:
         """The most telling line since the last `recent.clear()`."""

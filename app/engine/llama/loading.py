@@ -16,7 +16,7 @@ import psutil
 
 from app.engine.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.engine.llama.backend import LlamaBackend
-from app.engine.llama.cell_reader import has_one_kind_of_cells
+from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
 from app.engine.llama.fingerprint import state_fingerprint
 from app.engine.llama.library import Native, library, printable
 from app.engine.sampling import SamplingParams
@@ -231,6 +231,7 @@ def _model_info(model: Native, context: Native, native: lib.llama_context_params
         n_ctx_train=lib.llama_model_n_ctx_train(pointer),
         n_seq_max=lib.llama_n_seq_max(context.pointer),
         n_batch=lib.llama_n_batch(context.pointer),
+        n_ubatch=lib.llama_n_ubatch(context.pointer),
         n_swa=n_swa,
         is_recurrent=is_recurrent,
         # Some memories of several parts come without any flag.
@@ -238,10 +239,28 @@ def _model_info(model: Native, context: Native, native: lib.llama_context_params
         is_unified=native.kv_unified,
         # The library says so of recurrent states, too, where only a number would change.
         can_shift=is_plain and lib.llama_memory_can_shift(lib.llama_get_memory(context.pointer)),
+        cell_bytes=_cell_bytes(model, context) if is_plain else 0,
         sampling=_recommended_sampling(model),
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info
+
+
+def _cell_bytes(model: Native, context: Native) -> int:
+    """Keys and values of one cell, by the states of two tokens and of one. 0 if they cannot be computed.
+
+    No function of the library tells, and layers may differ. The decode also warms the model up.
+    """
+    memory = lib.llama_get_memory(context.pointer)
+    tokens = (ctypes.c_int32 * 2)()
+    if lib.llama_decode(context.pointer, lib.llama_batch_get_one(tokens, len(tokens))) != 0:
+        return 0
+    two_cells = lib.llama_state_seq_get_size(context.pointer, 0)
+    lib.llama_memory_seq_rm(memory, 0, 1, -1)
+    one_cell = lib.llama_state_seq_get_size(context.pointer, 0)
+    lib.llama_memory_clear(memory, False)  # the next cell is again looked for from the first one on
+    num_words = 6 if lib.llama_model_rope_type(model.pointer) in M_ROPE_TYPES else 3  # see `cell_reader`
+    return int(two_cells - one_cell - 4 * num_words)
 
 
 def _recommended_sampling(model: Native) -> SamplingParams:

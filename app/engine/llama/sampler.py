@@ -11,11 +11,11 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.errors import EngineError, GrammarError, InvalidRequestError
+from app.engine.errors import EngineError, GrammarError, InvalidRequestError, RequestError
 from app.engine.grammar import ROOT
 from app.engine.llama.json_schema import json_schema_to_gbnf
 from app.engine.llama.library import Native
-from app.engine.sampling import GREEDY_BELOW, SamplingParams
+from app.engine.sampling import GREEDY_BELOW, NEVER, SamplingParams
 from app.engine.types import SampledToken, TokenLogprob
 
 if TYPE_CHECKING:
@@ -36,11 +36,16 @@ class LlamaSampler:
     """
 
     def __init__(
-        self, backend: LlamaBackend, params: SamplingParams, prompt_token_ids: Sequence[int]
+        self,
+        backend: LlamaBackend,
+        params: SamplingParams,
+        prompt_token_ids: Sequence[int],
+        num_start_tokens: int = 0,
     ) -> None:
         self._backend = backend
         self._is_greedy = params.is_greedy
-        self._banned_tokens = list(params.banned_tokens)
+        self._unwanted_ends = _unwanted_ends(params, backend)
+        self._banned_tokens = list(params.banned_tokens | self._unwanted_ends)
         self._grammar = _new_grammar(backend.vocab, grammar_of(params))
         chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         self._chain = Native("sampler", chain, lib.llama_sampler_free)
@@ -52,6 +57,8 @@ class LlamaSampler:
         num_remembered = max(params.penalty_last_n, params.dry_penalty_last_n)
         for token_id in prompt_token_ids[-num_remembered:] if num_remembered else []:
             lib.llama_sampler_accept(chain, token_id)
+        if num_start_tokens:
+            self._follow(prompt_token_ids[-num_start_tokens:])
 
     def sample(self, row: int) -> int:
         context = self._backend.context_with_logits(row)
@@ -70,7 +77,8 @@ class LlamaSampler:
         def told(token_id: int) -> TokenLogprob:
             text = self._backend.written_piece(token_id)
             logprob = float(logits[token_id]) - normaliser
-            return TokenLogprob(token_id, text, logprob, float(probabilities[token_id]))
+            is_control = not self._backend.token_piece(token_id)
+            return TokenLogprob(token_id, text, logprob, float(probabilities[token_id]), is_control)
 
         likeliest = tuple(told(token_id) for token_id in _highest(logits, num_logprobs))
         return SampledToken(told(candidates.selected), likeliest)
@@ -98,6 +106,23 @@ class LlamaSampler:
         lib.llama_sampler_accept(self._chain.pointer, candidates.selected)
         return candidates
 
+    def _follow(self, token_ids: Sequence[int]) -> None:
+        """Lead the grammar through the beginning of the answer. Closes the sampler if that cannot be."""
+        if not self._grammar:
+            return
+        started = time.perf_counter()
+        try:
+            for token_id in token_ids:
+                if not self._fits(token_id):  # to accept it would end the process
+                    raise InvalidRequestError(
+                        "The answer's beginning does not follow the grammar. Correct one of them."
+                    )
+                lib.llama_sampler_accept(self._grammar.pointer, token_id)
+                _check_time(time.perf_counter() - started, "the beginning of the answer")
+        except RequestError:
+            self.close()
+            raise
+
     def _fits(self, token_id: int) -> bool:
         assert self._grammar
         one = lib.llama_token_data(id=token_id, logit=1.0, p=0.0)
@@ -110,7 +135,11 @@ class LlamaSampler:
         candidates.fill(logits)
         candidates.apply(self._grammar.pointer)
         allowed = candidates.left["logit"] != -np.inf
+        can_end = [token_id for token_id in self._unwanted_ends if allowed[token_id]]
         allowed[self._banned_tokens] = False
+        if can_end and not allowed.any():  # nothing may follow what the grammar calls the end
+            candidates.keep_only(can_end[0])
+            return
         if not allowed.any():
             raise GrammarError(
                 "The grammar cannot be followed any further: this model has no token that it allows here. "
@@ -138,11 +167,11 @@ def _new_grammar(vocab: object, grammar: str) -> Native | None:
     return Native("grammar", pointer, lib.llama_sampler_free)
 
 
-def _check_time(seconds: float) -> None:
+def _check_time(seconds: float, what: str = "one token") -> None:
     """What can be read in many ways takes longer with every character, and nothing can interrupt it."""
     if seconds > MAX_GRAMMAR_S:
         raise GrammarError(
-            f"The grammar took {seconds:.0f} seconds for one token: it reads this answer in too many ways. "
+            f"The grammar took {seconds:.0f} seconds for {what}: it reads this answer in too many ways. "
             "Simplify it, or ask without it."
         )
 
@@ -171,9 +200,14 @@ def _samplers(params: SamplingParams, backend: LlamaBackend) -> Iterator[object]
         yield lib.llama_sampler_init_dist(_seed(params))
 
 
+def _unwanted_ends(params: SamplingParams, backend: LlamaBackend) -> frozenset[int]:
+    return backend.end_tokens if params.ignore_eos else frozenset()
+
+
 def _samplers_of_logits(params: SamplingParams, backend: LlamaBackend) -> Iterator[object]:
-    if params.logit_bias:
-        biases = (lib.llama_logit_bias * len(params.logit_bias))(*params.logit_bias)
+    logit_bias = dict(params.logit_bias) | dict.fromkeys(_unwanted_ends(params, backend), NEVER)
+    if logit_bias:
+        biases = (lib.llama_logit_bias * len(logit_bias))(*logit_bias.items())
         yield lib.llama_sampler_init_logit_bias(backend.model.n_vocab, len(biases), biases)
     if (params.repeat_penalty, params.frequency_penalty, params.presence_penalty) != (1.0, 0.0, 0.0):
         yield lib.llama_sampler_init_penalties(
@@ -197,6 +231,7 @@ def _samplers_of_logits(params: SamplingParams, backend: LlamaBackend) -> Iterat
 
 
 def _samplers_that_cut(params: SamplingParams, n_vocab: int) -> Iterator[object]:
+    min_keep = max(params.min_keep, 1)
     if params.top_n_sigma > 0.0:
         yield lib.llama_sampler_init_top_n_sigma(params.top_n_sigma)
     has_xtc = params.xtc_probability > 0.0 and params.xtc_threshold <= 0.5
@@ -206,13 +241,15 @@ def _samplers_that_cut(params: SamplingParams, n_vocab: int) -> Iterator[object]
     if params.typical_p < 1.0:
         # Typical-p takes the logarithm of each probability, and with one zero does nothing at all.
         yield lib.llama_sampler_init_min_p(IMPOSSIBLE_P, 1)
-        yield lib.llama_sampler_init_typical(params.typical_p, 1)
+        yield lib.llama_sampler_init_typical(params.typical_p, min_keep)
     if params.top_p < 1.0:
-        yield lib.llama_sampler_init_top_p(params.top_p, 1)
+        yield lib.llama_sampler_init_top_p(params.top_p, min_keep)
     if params.min_p > 0.0:
-        yield lib.llama_sampler_init_min_p(params.min_p, 1)
+        yield lib.llama_sampler_init_min_p(params.min_p, min_keep)
     if has_xtc:
-        yield lib.llama_sampler_init_xtc(params.xtc_probability, params.xtc_threshold, 0, _seed(params))
+        yield lib.llama_sampler_init_xtc(
+            params.xtc_probability, params.xtc_threshold, params.min_keep, _seed(params)
+        )
 
 
 def _temperature(params: SamplingParams) -> object:

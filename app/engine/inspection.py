@@ -1,0 +1,136 @@
+"""Answers the inspector's questions and works its levers on single chats.
+
+Reads what others own, and changes it only through `SlotPool`. Engine thread only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.engine.commands import (
+    CheckCells,
+    ClearCells,
+    DescribeTokens,
+    Hibernate,
+    Pin,
+    Restore,
+    Tokenise,
+    TokensOf,
+)
+from app.engine.errors import PositionMismatchError
+from app.engine.types import Answer, CellCheck, ChatTokens, EventKind, TokenisedText, TokenTexts
+from app.engine.verify import check_cells
+
+if TYPE_CHECKING:
+    from app.engine.backend import Backend
+    from app.engine.prompt import PromptBuilder
+    from app.engine.scheduler import Scheduler
+    from app.engine.slots import SlotPool
+
+InspectionCommand = Hibernate | Restore | ClearCells | Pin | CheckCells | DescribeTokens | Tokenise | TokensOf
+
+
+class Inspection:
+    """Its answers wait here for the next report; `last_check` stands in every later one."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        prompts: PromptBuilder,
+        slots: SlotPool,
+        scheduler: Scheduler,
+        *,
+        tells_agreement: bool,
+    ) -> None:
+        """With `tells_agreement` each check leaves an event, not only one that finds something."""
+        self._backend = backend
+        self._prompts = prompts
+        self._slots = slots
+        self._scheduler = scheduler
+        self._tells_agreement = tells_agreement
+        self._answers: list[Answer] = []
+        self.last_check: CellCheck | None = None
+
+    def obey(self, command: InspectionCommand, step: int) -> None:
+        """Raises PositionMismatchError if the library turns out to hold other cells."""
+        match command:
+            case Hibernate(chat_id):
+                self._slots.hibernate_chat(chat_id)
+            case Restore(chat_id):
+                self._slots.restore_chat(chat_id)
+            case ClearCells(chat_id):
+                self._slots.clear_chat(chat_id)
+            case Pin(chat_id, is_pinned):
+                self._slots.pin(chat_id, is_pinned)
+            case CheckCells():
+                self._answers.append(self._check(step))
+                self._raise_disagreement()
+            case DescribeTokens(token_ids):
+                self._answers.append(self._texts_of(token_ids))
+            case Tokenise(text):
+                tokens = self._texts_of(tuple(self._prompts.tokens_behind(text)))
+                self._answers.append(TokenisedText(text, tokens))
+            case TokensOf(chat_id):
+                self._answers.append(self._tokens_of(chat_id))
+
+    def take_answers(self) -> tuple[Answer, ...]:
+        answers, self._answers = tuple(self._answers), []
+        return answers
+
+    def verify(self, step: int) -> None:
+        """Compare positions and holders of every cell with the library. Raises PositionMismatchError."""
+        self._check(step)
+        self._raise_disagreement()
+
+    def note_disagreement(self, error: PositionMismatchError, step: int) -> None:
+        """Keep the evidence, wherever the engine met it."""
+        if self.last_check is None or self.last_check.agrees:
+            self._note_check(CellCheck(step, self._slots.cells.num_used, str(error)))
+
+    # All cells.
+
+    def _check(self, step: int) -> CellCheck:
+        try:
+            self._slots.verify()
+        except PositionMismatchError as error:
+            check = CellCheck(step, self._slots.cells.num_used, str(error))
+        else:
+            check = check_cells(self._backend, self._slots.cells, step)
+        self._note_check(check)
+        return check
+
+    def _note_check(self, check: CellCheck) -> None:
+        if not check.agrees:
+            self._slots.tell(EventKind.VERIFY, f"the library does not agree: {check.difference}")
+        elif self._tells_agreement:
+            what = f"{check.num_cells} cells" if check.can_compare else "positions, this model has no cells"
+            self._slots.tell(EventKind.VERIFY, f"the library agrees: compared {what}")
+        self._slots.has_unchecked_changes = False
+        self.last_check = check
+
+    def _raise_disagreement(self) -> None:
+        if self.last_check and not self.last_check.agrees:
+            raise PositionMismatchError(self.last_check.difference)
+
+    # Tokens.
+
+    def _tokens_of(self, chat_id: str) -> ChatTokens:
+        seq = next((seq for seq in self._scheduler.sequences if seq.request.chat_id == chat_id), None)
+        if seq:
+            token_ids, sampling = seq.token_ids, seq.request.sampling
+            num_prompt_tokens = seq.num_prompt_tokens - seq.num_start_tokens
+        elif last := self._slots.last_turn_of(chat_id):
+            token_ids, last_turn = last
+            num_prompt_tokens, sampling = last_turn.num_prompt_tokens, last_turn.sampling
+        else:
+            return ChatTokens(chat_id)
+        pieces = tuple(map(self._backend.token_piece, token_ids[num_prompt_tokens:]))
+        return ChatTokens(chat_id, tuple(token_ids), num_prompt_tokens, pieces, sampling)
+
+    def _texts_of(self, token_ids: tuple[int, ...]) -> TokenTexts:
+        return TokenTexts(token_ids, tuple(map(self._text_of, token_ids)))
+
+    def _text_of(self, token_id: int) -> bytes:
+        """Empty for what is no token of this model: it may be a former one's."""
+        n_vocab = self._backend.model.n_vocab
+        return self._backend.written_piece(token_id) if 0 <= token_id < n_vocab else b""

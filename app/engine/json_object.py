@@ -1,0 +1,53 @@
+"""JSON objects that callers give as text, so that the values they stand in stay frozen. Any thread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from app.engine.errors import InvalidRequestError
+
+MAX_JSON_CHARS = 1 << 20
+MAX_DEPTH = 100  # far below what the recursion of Python, or of a template, would bear
+
+
+def read_object(text: str, name: str) -> dict[str, Any]:
+    """What is written in `text`, nothing for "". Raises InvalidRequestError, which calls it `name`."""
+    if not text:
+        return {}
+    if not isinstance(text, str):
+        raise InvalidRequestError(f"{name} must be the text of a JSON object, not {type(text).__name__}.")
+    if len(text) > MAX_JSON_CHARS:
+        raise InvalidRequestError(f"{name} may have {MAX_JSON_CHARS:,} characters, not {len(text):,}.")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+        _check_depth(value, MAX_DEPTH)
+    except (ValueError, RecursionError) as error:  # numbers of too many digits are a ValueError, too
+        raise InvalidRequestError(f"{name} cannot be read as JSON: {error}.") from error
+    if not isinstance(value, dict):
+        raise InvalidRequestError(f"{name} must be a JSON object, not {type(value).__name__}.")
+    return value
+
+
+def map_strings(value: Any, change: Callable[[str], str]) -> Any:
+    """The same value with every string in it changed, the names of an object's members, too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [map_strings(one, change) for one in value]
+    if isinstance(value, dict):
+        return {change(name): map_strings(one, change) for name, one in value.items()}
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _check_depth(value: Any, depth: int) -> None:
+    if depth == 0:
+        raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            _check_depth(one, depth - 1)

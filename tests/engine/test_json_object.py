@@ -1,0 +1,51 @@
+"""JSON that callers give as text: whatever it is, the worst is a clear error."""
+
+import pytest
+
+from app.engine.errors import InvalidRequestError
+from app.engine.json_object import MAX_JSON_CHARS, map_strings, read_object
+from app.engine.types import Message, Request, Role
+
+
+def test_nothing_is_an_empty_object():
+    assert read_object("", "x") == {}
+    assert read_object('{"a": [1, null]}', "x") == {"a": [1, None]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        "3",
+        "null",
+        '{"a": NaN}',
+        '{"a": -Infinity}',
+        '{"a": ' + "9" * 5000 + "}",
+        '{"a": ' + "[" * 100 + "]" * 100 + "}",
+        '{"a": ' + "[" * 100_000,
+        '{"a": "' + "x" * MAX_JSON_CHARS + '"}',
+        3,
+    ],
+    ids=range(11),
+)
+def test_what_is_no_object_is_refused_by_its_name(text):
+    with pytest.raises(InvalidRequestError, match="the thing"):
+        read_object(text, "the thing")
+
+
+def test_every_string_can_be_changed_and_nothing_else():
+    value = {"a": ["b", 1, {"c": None}], "d": True}
+    assert map_strings(value, str.upper) == {"A": ["B", 1, {"C": None}], "D": True}
+
+
+def test_a_request_and_a_message_refuse_it_at_once():
+    with pytest.raises(InvalidRequestError, match="fields of a message"):
+        Message(Role.TOOL, "", "[]")
+    for taken in ("role", "content"):
+        with pytest.raises(InvalidRequestError, match=f"cannot set its {taken}"):
+            Message(Role.TOOL, "", f'{{"{taken}": "x"}}')
+    with pytest.raises(InvalidRequestError, match="template_variables"):
+        Request("r", "c", (Message(Role.USER, "x"),), template_variables="{")
+    with pytest.raises(InvalidRequestError, match="cannot set the messages"):
+        Request("r", "c", (Message(Role.USER, "x"),), template_variables='{"messages": []}')
