@@ -21,6 +21,7 @@ from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.bug_reporter import BugReporter
 from app.bridge.garbage import GarbageCollector
+from app.bridge.local_api import LocalApi
 from app.bridge.parameters import load_params
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
@@ -122,6 +123,8 @@ class Program(QObject):
         self._workspace = Workspace(self._engine, self._store, settings, self)
         self._router = ReportRouter(self._engine, self._workspace, self)
         self._window = MainWindow(self._workspace, self._engine, settings)
+        self._api = LocalApi(self._engine, settings, self)
+        self._window.show_api(self._api)
         self._window_state = QSettings(str(paths.window_state_file()), QSettings.Format.IniFormat, self)
 
     async def run(self) -> int:
@@ -129,6 +132,7 @@ class Program(QObject):
         self._connect()
         self._show_window()
         self._load_next_model()
+        self._api.apply()
         if notice := await self._store.open():
             self._workspace.save_failed.emit(notice)
         await self._workspace.restore()
@@ -152,8 +156,7 @@ class Program(QObject):
     def _show_window(self) -> None:
         if geometry := self._window_state.value("geometry"):
             self._window.restoreGeometry(geometry)
-        if state := self._window_state.value("state"):
-            self._window.restoreState(state)
+        self._restore_inspector()
         self._window.show()
         logger.info("The window is shown.")
 
@@ -166,6 +169,7 @@ class Program(QObject):
         faulthandler.dump_traceback_later(MAX_SHUTDOWN_S, exit=True, file=self._crash_file)
         self._save_window_state()
         self._window.hide()
+        await self._api.close()
         await self._engine.close()
         await self._workspace.shut_down()
         await tasks.finish_all()
@@ -176,8 +180,21 @@ class Program(QObject):
 
     def _save_window_state(self) -> None:
         self._window_state.setValue("geometry", self._window.saveGeometry())
-        self._window_state.setValue("state", self._window.saveState())
+        inspector = self._window.inspector
+        arrangement, is_shown = inspector.saved_state()
+        self._window_state.setValue("inspector/arrangement", arrangement)
+        self._window_state.setValue("inspector/is_shown", is_shown)
+        for panel in inspector.panels:
+            self._window_state.setValue(f"inspector/panels/{panel.NAME}", panel.save_layout())
         self._window_state.sync()
+
+    def _restore_inspector(self) -> None:
+        inspector, kept = self._window.inspector, self._window_state
+        if arrangement := kept.value("inspector/arrangement"):
+            inspector.restore_state(arrangement, bool(kept.value("inspector/is_shown", True, bool)))
+        for panel in inspector.panels:
+            if layout := kept.value(f"inspector/panels/{panel.NAME}"):
+                panel.restore_layout(layout)
 
     @Slot()
     def _on_quit_requested(self) -> None:

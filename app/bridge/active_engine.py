@@ -7,14 +7,19 @@ and reports, but no chats.
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import cast
+from concurrent.futures import Future
+from typing import TypeVar, cast
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_thread import EngineThread
+from app.engine.commands import Command, Pin, WatchCells
+from app.engine.errors import EngineError
+from app.engine.prompt import PromptBuilder
 from app.engine.types import FinishReason, LoadParams, ModelInfo, Output, Request, Speed, StepReport
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 NO_MODEL = "No model is open. Open one with Ctrl+O, then send again."
 MODEL_CHANGED = "The model was changed; send again."
@@ -45,6 +50,8 @@ class ActiveEngine(QObject):
         self._waiting: dict[str, Request] = {}  # for the first model
         self._front_chat_id: str | None = None
         self._speed = Speed.RESPONSIVE
+        self._pinned_chat_ids: set[str] = set()
+        self._is_watching_cells = False
         self._is_closing = False
         self._all_finished = asyncio.Event()
 
@@ -87,6 +94,7 @@ class ActiveEngine(QObject):
         """The chat's tab was closed: what runs for it ends, its cells become free."""
         for request in [request for request in self._waiting.values() if request.chat_id == chat_id]:
             self.abort(request.request_id)
+        self._pinned_chat_ids.discard(chat_id)
         if self._active:
             self._active.forget(chat_id)
 
@@ -106,6 +114,30 @@ class ActiveEngine(QObject):
         self._speed = speed
         if self._active:
             self._active.set_speed(speed)
+
+    def post(self, command: Command) -> None:
+        """What the inspector wants of the active engine; dropped when there is none.
+
+        A pinned chat and an open map are wishes about a chat and a panel, so they hold for every model to
+        come. A pause is about the batch that comes next: a new model would seem to hang in it, so it runs.
+        """
+        match command:
+            case Pin(chat_id, True):
+                self._pinned_chat_ids.add(chat_id)
+            case Pin(chat_id, False):
+                self._pinned_chat_ids.discard(chat_id)
+            case WatchCells(is_watching):
+                self._is_watching_cells = is_watching
+        if self._active:
+            self._active.post(command)
+
+    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        """Calls `work` beside the active engine, where texts are tokenised."""
+        if self._active:
+            return self._active.use_prompts(work)
+        future: Future[T] = Future()
+        future.set_exception(EngineError(NO_MODEL))
+        return future
 
     async def close(self) -> None:
         """Stops every thread and returns when the last one has ended. Never blocks the GUI's loop."""
@@ -143,6 +175,10 @@ class ActiveEngine(QObject):
         self._model = model
         self._active.set_speed(self._speed)
         self._active.set_front(self._front_chat_id)
+        for chat_id in self._pinned_chat_ids:
+            self._active.post(Pin(chat_id))
+        if self._is_watching_cells:
+            self._active.post(WatchCells())
         self.loaded.emit(model)
         waiting, self._waiting = self._waiting, {}
         for request in waiting.values():

@@ -4,6 +4,7 @@ Knows neither widgets nor the database: the workspace keeps what changes, the wi
 """
 
 import uuid
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,7 +12,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.parameters import context_cap, sampling_params
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.text import valid_unicode
-from app.engine.types import FinishReason, Output, Overflow, Request, Role, Usage
+from app.engine.types import FinishReason, Message, Output, Overflow, Request, Role, Usage
 from app.settings import Settings
 
 _STATE_AFTER = {
@@ -101,12 +102,22 @@ class ChatSession(QObject):
         else:
             self._ask()
 
-    def _ask(self) -> None:
-        """For the last turn, an answer without text."""
+    def go_on(self, answer_start: str | tuple[int, ...]) -> None:
+        """Asks for the rest of the last answer. `answer_start` is what it has so far: text, or its tokens."""
+        if not self.is_busy:
+            self._ask(answer_start)
+
+    def reading_of(self, answer: Turn) -> Request:
+        """Has this answer computed again, with all that stands before it. Makes no new token."""
+        before = self._chat.messages(self._chat.index_of(answer))
+        return replace(self._request(before, answer.text), max_tokens=0)
+
+    def _ask(self, answer_start: str | tuple[int, ...] = ()) -> None:
+        """For the last turn, an answer that has no text but that of its start."""
         answer = self._chat.turns[-1]
         answer.state, answer.notice, answer.overflowed = TurnState.STREAMING, "", False
         answer.model = self._engine.model.name if self._engine.model else ""
-        request = self._next_request()
+        request = self._request(self._chat.messages(len(self._chat.turns) - 1), answer_start)
         self._request_id = request.request_id
         self.changed.emit()
         self._engine.submit(request)
@@ -144,13 +155,14 @@ class ChatSession(QObject):
         self.changed.emit()
         self.finished.emit(answer)
 
-    def _next_request(self) -> Request:
+    def _request(self, messages: tuple[Message, ...], answer_start: str | tuple[int, ...]) -> Request:
         return Request(
             request_id=uuid.uuid4().hex,
             chat_id=self._chat.id,
-            messages=self._chat.messages(),
+            messages=messages,
             sampling=sampling_params(self._settings, self._engine.model),
             max_tokens=self._settings.max_tokens,
             overflow=self._chat.overflow,
             max_context_tokens=context_cap(self._settings, self._chat),
+            answer_start=answer_start,
         )

@@ -8,19 +8,24 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal
 
 from app import paths
 from app.engine.backend import Backend
+from app.engine.commands import Command
 from app.engine.engine import Engine
 from app.engine.errors import EngineError, ModelLoadCancelledError
 from app.engine.hibernation import HibernatedChats
 from app.engine.loop import EngineLoop
+from app.engine.prompt import PromptBuilder
 from app.engine.types import LoadParams, Request, Speed, StepReport
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 OpenBackend = Callable[[LoadParams, Callable[[float], bool]], AbstractContextManager[Backend]]
 
@@ -81,6 +86,12 @@ class EngineThread(QThread):
 
     def set_speed(self, speed: Speed) -> None:
         self._running_loop().set_speed(speed)
+
+    def post(self, command: Command) -> None:
+        self._running_loop().post(command)
+
+    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        return self._running_loop().use_prompts(work)
 
     # Any thread, any time.
 

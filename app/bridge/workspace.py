@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
-from app.chats.chat import Chat
+from app.chats.chat import Chat, Turn
 from app.engine.types import Overflow
 from app.settings import Settings
 from app.storage.chat_store import ChatStore, ClosedTab, SavedChat, SavedWorkspace, Tabs
@@ -80,10 +80,14 @@ class Workspace(QObject):
         """
         chat = session.chat.fork(num_turns)
         draft = session.chat.open_question if num_turns is None else ""
-        self._engine.fork(session.chat.id, chat.id)
-        fork = self._open(chat, draft, self._sessions.index(session) + 1)
-        self._autosave.touch(fork)
-        self.set_current(fork)
+        return self._open_fork(session, chat, draft)
+
+    def fork_at(
+        self, session: ChatSession, answer: Turn, text: str, token_ids: tuple[int, ...]
+    ) -> ChatSession:
+        """As `fork`, up to `answer`, which begins with `text` there, `token_ids`, and goes on at once."""
+        fork = self._open_fork(session, session.chat.fork_at(answer, text), "")
+        fork.go_on(token_ids)
         return fork
 
     def close(self, session: ChatSession) -> None:
@@ -162,6 +166,13 @@ class Workspace(QObject):
         self._autosave.touch_tabs()
         self.opened.emit(session, index)
         return session
+
+    def _open_fork(self, session: ChatSession, chat: Chat, draft: str) -> ChatSession:
+        self._engine.fork(session.chat.id, chat.id)
+        fork = self._open(chat, draft, self._sessions.index(session) + 1)
+        self._autosave.touch(fork)
+        self.set_current(fork)
+        return fork
 
     def _leave(self, session: ChatSession, index: int) -> None:
         """Chooses another current tab; whoever heard `closed` may have done it already."""

@@ -64,20 +64,32 @@ class Chat:
         line = " ".join(first.split())
         return line[: MAX_TITLE_CHARS - 1] + "…" if len(line) > MAX_TITLE_CHARS else line or "New chat"
 
-    def messages(self) -> tuple[Message, ...]:
-        """What the model is shown: every turn with text but the questions that failed at once.
+    def messages(self, num_turns: int | None = None) -> tuple[Message, ...]:
+        """What the model is shown of `num_turns`: those with text but the questions that failed at once.
 
         A question that was too long for the context would make every later one too long as well.
         """
         system = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
-        return (*system, *(Message(turn.role, turn.text) for turn in self._shown_turns()))
+        shown = self._shown_turns(self.turns[:num_turns])
+        return (*system, *(Message(turn.role, turn.text) for turn in shown))
 
     def fork(self, num_turns: int | None = None) -> "Chat":
         """A chat of its own that begins with copies of the first `num_turns` turns.
 
         What is still being answered belongs to this chat alone.
         """
-        turns = self.turns[: -2 if self.open_question else None][:num_turns]
+        return self._copy(self.turns[: -2 if self.open_question else None][:num_turns])
+
+    def fork_at(self, answer: Turn, text: str) -> "Chat":
+        """A chat of its own that is the same up to `answer`, which begins with `text` there."""
+        begun = Turn(answer.role, text, created_at=answer.created_at)
+        return self._copy([*self.turns[: self.index_of(answer)], begun])
+
+    def index_of(self, turn: Turn) -> int:
+        """Which of the turns it is: another may say the same."""
+        return next(index for index, known in enumerate(self.turns) if known is turn)
+
+    def _copy(self, turns: list[Turn]) -> "Chat":
         return Chat(
             title=f"{self.display_title} (fork)",
             system_prompt=self.system_prompt,
@@ -86,8 +98,8 @@ class Chat:
             max_context_tokens=self.max_context_tokens,
         )
 
-    def _shown_turns(self) -> Iterator[Turn]:
-        for turn, after in zip_longest(self.turns, self.turns[1:]):
+    def _shown_turns(self, turns: list[Turn]) -> Iterator[Turn]:
+        for turn, after in zip_longest(turns, turns[1:]):
             failed_at_once = after is not None and after.state is TurnState.FAILED and not after.text
             if turn.text and not failed_at_once:
                 yield turn

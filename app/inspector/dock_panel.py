@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -24,17 +24,27 @@ class DockPanel(QWidget):
     sequence_selected = Signal(int)  # seq_id: every panel marks it
     step_selected = Signal(int)  # number of a step: every panel that shows one shows this one
     commanded = Signal(object)  # Command
+    stop_requested = Signal(str)  # request_id: end this answer
+    fork_requested = Signal(str)  # chat_id: go on in a copy of this chat
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.recording = recording
         self.titles: Mapping[str, str] = {}
+        self.tabs: Collection[str] = ()  # chat_ids of the chats that have one; callers of the API have none
 
     def draw(self) -> None:
         """Something is new in the recording."""
 
     def reset(self) -> None:
-        """Another model, or none: the recording begins anew."""
+        """Another recording, or another model: what was drawn so far is of no use."""
+
+    def show_recording(self, recording: Recording) -> None:
+        """A recorded file, or again the live recording. Everything is read from it from now on."""
+        self.recording = recording
+        self.reset()
+        if self.isVisible():
+            self.draw()
 
     def set_titles(self, titles: Mapping[str, str]) -> None:
         """The tabs' titles by chat_id."""
@@ -45,6 +55,13 @@ class DockPanel(QWidget):
 
     def select_step(self, step: int) -> None:
         """Somebody chose this step, here or in another panel."""
+
+    def save_layout(self) -> QByteArray:
+        """What the user arranged inside of it, such as columns; kept with the window."""
+        return QByteArray()
+
+    def restore_layout(self, layout: QByteArray) -> None:
+        """What `save_layout` gave, perhaps of an earlier version."""
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -5,22 +5,54 @@ Works on reports alone and knows no widget. GUI thread.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from app.engine.types import ModelInfo, StepReport
+from app.engine.types import (
+    Answer,
+    CellMap,
+    ChatTokens,
+    ModelInfo,
+    StepReport,
+    TokenisedText,
+    TokenTexts,
+)
+from app.inspector.logbook import Logbook
+from app.inspector.packed_steps import PackedSteps
+from app.inspector.stalls import Before, Cause, causes_of
+from app.inspector.step_columns import StepColumns
 
 MAX_STEPS = 10_000
+MAX_TITLES = 1_000
+MAX_TOKEN_TEXTS = 300_000  # no vocabulary is larger by far
+MAX_BETWEEN = 1_000  # reports looked back over for the step before
 
 
 class Recording:
-    """What the panels show. `num_seen` counts all reports there ever were: each panel asks for the new ones."""
+    """What the panels show. `num_seen` counts all reports ever: each panel asks for what is new to it.
 
-    def __init__(self, max_steps: int = MAX_STEPS) -> None:
+    `name` is that of the file it was read from; the live one has none. Of cell maps, tokenised texts and
+    tokens of chats only the newest is kept.
+    """
+
+    def __init__(self, max_steps: int = MAX_STEPS, name: str = "") -> None:
+        self.name = name
         self.model: ModelInfo | None = None
-        self.steps: deque[StepReport] = deque(maxlen=max_steps)
+        self.max_steps = max_steps
         self.num_seen = 0
+        self.is_over = False  # its engine is gone; nothing can be asked of it any more
+        self.titles: dict[str, str] = {}  # by chat_id, also of tabs that are closed by now
+        self.token_texts: dict[int, bytes] = {}
+        self.cell_map: CellMap | None = None
+        self.tokenised: TokenisedText | None = None
+        self.chat_tokens: ChatTokens | None = None
+        self.log = Logbook()
+        self.steps = PackedSteps(max_steps)
+        self.columns = StepColumns(max_steps)
+
+    @property
+    def is_live(self) -> bool:
+        return not self.name
 
     @property
     def newest(self) -> StepReport | None:
@@ -29,14 +61,70 @@ class Recording:
     def start(self, model: ModelInfo | None) -> None:
         """A new model is a new context: what was seen of the old one goes."""
         self.model = model
-        self.steps.clear()
+        self.is_over = False
+        self.token_texts.clear()
+        self.cell_map = self.tokenised = self.chat_tokens = None
+        self.log = Logbook()
+        self.steps = PackedSteps(self.max_steps)
+        self.columns = StepColumns(self.max_steps)
 
     def append(self, reports: Iterable[StepReport]) -> None:
         for report in reports:
+            if report.cell_map is not None:
+                self.cell_map = report.cell_map
+                report = replace(report, cell_map=None)
+            if report.answers:
+                report = replace(report, answers=tuple(filter(self._is_kept, report.answers)))
+            self.log.note(report)
             self.steps.append(report)
+            self.columns.append(self.num_seen, report)
             self.num_seen += 1
 
     def new_since(self, num_seen: int) -> list[StepReport]:
         """The reports after the first `num_seen`, as far as they are still kept, oldest first."""
-        num_new = min(self.num_seen - num_seen, len(self.steps))
-        return list(islice(self.steps, len(self.steps) - num_new, None))
+        return self.steps.newest(max(0, min(self.num_seen - num_seen, len(self.steps))))
+
+    def report_at(self, number: int) -> StepReport | None:
+        """The report that was the `number`th, counted from 0, if it is still kept."""
+        at = number - (self.num_seen - len(self.steps))
+        return self.steps[at] if 0 <= at < len(self.steps) else None
+
+    def causes_at(self, index: int) -> list[Cause]:
+        """What held up the step in this row of the columns."""
+        figures = self.columns.figures
+        number = int(figures["number"][index])
+        report = self.report_at(number)
+        if report is None:
+            return []
+        former_number = int(figures["number"][index - 1]) if index else 0
+        before = Before()
+        for between in range(max(former_number, number - MAX_BETWEEN), number):
+            if former := self.report_at(between):
+                before = before.after(former)
+        return causes_of(report, replace(before, usual_ms=float(figures["usual_ms"][index])))
+
+    def note_titles(self, titles: Mapping[str, str]) -> None:
+        """A title stays after its tab is closed: the steps of the chat are still here."""
+        for chat_id, title in titles.items():
+            self.titles.pop(chat_id, None)  # the newest go last
+            self.titles[chat_id] = title
+        while len(self.titles) > MAX_TITLES:
+            del self.titles[next(iter(self.titles))]
+
+    def _is_kept(self, answer: Answer) -> bool:
+        """Note what one panel asked for, and whether it is worth keeping with its step."""
+        match answer:
+            case TokenTexts():
+                self._note_texts(answer)
+            case TokenisedText(_, tokens):
+                self.tokenised = answer
+                self._note_texts(tokens)
+                return False
+            case ChatTokens():
+                self.chat_tokens = answer
+                return False
+        return True
+
+    def _note_texts(self, tokens: TokenTexts) -> None:
+        if len(self.token_texts) < MAX_TOKEN_TEXTS:
+            self.token_texts.update(zip(tokens.token_ids, tokens.texts, strict=True))

@@ -1,8 +1,28 @@
 """A table whose rows are chosen as a whole: what the inspector's tables have in common. GUI thread."""
 
-from PySide6.QtWidgets import QTableView, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from app.look.fonts import small_font, tabular
+from app.look.painted import SWATCH, paint_swatch
+from app.look.sequence_colours import colour_of
+from app.look.tokens import Tokens, current
+
+Index = QModelIndex | QPersistentModelIndex
+ROW_HEIGHT = 24
+PADDING = 6
+TINT = 0.16
+SWATCH_ROOM = 10
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class RowTable(QTableView):
@@ -15,3 +35,79 @@ class RowTable(QTableView):
         self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        rows, columns = self.verticalHeader(), self.horizontalHeader()
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setMinimumSectionSize(ROW_HEIGHT)
+        rows.setDefaultSectionSize(ROW_HEIGHT)
+        columns.setFont(small_font())
+        columns.setHighlightSections(False)
+        columns.setMinimumSectionSize(24)
+
+    def width_of(self, widest: str, head: str = "", room: int = 0) -> int:
+        """What a column needs so that it never changes its width."""
+        body, heading = self.fontMetrics(), self.horizontalHeader().fontMetrics()
+        lines = [heading.horizontalAdvance(line) for line in head.split("\n")]
+        return max(body.horizontalAdvance(widest) + room, *lines) + 2 * PADDING + 2
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Paints a cell with one question to its model instead of the style's seven: tables change often."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        tokens = current()
+        self._paint_ground(painter, option, tokens)
+        rect = self.decorate(painter, option.rect.adjusted(PADDING, 0, -PADDING, 0), index)
+        text = index.data()
+        if not text:
+            return
+        alignment = RIGHT if self.is_number(index.column()) else LEFT
+        metrics = option.fontMetrics
+        if metrics.horizontalAdvance(text) > rect.width():
+            text = metrics.elidedText(text, self.elide_mode(index.column()), rect.width())
+        painter.setFont(option.font)
+        painter.setPen(QColor(tokens.muted if self.is_muted(index) else tokens.text))
+        painter.drawText(rect, alignment, text)
+
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, tokens: Tokens) -> None:
+        """The chosen row is tinted while its table has the keyboard, grey else."""
+        has_keyboard = option.widget.hasFocus()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, QColor(tokens.raised))
+            if has_keyboard:
+                tint = QColor(tokens.accent)
+                tint.setAlphaF(TINT)
+                painter.fillRect(option.rect, tint)
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(option.rect, QColor(tokens.surface))
+        if has_keyboard and option.state & QStyle.StateFlag.State_HasFocus:
+            painter.fillRect(option.rect.adjusted(0, option.rect.height() - 2, 0, 0), QColor(tokens.accent))
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(40, ROW_HEIGHT)
+
+    def decorate(self, _painter: QPainter, rect: QRect, _index: Index) -> QRect:
+        """Paints what stands beside the text; what is left for the text is returned."""
+        return rect
+
+    def decorate_seq(self, painter: QPainter, rect: QRect, seq_id: int, opacity: float = 1.0) -> QRect:
+        """The sequence's colour, for `decorate`."""
+        colour = colour_of(seq_id)
+        colour.setAlphaF(opacity)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_swatch(
+            painter, QPointF(rect.left(), rect.top() + (rect.height() - SWATCH.height()) / 2), colour
+        )
+        painter.restore()
+        return rect.adjusted(SWATCH_ROOM, 0, 0, 0)
+
+    def is_number(self, _column: int) -> bool:
+        return False
+
+    def is_muted(self, _index: Index) -> bool:
+        return False
+
+    def elide_mode(self, _column: int) -> Qt.TextElideMode:
+        return Qt.TextElideMode.ElideRight

@@ -59,6 +59,10 @@ def paint_mark(painter: QPainter, rect: QRectF, mark: Mark, tokens: Tokens) -> N
         paint_icon(painter, "stop", rect, tokens.muted)
     elif mark is marks.HIBERNATED:
         paint_icon(painter, "snowflake", rect, tokens.muted)
+    elif mark is marks.WAITING:
+        paint_icon(painter, "hourglass", rect, tokens.muted)
+    elif mark is marks.PAUSED:
+        paint_icon(painter, "pause", rect, tokens.warning)
     elif mark is marks.WARM:
         painter.setPen(QPen(QColor(tokens.muted), 1.4))
         painter.drawEllipse(rect.center(), 3.6, 3.6)

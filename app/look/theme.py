@@ -75,6 +75,7 @@ def _faded(tokens: Tokens) -> QColor:
 def style_sheet(tokens: Tokens) -> str:
     """Only what the palette cannot say: spaces, hairlines, corners."""
     values = {name: getattr(tokens, name) for name in Tokens.__dataclass_fields__}
+    values["faded"] = _faded(tokens).name(QColor.NameFormat.HexArgb)
     sheet = _SHEET
     for name, value in values.items():
         sheet = sheet.replace(f"@{name};", f"{value};").replace(f"@{name} ", f"{value} ")
@@ -91,7 +92,6 @@ QMenu::item { padding: 5px 24px 5px 12px; border-radius: 6px; }
 QMenu::item:selected { background: @raised; color: @text; }
 QMenu::separator { height: 1px; background: @hairline; margin: 4px 8px; }
 QToolTip { background: @raised; color: @text; border: 1px solid @hairline; padding: 4px 6px; }
-QDockWidget::title { background: @surface; text-align: left; padding: 9px 16px; }
 QStatusBar { background: @surface; border-top: 1px solid @hairline; }
 QStatusBar::item { border: none; }
 
@@ -106,6 +106,7 @@ QTabBar QToolButton#ScrollLeftButton, QTabBar QToolButton#ScrollRightButton { ba
     border: none; border-radius: 0; }
 
 QScrollArea { background: transparent; border: none; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
 QScrollBar::handle { background: @hairline; border-radius: 4px; margin: 2px; }
@@ -135,12 +136,21 @@ QToolButton:pressed { background: @hairline; }
 QToolButton:focus { border-color: @accent; }
 QToolButton[kind="chip"] { color: @muted; padding: 3px 6px; }
 QToolButton[kind="chip"]:hover { color: @text; }
+QToolButton[kind="choice"] { background: @raised; border-color: @hairline; padding: 3px 16px 3px 6px; }
+QToolButton[kind="choice"]:hover { border-color: @muted; }
+QToolButton[kind="choice"]:focus { border-color: @accent; }
+QToolButton[kind="chip"]:checked { background: @hairline; color: @text; }
+QToolButton[kind="chip"]:disabled, QToolButton[kind="action"]:disabled { color: @faded; }
+QToolButton[kind="action"] { color: @text; padding: 3px 7px; }
+QToolButton[kind="chip"][popupMode="2"] { padding-right: 16px; }
+QToolButton::menu-indicator { subcontrol-position: right center; right: 4px; }
 
 QPushButton:disabled { color: @muted; background: transparent; }
 QPushButton:default { background: @accent; border-color: @accent; color: @on_accent; }
 QPushButton:default:hover { border-color: @text; }
 QPushButton:default:disabled { background: transparent; border-color: @hairline; color: @muted; }
 QPushButton[kind="quiet"][place="bar"] { padding: 1px 8px; }
+QPushButton[kind="quiet"][place="status"] { padding: 1px 8px; color: @text; }
 
 QDialog { background: @surface; }
 QFrame#popover { background: @window; border: 1px solid @hairline; }
@@ -150,6 +160,9 @@ QRadioButton::indicator { width: 12px; height: 12px; border: 1px solid @muted; b
     background: @window; }
 QRadioButton::indicator:hover { border-color: @accent; }
 QRadioButton::indicator:checked { width: 6px; height: 6px; border: 4px solid @accent; }
+QLineEdit { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px; }
+QLineEdit:hover { border-color: @muted; }
+QLineEdit:focus { border-color: @accent; }
 QSpinBox { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px; }
 QSpinBox:hover { border-color: @muted; }
 QSpinBox:focus { border-color: @accent; }

@@ -69,8 +69,10 @@ def prefix_end_text(prefix_end: str) -> str:
         return prefix_end
 
 
-def activity_line(slot: SlotSnapshot | None) -> str:
+def activity_line(slot: SlotSnapshot | None, is_paused: bool = False) -> str:
     """What is being done for an answer that is not finished."""
+    if is_paused:
+        return "paused, as all chats are"
     glyph = marks.COMPUTING.glyph
     if slot is None or not slot.is_running:
         return f"{glyph} waiting"

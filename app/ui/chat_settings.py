@@ -11,10 +11,10 @@ from app.engine.types import Overflow
 from app.look.figures import count
 from app.look.fonts import small_font
 from app.look.icons import icon
+from app.look.plain_text import PlainLabel, heading
 from app.ui.choice_list import ChoiceList
 from app.ui.choices import OVERFLOWS, overflow_label
 from app.ui.number_field import NumberField
-from app.ui.plain_text import PlainLabel, heading
 
 WIDTH = 400
 SIDE = 28

@@ -19,6 +19,7 @@ class ChatTabs(QWidget):
     titles_changed = Signal(object)  # dict of chat_id -> title
     current_state_changed = Signal()  # another chat is current, or it became busy or idle
     num_busy_changed = Signal(int)  # how many chats are being answered
+    tokens_requested = Signal(object, object)  # a ChatSession, the Turn whose tokens somebody wants to see
 
     def __init__(self, workspace: Workspace, notices: Notices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,7 +72,7 @@ class ChatTabs(QWidget):
         hibernated = {chat.chat_id for chat in report.hibernated}
         for view in self._views:
             view.is_hibernated = view.session.chat.id in hibernated
-            view.set_slot(slots.get(view.session.chat.id), self._n_ctx)
+            view.set_slot(slots.get(view.session.chat.id), self._n_ctx, report.pause is not None)
             self._show_mark(view)
 
     def show_chat(self, chat_id: str) -> None:
@@ -97,6 +98,10 @@ class ChatTabs(QWidget):
         if self.current:
             self._workspace.fork(self.current.session)
 
+    def fork_chat(self, chat_id: str) -> None:
+        if session := self._workspace.session_of(chat_id):
+            self._workspace.fork(session)
+
     def open_chat_settings(self) -> None:
         if self.current:
             self.current.composer.settings.open_settings()
@@ -118,6 +123,7 @@ class ChatTabs(QWidget):
         view.set_slot(None, self._n_ctx)
         view.changed.connect(self._on_view_changed)
         view.fork_requested.connect(self._on_fork_requested)
+        view.tokens_requested.connect(self.tokens_requested)
         self._views.insert(index, view)
         self._pages.addWidget(view)
         self.strip.insert(index, view.title)

@@ -22,12 +22,14 @@ OVERHANG = 16  # the composer's frame stands round the column of text
 class ChatView(QWidget):
     changed = Signal(object)  # this view: title, busy or turns changed
     fork_requested = Signal(object, int)  # this view, the number of turns to copy
+    tokens_requested = Signal(object, object)  # the session, the Turn whose tokens somebody wants to see
 
     def __init__(self, session: ChatSession, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self.is_unread = False
         self.is_hibernated = False
+        self.is_paused = False  # as all chats are
         self._zoom = 0
         self._slot: SlotSnapshot | None = None
         self._n_ctx = 0
@@ -52,18 +54,19 @@ class ChatView(QWidget):
     def mark(self) -> Mark:
         turns = self.session.chat.turns
         if self.session.is_busy:
-            return marks.COMPUTING
+            return marks.PAUSED if self.is_paused else marks.COMPUTING
         if turns and turns[-1].state is TurnState.FAILED:
             return marks.FAILED
         if self.is_unread:
             return marks.UNREAD
         return marks.HIBERNATED if self.is_hibernated else marks.IDLE
 
-    def set_slot(self, slot: SlotSnapshot | None, n_ctx: int) -> None:
+    def set_slot(self, slot: SlotSnapshot | None, n_ctx: int, is_paused: bool = False) -> None:
         """Where the engine is with this chat. `n_ctx` is what one chat can have of the context."""
+        self.is_paused = is_paused
         is_new_context = n_ctx != self._n_ctx
         self._slot, self._n_ctx = slot, n_ctx
-        self.transcript.set_slot(slot)
+        self.transcript.set_slot(slot, is_paused)
         if is_new_context:
             self.show_limits()
         else:
@@ -103,6 +106,7 @@ class ChatView(QWidget):
         self.session.text_appended.connect(self._on_text_appended)
         self.session.limits_changed.connect(self.show_limits)
         self.transcript.fork_requested.connect(self._on_fork_requested)
+        self.transcript.tokens_requested.connect(self._on_tokens_requested)
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
         self.composer.settings.changed.connect(self.session.set_limits)
         self.composer.submitted.connect(self._on_submitted)
@@ -142,8 +146,11 @@ class ChatView(QWidget):
 
     @Slot(object)
     def _on_fork_requested(self, turn: Turn) -> None:
-        index = next(index for index, known in enumerate(self.session.chat.turns) if known is turn)
-        self.fork_requested.emit(self, index + 1)
+        self.fork_requested.emit(self, self.session.chat.index_of(turn) + 1)
+
+    @Slot(object)
+    def _on_tokens_requested(self, turn: Turn) -> None:
+        self.tokens_requested.emit(self.session, turn)
 
     @Slot(str)
     def _on_text_appended(self, _text: str) -> None:

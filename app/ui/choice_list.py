@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QRadioButton, QWidget
 
+from app.look.plain_text import PlainLabel
 from app.ui.choices import Choice
-from app.ui.plain_text import PlainLabel
 
 LABEL_WIDTH = 154  # so that the sentences of several lists begin at one place
 

@@ -14,11 +14,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.look.fonts import small_font
+from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import Tokens, current
 from app.ui.code_colours import Ink, Run, coloured_lines
 from app.ui.copy_button import CopyButton
 from app.ui.markdown import Block, fold
-from app.ui.plain_text import PlainLabel, one_line
 
 RADIUS = 8
 PADDING = 12

@@ -6,9 +6,9 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from app.look.icon_button import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
-from app.ui.icon_button import IconButton
 
 
 class CopyButton(IconButton):

@@ -1,8 +1,8 @@
-"""Cut, copy, paste and the like, for whatever text has the focus. GUI thread."""
+"""Cut, copy, paste and the like, for whatever has the focus and can do it: texts, tables. GUI thread."""
 
 from PySide6.QtCore import QMetaObject, QObject
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QApplication
 
 from app.ui.actions import make_action
 
@@ -28,5 +28,5 @@ def edit_actions(parent: QObject) -> tuple[QAction | None, ...]:
 
 def _call(slot: str) -> None:
     widget = QApplication.focusWidget()
-    if isinstance(widget, QPlainTextEdit | QTextEdit):
+    if widget and widget.metaObject().indexOfMethod(f"{slot}()") >= 0:
         QMetaObject.invokeMethod(widget, slot)

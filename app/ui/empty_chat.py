@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.look.fonts import reading_font
 from app.look.icons import app_icon
-from app.ui.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel
 
 SAMPLES = ("What is 34 + 21?", "What is a KV cache?", "Count from 7 to 30")
 HINT = "Write a message below, or try one of these."

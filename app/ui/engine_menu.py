@@ -6,6 +6,7 @@ What is chosen goes into the settings and to the engine. GUI thread.
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from app.bridge.active_engine import ActiveEngine
@@ -38,8 +39,9 @@ class EngineMenu(QObject):
         engine.loaded.connect(self._on_loaded)
         engine.load_failed.connect(self._on_load_failed)
 
-    def add_to(self, bar: QMenuBar) -> QMenu:
-        return add_menu(bar, "E&ngine", self.speeds, None, self.stop_all, None, self._open)
+    def add_to(self, bar: QMenuBar, *steps: QAction) -> QMenu:
+        """`steps` pause and resume what it does."""
+        return add_menu(bar, "E&ngine", self.speeds, None, self.stop_all, None, *steps, None, self._open)
 
     def show_dialog(self) -> None:
         if not self.dialog.isVisible():

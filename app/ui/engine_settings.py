@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QPushButton, QV
 
 from app.engine.types import ModelInfo
 from app.look.figures import count
+from app.look.plain_text import PlainLabel, heading, one_line
 from app.settings import Settings
 from app.ui.choice_list import ChoiceList
 from app.ui.choices import ISOLATED, OVERFLOWS, SHARED, SPEEDS, memory_choices
 from app.ui.number_field import NumberField
-from app.ui.plain_text import PlainLabel, heading, one_line
 
 LOAD_SETTINGS = frozenset({"n_ctx", "n_seq_max", "n_threads", "isolated"})  # these need another context
 WIDTH = 760

@@ -1,4 +1,4 @@
-"""The frame: menus, tabs, inspector dock, status bar, and what connects them. GUI thread.
+"""The frame: menus, tabs, inspector docks, status bar, and what connects them. GUI thread.
 
 Features live in their own files.
 """
@@ -7,30 +7,47 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QMainWindow, QMessageBox
+from PySide6.QtGui import (
+    QAction,
+    QCloseEvent,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeySequence,
+)
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QWidget
 
 from app import __version__
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.local_api import LocalApi
 from app.bridge.parameters import load_params
 from app.bridge.workspace import Workspace
 from app.engine.types import ModelInfo, Role, StepReport
-from app.inspector.panel import InspectorPanel
+from app.inspector.arrangement import ROWS
+from app.inspector.batch_timeline import TimelinePanel
+from app.inspector.docks import InspectorDocks
+from app.inspector.kv_map import KvMapPanel
+from app.inspector.sequences import SequencesPanel
 from app.look.fonts import MAX_ZOOM, MIN_ZOOM
 from app.look.icons import app_icon
 from app.look.theme import apply_theme
 from app.settings import Settings
 from app.ui.actions import add_menu, make_action, radio_menu
+from app.ui.answer_inspection import AnswerInspection
+from app.ui.api_menu import ApiMenu
 from app.ui.chat_tabs import ChatTabs
 from app.ui.choices import THEMES
 from app.ui.dropped_model import dropped_model
 from app.ui.edit_actions import edit_actions
 from app.ui.engine_menu import EngineMenu
 from app.ui.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
+from app.ui.pausing import Pausing
 from app.ui.status_bar import StatusBar
 
 REPORT_PERIOD_MS = 100
+SAID_FOR_MS = 8_000  # in the status bar
 WINDOW_SIZE = QSize(1280, 800)
 FRAME_SIZE = QSize(8, 40)  # what a window manager may add around it
 Key = QKeySequence.StandardKey
@@ -47,6 +64,8 @@ class MainWindow(QMainWindow):
         self._model_path: Path | None = None  # what "Reload model" loads
         self._report: StepReport | None = None
         self._zoom = 0
+        self._tab_titles: dict[str, str] = {}
+        self._api_titles: dict[str, str] = {}
         self.setWindowTitle("Skein")
         self.setWindowIcon(app_icon())
         self.setAcceptDrops(True)
@@ -58,9 +77,10 @@ class MainWindow(QMainWindow):
         self.undo = UndoToast(self.tabs)
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
-        self.inspector = InspectorPanel(self)
-        self.dock = self._make_dock()
+        self.inspector = InspectorDocks(self, ROWS)
         self.engine_menu = EngineMenu(engine, settings, self)
+        self.pausing = Pausing(self.inspector, self.notices.paused, engine, self)
+        self.answers = AnswerInspection(self.inspector, workspace, engine, self)
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
         self._make_menus()
         self._make_tab_shortcuts()
@@ -71,15 +91,6 @@ class MainWindow(QMainWindow):
 
     # Building
 
-    def _make_dock(self) -> QDockWidget:
-        dock = QDockWidget("Inspector", self)
-        dock.setObjectName("inspector")
-        dock.setWidget(self.inspector)
-        dock.setAllowedAreas(Qt.DockWidgetArea.RightDockWidgetArea | Qt.DockWidgetArea.LeftDockWidgetArea)
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
-        self.resizeDocks([dock], [self.inspector.sizeHint().width()], Qt.Orientation.Horizontal)
-        return dock
-
     def _make_menus(self) -> None:
         self._make_actions()
         bar = self.menuBar()
@@ -87,12 +98,24 @@ class MainWindow(QMainWindow):
         add_menu(bar, "&Edit", *edit_actions(self))
         theme = radio_menu(bar, "&Theme", THEMES, self._settings.theme, self._choose_theme)
         zoom = self._zoom_actions()
-        add_menu(bar, "&View", self._toggle_inspector(), self._next_pane, None, theme, None, *zoom)
-        chat = (self._stop, self._copy_answer, None, self._fork, self._chat_settings)
+        add_menu(bar, "&View", self.inspector.menu(self), self._next_pane, None, theme, None, *zoom)
+        chat = (self._stop, self._copy_answer, self._show_tokens, None, self._fork, self._chat_settings)
         add_menu(bar, "&Chat", *chat, None, self._next_tab, self._previous_tab)
         add_menu(bar, "&Model", self._open, self._reload)
-        self.engine_menu.add_to(bar)
-        add_menu(bar, "&Help", make_action(self, "&About Skein", "Version and licences", self._show_about))
+        self.engine_menu.add_to(bar, *self.pausing.actions.all)
+        about = make_action(self, "&About Skein", "Version and licences", self._show_about)
+        self._help = add_menu(bar, "&Help", about)
+
+    def show_api(self, api: LocalApi) -> None:
+        """The local API gets its menu, its part of the status bar, and its callers' chats names."""
+        self.api_menu = ApiMenu(api, self._settings, self)
+        menu = self.api_menu.add_to(self.menuBar())
+        self.menuBar().insertMenu(self._help.menuAction(), menu)
+        self.api_menu.state_changed.connect(self.status.set_api)
+        self.status.api_clicked.connect(self.api_menu.show_panel)
+        api.settings_changed.connect(self._on_engine_settings_changed)
+        api.failed.connect(self.notices.show_error)
+        api.titles_changed.connect(self._on_api_titles_changed)
 
     def _make_actions(self) -> None:
         self._new = make_action(
@@ -123,6 +146,13 @@ class MainWindow(QMainWindow):
             "Copy the last answer as Markdown",
             self._copy_last_answer,
             "Ctrl+Shift+C",
+        )
+        self._show_tokens = make_action(
+            self,
+            "Token &probabilities",
+            "Show what else the last answer could have said",
+            self._show_tokens_of_answer,
+            "Ctrl+Shift+P",
         )
         self._fork = make_action(
             self, "&Fork chat", "Go on in a copy of this chat", self.tabs.fork_current, "Ctrl+Shift+K"
@@ -163,13 +193,6 @@ class MainWindow(QMainWindow):
             make_action(self, "&Usual size", "Text at its usual size", lambda: self._set_zoom(0), "Ctrl+0"),
         )
 
-    def _toggle_inspector(self) -> QAction:
-        action = self.dock.toggleViewAction()
-        action.setText("&Inspector")
-        action.setShortcut("F12")
-        action.setStatusTip("Show or hide the slots, cells and steps of the engine")
-        return action
-
     def _make_tab_shortcuts(self) -> None:
         for number in range(1, 10):
             tip = f"Show tab {number}"
@@ -187,10 +210,20 @@ class MainWindow(QMainWindow):
         self._engine.reported.connect(self._on_reported)
         self._report_timer.timeout.connect(self._show_report)
         self.inspector.chat_activated.connect(self.tabs.show_chat)
-        self.tabs.titles_changed.connect(self.inspector.set_titles)
+        self.inspector.commanded.connect(self._engine.post)
+        self.inspector.stop_requested.connect(self._engine.abort)
+        self.inspector.fork_requested.connect(self.tabs.fork_chat)
+        self.inspector.files.failed.connect(self.notices.show_error)
+        self.inspector.files.saved.connect(lambda text: self.status.showMessage(text, SAID_FOR_MS))
+        self.tabs.titles_changed.connect(self._on_tab_titles_changed)
+        self.tabs.tokens_requested.connect(self.answers.show_answer)
         self.tabs.current_state_changed.connect(self._show_current_state)
         self.tabs.num_busy_changed.connect(self._on_num_busy_changed)
         self.status.stop_all_requested.connect(self.engine_menu.stop_all.trigger)
+        self.status.model_clicked.connect(self.engine_menu.show_dialog)
+        self.status.cells_clicked.connect(partial(self.inspector.show_panel, KvMapPanel.NAME))
+        self.status.queue_clicked.connect(partial(self.inspector.show_panel, SequencesPanel.NAME))
+        self.status.speed_clicked.connect(partial(self.inspector.show_panel, TimelinePanel.NAME))
         self.engine_menu.settings_changed.connect(self._on_engine_settings_changed)
         self.engine_menu.reload_requested.connect(self._reload_model)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_colour_scheme_changed)
@@ -199,14 +232,19 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _on_loaded(self, model: ModelInfo | None) -> None:
-        self.notices.progress.hide()
         if model:
             self._model_path = model.path
             self.notices.dismiss_offers()
-        self._report = None
         self._reload.setEnabled(self._model_path is not None)
-        self.status.set_model(model)
         self.inspector.set_model(model)
+        self._show_model(model)
+
+    def _show_model(self, model: ModelInfo | None) -> None:
+        self.notices.progress.hide()
+        self._report = None
+        self.status.set_model(model)
+        self.pausing.set_model(model)
+        self.answers.set_model(model)
         self.tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
 
     @Slot(object, str)
@@ -216,21 +254,36 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _on_engine_failed(self, message: str) -> None:
-        self._on_loaded(None)
+        """The inspector keeps the last steps: they tell why."""
+        self._show_model(None)
+        self.inspector.note_engine_gone()
         self.notices.show_error(engine_error_text(message), "Reload model", self._reload_model)
 
     @Slot(object)
     def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
-        self.inspector.apply(reports)
+        self.inspector.append(reports)
         self._report = reports[-1]
         if not self._report_timer.isActive():
             self._show_report()
             self._report_timer.start()
 
+    @Slot(object)
+    def _on_tab_titles_changed(self, titles: dict[str, str]) -> None:
+        self._tab_titles = titles
+        self.inspector.set_tabs(titles.keys())
+        self.inspector.set_titles(self._tab_titles | self._api_titles)
+
+    @Slot(object)
+    def _on_api_titles_changed(self, titles: dict[str, str]) -> None:
+        if titles != self._api_titles:
+            self._api_titles = titles
+            self.inspector.set_titles(self._tab_titles | self._api_titles)
+
     @Slot()
     def _show_report(self) -> None:
         if self._report:
             self.status.apply(self._report)
+            self.pausing.apply(self._report)
             self.tabs.apply(self._report)
             self._report = None
 
@@ -276,6 +329,10 @@ class MainWindow(QMainWindow):
         if answer:
             QGuiApplication.clipboard().setText(answer)
 
+    def _show_tokens_of_answer(self) -> None:
+        if self.tabs.current:
+            self.answers.show_newest(self.tabs.current.session)
+
     def _choose_model(self) -> None:
         dialog = QFileDialog(self, "Open model")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -315,14 +372,16 @@ class MainWindow(QMainWindow):
         self.tabs.set_zoom(self._zoom)
 
     def _cycle_panes(self) -> None:
-        """Message, transcript, inspector, tabs, and round again."""
+        """Message, transcript, the inspector's panels, tabs, and round again."""
         if not self.tabs.current:
             return
         view = self.tabs.current
-        panes = [view.composer.editor, view.transcript, self.inspector.table, self.tabs.strip.bar]
-        reachable = [pane for pane in panes if pane.isVisible()]
-        focused = next((i for i, pane in enumerate(reachable) if pane.hasFocus()), -1)
-        reachable[(focused + 1) % len(reachable)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+        panes: list[QWidget] = [view.composer.editor, view.transcript, *self.inspector.panels]
+        reachable = [pane for pane in [*panes, self.tabs.strip.bar] if pane.isVisible()]
+        focused = next((i for i, pane in enumerate(reachable) if _has_focus(pane)), -1)
+        pane = reachable[(focused + 1) % len(reachable)]
+        pane.window().activateWindow()  # a panel that is torn off
+        pane.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _show_about(self) -> None:
         box = QMessageBox(self)
@@ -338,6 +397,10 @@ class MainWindow(QMainWindow):
 
     # Qt's events
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Not Qt's own menu of docks."""
+        self.inspector.popup_menu(event.globalPos())
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_model(event.mimeData()):
             event.acceptProposedAction()
@@ -351,3 +414,8 @@ class MainWindow(QMainWindow):
         """Whoever owns the program closes it in order; the window goes then."""
         event.ignore()
         self.quit_requested.emit()
+
+
+def _has_focus(pane: QWidget) -> bool:
+    focused = QApplication.focusWidget()
+    return focused is not None and (focused is pane or pane.isAncestorOf(focused))

@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVB
 from app.engine.types import ModelInfo
 from app.look.figures import percent
 from app.look.icons import icon
+from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
-from app.ui.plain_text import PlainLabel, one_line
+from app.ui.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000
 
@@ -25,10 +26,12 @@ class Notices(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.progress = LoadStrip(self)
+        self.paused = PauseStrip(self)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._column.addWidget(self.progress)
+        self._column.addWidget(self.paused)
 
     def show_error(self, text: str, action: str = "", on_action: Callable[[], None] | None = None) -> None:
         """One banner for each different text; it stays until it is dismissed or its action taken."""

@@ -21,9 +21,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser, QToolTip, QWidget
 
+from app.look.plain_text import as_tooltip
 from app.look.tokens import Tokens, current
 from app.ui.markdown import fold, is_safe_link, unfold
-from app.ui.plain_text import as_tooltip
 
 LINE_HEIGHT = 145.0  # percent
 _IMAGE = QTextDocument.ResourceType.ImageResource.value

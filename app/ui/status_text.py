@@ -13,13 +13,14 @@ def cells_text(report: StepReport | None, n_ctx: int) -> str:
         return ""
     used = report.cells.num_used if report else 0
     shared = report.cells.num_shared if report else 0
-    return f"{count(used)} / {count(n_ctx)} cells, {count(shared)} shared"
+    return f"{count(used)} / {count(n_ctx)} cells, {count(shared)} shared, {count(n_ctx - used)} free"
 
 
 def queue_text(report: StepReport | None) -> str:
     running = sum(slot.is_running for slot in report.slots) if report else 0
     waiting = report.num_waiting if report else 0
-    return f"{running} running, {waiting} waiting"
+    what = "paused" if report and report.pause else "running"
+    return f"{running} {what}, {waiting} waiting"
 
 
 def speed_text(report: StepReport | None) -> str:

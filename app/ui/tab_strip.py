@@ -4,11 +4,11 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QWidget
 
+from app.look.icon_button import IconButton
 from app.look.marks import Mark
 from app.look.painted import TAB_MARK, tab_mark
+from app.look.plain_text import as_tab_text, as_tooltip, one_line
 from app.look.tokens import current
-from app.ui.icon_button import IconButton
-from app.ui.plain_text import as_tab_text, as_tooltip, one_line
 
 MIN_TAB, MAX_TAB, TAB_HEIGHT = 124, 220, 34
 
@@ -41,6 +41,7 @@ class TabStrip(QWidget):
         close = _CloseButton(self.bar)
         close.clicked.connect(lambda: self._on_close_clicked(close))
         self.bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
+        self.bar.updateGeometry()  # a hidden QTabBar keeps it to itself that it has grown
 
     def remove(self, index: int) -> None:
         self.bar.removeTab(index)

@@ -34,6 +34,7 @@ def column_width(available: int, zoom: int) -> int:
 
 class Transcript(QScrollArea):
     fork_requested = Signal(object)  # the Turn to end with
+    tokens_requested = Signal(object)  # the Turn whose tokens somebody wants to see
     keep_going_requested = Signal()
 
     def __init__(self, turns: list[Turn], parent: QWidget | None = None) -> None:
@@ -42,6 +43,7 @@ class Transcript(QScrollArea):
         self._views: list[TurnView] = []
         self._zoom = 0
         self._slot: SlotSnapshot | None = None
+        self._is_paused = False
         self._can_keep_going = False
         self._is_dirty = True
         self._follows_end = True
@@ -69,10 +71,10 @@ class Transcript(QScrollArea):
             wait = max(0.0, self._next_frame_at - time.monotonic())
             self._frame.start(int(wait * 1000))
 
-    def set_slot(self, slot: SlotSnapshot | None) -> None:
-        self._slot = slot
+    def set_slot(self, slot: SlotSnapshot | None, is_paused: bool = False) -> None:
+        self._slot, self._is_paused = slot, is_paused
         if self.isVisible() and self._views:
-            self._views[-1].set_slot(slot)
+            self._views[-1].set_slot(slot, is_paused)
 
     def set_can_keep_going(self, can_keep_going: bool) -> None:
         """The chat stops when it is full, and has another choice."""
@@ -135,7 +137,7 @@ class Transcript(QScrollArea):
             self._views.append(self._new_view(turn))
         for view in self._views[first:]:
             is_last = view is self._views[-1]
-            view.set_slot(self._slot if is_last else None)
+            view.set_slot(self._slot if is_last else None, self._is_paused)
             view.offer_to_keep_going(is_last and self._can_keep_going and view.turn.overflowed)
         return first
 
@@ -144,6 +146,7 @@ class Transcript(QScrollArea):
         view.set_zoom(self._zoom)
         if isinstance(view, AnswerView):
             view.fork_requested.connect(self.fork_requested)
+            view.tokens_requested.connect(self.tokens_requested)
             view.keep_going_requested.connect(self.keep_going_requested)
         view.show()
         return view

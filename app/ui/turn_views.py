@@ -7,6 +7,8 @@ from PySide6.QtWidgets import QPushButton, QToolTip, QWidget
 from app.chats.chat import Turn, TurnState
 from app.engine.types import Role, SlotSnapshot, Usage
 from app.look.fonts import reading_font, small_font, tabular
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel, as_table
 from app.look.tokens import current
 from app.ui.answer_body import AnswerBody
 from app.ui.answer_text import (
@@ -18,8 +20,6 @@ from app.ui.answer_text import (
     usage_times,
 )
 from app.ui.copy_button import CopyButton
-from app.ui.icon_button import IconButton
-from app.ui.plain_text import PlainLabel, as_table
 from app.ui.safe_browser import SafeBrowser
 
 BUBBLE_RADIUS = 12
@@ -45,7 +45,7 @@ class UserView(QWidget):
     def refresh(self) -> None:
         pass  # what was sent does not change
 
-    def set_slot(self, slot: SlotSnapshot | None) -> None:
+    def set_slot(self, slot: SlotSnapshot | None, is_paused: bool = False) -> None:
         pass  # only an answer is being computed
 
     def offer_to_keep_going(self, is_offered: bool) -> None:
@@ -84,12 +84,14 @@ class AnswerView(QWidget):
     """
 
     fork_requested = Signal(object)  # the Turn to end with
+    tokens_requested = Signal(object)  # the Turn whose tokens somebody wants to see
     keep_going_requested = Signal()
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(parent)
         self.turn = turn
         self._slot: SlotSnapshot | None = None
+        self._is_paused = False
         self._body = AnswerBody(self)
         self._notice = PlainLabel(parent=self, tone="muted")
         self._notice.setWordWrap(True)
@@ -99,9 +101,13 @@ class AnswerView(QWidget):
         self._copy = CopyButton("Copy answer", lambda: self.turn.text, self, is_quiet=True)
         self._fork = IconButton("git-fork", "Fork the chat here", CopyButton.SIDE, self, is_quiet=True)
         self._details = IconButton("info", "What this answer cost", CopyButton.SIDE, self, is_quiet=True)
+        self._tokens = IconButton(
+            "chart-bar-decreasing", "Token probabilities", CopyButton.SIDE, self, is_quiet=True
+        )
         self._keep_going = _keep_going_button(self)
         self._fork.clicked.connect(lambda: self.fork_requested.emit(self.turn))
         self._details.clicked.connect(self._show_details)
+        self._tokens.clicked.connect(lambda: self.tokens_requested.emit(self.turn))
         self._keep_going.clicked.connect(self.keep_going_requested)
         self.set_zoom(0)
         self.refresh()
@@ -115,6 +121,7 @@ class AnswerView(QWidget):
         self._notice.setText(notice_line(self.turn))
         self._notice.set_tone("danger" if self.turn.state is TurnState.FAILED else "muted")
         self._copy.setVisible(bool(self.turn.text))
+        self._tokens.setVisible(bool(self.turn.text))
         is_streaming = self.turn.state is TurnState.STREAMING
         self._fork.setVisible(bool(self.turn.text) and not is_streaming)
         self._details.setVisible(bool(usage_rows(self.turn.usage)) and not is_streaming)
@@ -124,14 +131,14 @@ class AnswerView(QWidget):
         """Where the chat was full and could go on with a rolling window."""
         self._keep_going.setVisible(is_offered)
 
-    def set_slot(self, slot: SlotSnapshot | None) -> None:
-        """How far the engine is with this answer."""
-        self._slot = slot
+    def set_slot(self, slot: SlotSnapshot | None, is_paused: bool = False) -> None:
+        """How far the engine is with this answer, and whether all chats are paused."""
+        self._slot, self._is_paused = slot, is_paused
         self._show_footer()
 
     def _show_footer(self) -> None:
         is_streaming = self.turn.state is TurnState.STREAMING
-        line = activity_line(self._slot) if is_streaming else stats_line(self.turn)
+        line = activity_line(self._slot, self._is_paused) if is_streaming else stats_line(self.turn)
         if line != self._footer.text():
             self._footer.setText(line)
             self._place_footer(self._footer.y())
@@ -175,7 +182,7 @@ class AnswerView(QWidget):
 
     @property
     def _actions(self) -> tuple[IconButton, ...]:
-        return (self._copy, self._fork, self._details)
+        return (self._copy, self._fork, self._details, self._tokens)
 
     def plain_text(self) -> str:
         return self._body.plain_text()

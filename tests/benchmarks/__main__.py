@@ -12,8 +12,10 @@ from tests.benchmarks import (
     fork,
     hibernation,
     intrusion,
+    kv_map,
     shared_prefix,
     threads,
+    timeline,
     workload,
 )
 
@@ -27,6 +29,8 @@ BENCHMARKS: dict[str, ModuleType] = {
     "abort": abort,
     "churn": churn,
     "threads": threads,
+    "timeline": timeline,
+    "kv-map": kv_map,
 }
 WITHOUT_VERDICT = {"threads"}
 

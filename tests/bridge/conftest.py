@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
+from app.engine.commands import Command
 from app.engine.types import (
     CellUsage,
     FinishReason,
@@ -45,6 +46,7 @@ class ScriptedThread(QObject):
         self.front: str | None = None
         self.speed: Speed | None = None
         self.num_abort_alls = 0
+        self.posted: list[Command] = []
         self._reports: list[StepReport] = []
 
     def start(self) -> None: ...
@@ -76,6 +78,9 @@ class ScriptedThread(QObject):
     def set_speed(self, speed: Speed) -> None:
         self.speed = speed
 
+    def post(self, command: Command) -> None:
+        self.posted.append(command)
+
     def take_reports(self) -> list[StepReport]:
         reports, self._reports = self._reports, []
         return reports
@@ -89,7 +94,7 @@ class ScriptedThread(QObject):
 
     def report(self, *outputs: Output) -> None:
         """One step with these outputs; the wake-up follows."""
-        self._reports.append(StepReport(1, outputs, (), (), CellUsage(512), 0))
+        self._reports.append(StepReport(1, outputs, (), (), CellUsage(512)))
         self.reported.emit()
 
     def answer(

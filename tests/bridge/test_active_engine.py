@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from pytestqt.qtbot import QtBot
 
 from app.bridge.active_engine import ENGINE_GONE, MODEL_CHANGED, NO_MODEL, ActiveEngine
+from app.engine.commands import CheckCells, Hibernate, Pause, Pin, WatchCells
 from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Speed
 
 Load = Callable[..., Any]
@@ -235,6 +236,29 @@ def test_a_fork_is_passed_on_to_whoever_holds_the_cells(engine, load: Load) -> N
     thread = load()
     engine.fork("c1", "c3")
     assert thread.forked == [("c1", "c3")]
+
+
+def test_commands_reach_the_active_engine_and_are_dropped_without_one(engine, load: Load) -> None:
+    engine.post(CheckCells())
+    engine.post(Pause())
+    first = load("a.gguf")
+    assert first.posted == []
+    engine.post(Hibernate("c1"))
+    assert first.posted == [Hibernate("c1")]
+
+
+def test_pins_and_an_open_map_hold_for_every_model_to_come_and_a_pause_does_not(engine, load: Load) -> None:
+    engine.post(Pin("c1"))
+    first = load("a.gguf")
+    assert first.posted == [Pin("c1")]
+    for command in (Pin("c2"), Pin("c3"), Pin("c3", is_pinned=False), WatchCells(), Pause()):
+        engine.post(command)
+    engine.forget("c1")
+    second = load("b.gguf")
+    assert second.posted == [Pin("c2"), WatchCells()]
+
+    engine.post(WatchCells(is_watching=False))
+    assert load("c.gguf").posted == [Pin("c2")]
 
 
 async def test_closing_waits_for_every_thread(qloop, engine, threads, load: Load) -> None:

@@ -222,3 +222,32 @@ def test_a_session_is_blank_until_it_holds_something(engine, settings) -> None:
     assert not ChatSession(Chat(), engine, settings, draft="x").is_blank
     assert not ChatSession(Chat(turns=[Turn(Role.USER, "x")]), engine, settings).is_blank
     assert not ChatSession(Chat(title="Sums"), engine, settings).is_blank
+
+
+async def test_an_answer_goes_on_from_its_tokens(qloop, session, thread) -> None:
+    session.send("2+2=")
+    thread.answer(thread.submitted[0], "It is", FinishReason.STOP)
+
+    session.go_on((5, 6))
+
+    request = thread.submitted[-1]
+    assert request.messages == (Message(Role.USER, "2+2="),)
+    assert request.answer_start == (5, 6)
+    assert session.is_busy
+    thread.answer(request, " 4.", FinishReason.STOP)
+    assert [turn.text for turn in session.chat.turns] == ["2+2=", "It is 4."]
+
+
+async def test_an_answer_that_is_being_written_does_not_go_on_twice(qloop, session, thread) -> None:
+    session.send("2+2=")
+    session.go_on((5, 6))
+    assert len(thread.submitted) == 1
+
+
+async def test_an_earlier_answer_is_read_again_with_what_stood_before_it(qloop, session, thread) -> None:
+    for question in ("2+2=", "and 1?"):
+        session.send(question)
+        thread.answer(thread.submitted[-1], f"answer to {question}", FinishReason.STOP)
+    reading = session.reading_of(session.chat.turns[1])
+    assert reading.messages == (Message(Role.USER, "2+2="),)
+    assert (reading.answer_start, reading.max_tokens) == ("answer to 2+2=", 0)

@@ -14,8 +14,9 @@ from qasync import QEventLoop
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread, open_native_backend
+from app.engine.commands import DescribeTokens
 from app.engine.errors import DecodeError, ModelLoadCancelledError, ModelLoadError
-from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Speed
+from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Speed, TokenTexts
 from tests.fakes import CountingBackend, endless_token
 
 PARAMS = LoadParams(Path("fake.gguf"))
@@ -228,6 +229,17 @@ def test_a_fork_begins_with_the_cells_of_its_original(make_engine, qtbot: QtBot)
     engine.fork("c1", "c2")
     qtbot.waitUntil(lambda: "c2" in {slot.chat_id for slot in reports[-1].slots})
     assert reports[-1].cells.num_used == used
+
+
+def test_a_question_of_the_inspector_is_answered(make_engine, qtbot: QtBot) -> None:
+    engine = make_engine(backend_opener())
+    answers: list[object] = []
+    engine.reported.connect(lambda reports: answers.extend(a for report in reports for a in report.answers))
+    with qtbot.waitSignal(engine.loaded):
+        engine.load(PARAMS)
+    engine.post(DescribeTokens((65, 66)))
+    qtbot.waitUntil(lambda: bool(answers))
+    assert answers == [TokenTexts((65, 66), (b"A", b"B"))]
 
 
 def test_a_new_model_takes_over_while_the_old_one_is_answering(make_engine, qtbot: QtBot) -> None:

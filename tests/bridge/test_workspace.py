@@ -263,3 +263,24 @@ async def test_a_save_that_fails_is_told(qloop, workspace, store, thread, heard)
     while not heard.failed:
         await asyncio.sleep(0.001)
     assert heard.failed == ["The disk is full."]
+
+
+async def test_a_fork_at_a_token_goes_on_beside_its_original_and_shares_its_cells(
+    qloop, workspace, thread
+) -> None:
+    original = workspace.new_chat()
+    original.send("2+2=")
+    thread.answer(thread.submitted[0], "It is 4.", FinishReason.STOP)
+
+    fork = workspace.fork_at(original, original.chat.turns[1], "It was", (5, 9))
+
+    assert workspace.sessions == (original, fork)
+    assert workspace.current is fork
+    assert thread.forked == [(original.chat.id, fork.chat.id)]
+    request = thread.submitted[-1]
+    assert (request.chat_id, request.answer_start) == (fork.chat.id, (5, 9))
+    thread.answer(request, " 4, I think.", FinishReason.STOP)
+    assert [turn.text for turn in fork.chat.turns] == ["2+2=", "It was 4, I think."]
+    assert [turn.text for turn in original.chat.turns] == ["2+2=", "It is 4."]
+    workspace.close(fork)
+    assert workspace.reopen().chat is fork.chat

@@ -92,3 +92,32 @@ def test_what_is_still_being_answered_is_not_forked() -> None:
     chat.turns += [Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "1 2", TurnState.STREAMING)]
     assert chat.open_question == "count"
     assert [turn.text for turn in chat.fork().turns] == ["2+2=", "4", "and 1?", "5"]
+
+
+def test_a_fork_at_an_answer_is_the_same_up_to_there_and_has_another_text() -> None:
+    chat = answered()
+    fork = chat.fork_at(chat.turns[1], "4, or")
+    assert fork.title == "2+2= (fork)"
+    assert [turn.text for turn in fork.turns] == ["2+2=", "4, or"]
+    assert not {turn.id for turn in fork.turns} & {turn.id for turn in chat.turns}
+    assert chat.turns[1].text == "4"
+
+
+def test_an_answer_that_is_still_written_can_be_forked_at() -> None:
+    chat = answered()
+    chat.turns[-1].state = TurnState.STREAMING
+    fork = chat.fork_at(chat.turns[-1], "not 5")
+    assert [(turn.text, turn.state) for turn in fork.turns[2:]] == [
+        ("and 1?", TurnState.DONE),
+        ("not 5", TurnState.DONE),
+    ]
+
+
+def test_the_first_turns_can_be_shown_without_the_others() -> None:
+    assert [message.content for message in answered().messages(3)] == ["Be short.", "2+2=", "4", "and 1?"]
+
+
+def test_turns_that_say_the_same_are_told_apart() -> None:
+    chat = answered()
+    chat.turns[3].text = chat.turns[1].text
+    assert [chat.index_of(turn) for turn in chat.turns] == [0, 1, 2, 3]

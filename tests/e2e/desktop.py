@@ -45,8 +45,9 @@ def process(*command: str, **options: object) -> Iterator[subprocess.Popen[bytes
 
 
 class Desktop:
-    def __init__(self, display: str) -> None:
-        self.environment = {**os.environ, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
+    def __init__(self, display: str, scale: int = 1) -> None:
+        screen = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "QT_SCALE_FACTOR": str(scale)}
+        self.environment = os.environ | screen
 
     def keys(self, *combinations: str) -> None:
         """One after the other, as fast as they can be pressed."""
@@ -54,6 +55,9 @@ class Desktop:
 
     def type(self, text: str) -> None:
         self._xdotool("type", "--delay", "4", text)
+
+    def click(self, place: list[int], times: int = 1) -> None:
+        self._xdotool("mousemove", *map(str, place), "click", "--repeat", str(times), "--delay", "20", "1")
 
     def window_of(self, pid: int) -> str:
         """The visible window of a process, or an empty text."""
@@ -83,16 +87,17 @@ class Desktop:
 
 
 @contextmanager
-def new_desktop() -> Iterator[Desktop]:
-    """Xvfb chooses a free display number by itself."""
+def new_desktop(scale: int = 1) -> Iterator[Desktop]:
+    """Xvfb chooses a free display number by itself. On a screen of twice the pixels all is twice as large."""
     require_tools()
     with ExitStack() as stack:
-        screen = ("-screen", "0", "1400x900x24", "-nolisten", "tcp", "-noreset", "-displayfd", "1")
+        size = f"{1400 * scale}x{900 * scale}x24"
+        screen = ("-screen", "0", size, "-nolisten", "tcp", "-noreset", "-displayfd", "1")
         server = stack.enter_context(process("Xvfb", *screen, stdout=subprocess.PIPE))
         assert server.stdout
         number = server.stdout.readline().decode().strip()
         assert number, "Xvfb did not start"
-        desktop = Desktop(f":{number}")
+        desktop = Desktop(f":{number}", scale)
         manager = stack.enter_context(process("openbox", "--sm-disable", env=desktop.environment))
         until(lambda: manager.poll() is not None or desktop.has_window_manager(), "a window manager")
         assert manager.poll() is None, "openbox did not start"

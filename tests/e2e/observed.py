@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QLabel
 
 import app.main
 import app.window
+from app.inspector.sequences import SequencesPanel
 from app.ui.main_window import MainWindow
 from app.ui.notices import Banner
+from tests.e2e.inspected import inspected
 
 PERIOD_MS = 50
 _HORIZONTAL = Qt.Orientation.Horizontal
@@ -48,12 +50,14 @@ class ObservedWindow(MainWindow):
                 " ".join(label.text() for label in banner.findChildren(QLabel))
                 for banner in self.notices.findChildren(Banner)
             ],
-            "inspector": self._inspector_rows() if self.dock.isVisible() else None,
+            "inspector": self._inspector_rows() if self.inspector.is_shown else None,
+            **inspected(self),
         }
 
     def _inspector_rows(self) -> list[dict[str, str]]:
-        model = self.inspector.table.model()
-        assert model
+        sequences = self.inspector.panel("sequences")
+        assert isinstance(sequences, SequencesPanel)
+        model = sequences.table.rows
         heads = (str(model.headerData(column, _HORIZONTAL)) for column in range(model.columnCount()))
         names = [" ".join(head.split()) for head in heads]
         return [

@@ -1,6 +1,17 @@
 """Step reports as the engine would make them."""
 
-from app.engine.types import CellUsage, HibernatedChat, SlotSnapshot, SlotState, Span, StepReport, Usage
+from app.engine.types import (
+    CellUsage,
+    Event,
+    HibernatedChat,
+    SlotSnapshot,
+    SlotState,
+    Span,
+    StepReport,
+    Usage,
+    WaitingRequest,
+    WaitReason,
+)
 
 EMPTY = tuple(SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(4))
 
@@ -29,7 +40,7 @@ def report(
     step: int,
     *slots: SlotSnapshot,
     decode_ms: float = 38.0,
-    events: tuple[str, ...] = (),
+    events: tuple[Event, ...] = (),
     hibernated: tuple[HibernatedChat, ...] = (),
 ) -> StepReport:
     used = {slot.seq_id: slot for slot in slots}
@@ -39,7 +50,7 @@ def report(
         spans=tuple(span(slot.seq_id) for slot in slots if slot.state is SlotState.DECODE),
         slots=tuple(used.get(slot.seq_id, slot) for slot in EMPTY),
         cells=CellUsage(4096, sum(slot.num_cells for slot in slots), 196 if slots else 0),
-        num_waiting=1,
+        waiting=(WaitingRequest("waiting", "chat", WaitReason.QUEUED, 20, 0, 0.5),),
         schedule_ms=0.08,
         decode_ms=decode_ms,
         update_ms=0.4,

@@ -3,7 +3,8 @@
 from PySide6.QtCore import QObject, Signal
 
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import LoadParams, ModelInfo, Overflow, Role, Speed
+from app.engine.commands import Command
+from app.engine.types import LoadParams, ModelInfo, Overflow, Request, Role, Speed
 
 
 class FakeEngine(QObject):
@@ -21,6 +22,9 @@ class FakeEngine(QObject):
         self.model = model
         self.loads: list[LoadParams] = []
         self.speeds: list[Speed] = []
+        self.posted: list[Command] = []
+        self.submitted: list[Request] = []
+        self.aborted: list[str] = []
         self.num_abort_alls = 0
 
     def load(self, params: LoadParams) -> None:
@@ -29,6 +33,15 @@ class FakeEngine(QObject):
 
     def set_speed(self, speed: Speed) -> None:
         self.speeds.append(speed)
+
+    def post(self, command: Command) -> None:
+        self.posted.append(command)
+
+    def submit(self, request: Request) -> None:
+        self.submitted.append(request)
+
+    def abort(self, request_id: str) -> None:
+        self.aborted.append(request_id)
 
     def abort_all(self) -> None:
         self.num_abort_alls += 1
@@ -80,6 +93,10 @@ class FakeSession(QObject):
         self.num_keep_goings += 1
         self.set_limits(Overflow.ROLLING_WINDOW, 0)
 
+    def reading_of(self, answer: Turn) -> Request:
+        before = self.chat.messages(self.chat.index_of(answer))
+        return Request("reading", self.chat.id, before, answer_start=answer.text, max_tokens=0)
+
     def say(self, text: str) -> None:
         self.chat.turns[-1].text += text
         self.text_appended.emit(text)
@@ -109,6 +126,7 @@ class FakeWorkspace(QObject):
         self._sessions: list[FakeSession] = []
         self._closed: list[tuple[FakeSession, int]] = []
         self.forks: list[tuple[FakeSession, int | None]] = []
+        self.forks_at: list[tuple[FakeSession, Turn, str, tuple[int, ...]]] = []
         self.current: FakeSession | None = None
 
     @property
@@ -118,6 +136,9 @@ class FakeWorkspace(QObject):
     @property
     def can_reopen(self) -> bool:
         return bool(self._closed)
+
+    def session_of(self, chat_id: str) -> FakeSession | None:
+        return next((session for session in self._sessions if session.chat.id == chat_id), None)
 
     def new_chat(self) -> FakeSession:
         return self.open(Chat(), len(self._sessions))
@@ -132,6 +153,12 @@ class FakeWorkspace(QObject):
     def fork(self, session: FakeSession, num_turns: int | None = None) -> FakeSession:
         self.forks.append((session, num_turns))
         return self.open(session.chat.fork(num_turns), self._sessions.index(session) + 1)
+
+    def fork_at(
+        self, session: FakeSession, answer: Turn, text: str, token_ids: tuple[int, ...]
+    ) -> FakeSession:
+        self.forks_at.append((session, answer, text, token_ids))
+        return self.open(session.chat.fork_at(answer, text), self._sessions.index(session) + 1)
 
     def close(self, session: FakeSession) -> None:
         if session.is_busy:

@@ -121,3 +121,9 @@ def test_the_slot_knows_the_context_better_than_the_last_answer() -> None:
     assert num_context_tokens(SlotSnapshot(0, SlotState.WARM, pos_max=411), DONE) == 412
     assert num_context_tokens(SlotSnapshot(0, SlotState.PREFILL), DONE) == 142
     assert num_context_tokens(None, Usage()) == 0
+
+
+def test_in_a_pause_no_speed_is_told() -> None:
+    slot = SlotSnapshot(0, SlotState.DECODE, usage=Usage(num_generated_tokens=21, decode_s=1.0))
+    assert "tok/s" in activity_line(slot)
+    assert activity_line(slot, is_paused=True) == "paused, as all chats are"

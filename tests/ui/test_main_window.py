@@ -7,7 +7,11 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMenu, QPushBut
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import TurnState
-from app.engine.types import HibernatedChat, LoadParams, Overflow, Speed
+from app.engine.commands import Pin
+from app.engine.types import Event, EventKind, HibernatedChat, LoadParams, Overflow, Speed
+from app.inspector.events import EventsPanel
+from app.inspector.sequence_rows import TAB
+from app.inspector.sequences import SequencesPanel
 from app.look.tokens import DARK, LIGHT, current
 from app.settings import Settings
 from app.ui.main_window import MainWindow
@@ -25,6 +29,12 @@ NONE = Qt.KeyboardModifier.NoModifier
 def press(qtbot: QtBot, window: MainWindow, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
     window.activateWindow()
     qtbot.keyClick(QApplication.focusWidget() or window, key, modifiers)
+
+
+def sequences(window: MainWindow) -> SequencesPanel:
+    panel = window.inspector.panel("sequences")
+    assert isinstance(panel, SequencesPanel)
+    return panel
 
 
 def all_actions(window: MainWindow) -> list[QAction]:
@@ -310,11 +320,11 @@ class TestReports:
     ) -> None:
         chat_id = workspace.sessions[0].chat.id
         engine.reported.emit((report(1, decoding(2, chat_id, 823)),))
-        assert window.status.cells.text() == "823 / 4,096 cells, 196 shared"
+        assert window.status.cells.text() == "823 / 4,096 cells, 196 shared, 3,273 free"
         assert window.status.queue.text() == "1 running, 1 waiting"
         assert window.tabs.views[0].composer.meter.text == "823 / 4,096"
         assert "sequence 2" in window.tabs.strip.bar.tabToolTip(0)
-        assert window.inspector.slots.index(2, 1).data() == "New chat"
+        assert sequences(window).table.rows.index(2, TAB).data() == "New chat"
 
     def test_a_burst_of_reports_ends_with_the_last(
         self, window: MainWindow, engine: FakeEngine, workspace: FakeWorkspace, qtbot: QtBot
@@ -333,6 +343,46 @@ class TestReports:
         window.inspector.chat_activated.emit(first.chat.id)
         assert workspace.current is first
 
+    def test_a_row_of_the_inspector_stops_and_forks_its_chat_and_posts_the_rest(
+        self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine
+    ) -> None:
+        chat_id = workspace.sessions[0].chat.id
+        engine.reported.emit((report(1, decoding(2, chat_id)),))
+        sequences(window).table.choose("slot 2")
+        for action in sequences(window).row_actions:
+            if action.text() in ("Stop", "Fork", "Pin"):
+                action.trigger()
+        assert engine.aborted == [f"of {chat_id}"]
+        assert workspace.forks == [(workspace.sessions[0], None)]
+        assert engine.posted[-1] == Pin(chat_id)
+
+    def test_edit_copy_reaches_the_table_that_has_the_focus(
+        self, window: MainWindow, engine: FakeEngine, qtbot: QtBot
+    ) -> None:
+        forked = Event(EventKind.FORK, "forked sequence 0 into 1", 1)
+        engine.reported.emit((report(7, events=(forked,)),))
+        window.activateWindow()
+        window.inspector.show_panel(EventsPanel.NAME)
+        events = window.inspector.panel(EventsPanel.NAME)
+        assert isinstance(events, EventsPanel)
+        qtbot.waitUntil(events.table.hasFocus)
+        events.table.selectRow(0)
+        next(action for action in all_actions(window) if action.text() == "&Copy").trigger()
+        assert QApplication.clipboard().text().endswith("fork\t1\t\tforked sequence 0 into 1\n")
+
+    def test_what_led_to_the_end_of_the_engine_stays_to_be_read(
+        self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine
+    ) -> None:
+        engine.reported.emit((report(7, decoding(2, workspace.sessions[0].chat.id)),))
+        engine.engine_failed.emit("The books do not agree.")
+        newest = window.inspector.recording.newest
+        assert newest
+        assert newest.step == 7
+        assert window.inspector.recording.is_over
+        assert window.status.model.text() == "No model"
+        engine.finish_load(model_info(name="big"))
+        assert window.inspector.recording.newest is None
+
 
 @pytest.mark.parametrize("zoom", [0, 8])
 def test_a_wide_window_can_become_small_again(
@@ -341,7 +391,7 @@ def test_a_wide_window_can_become_small_again(
     workspace.sessions[0].send("Count")
     window._set_zoom(zoom)
     window.resize(2400, 1200)
-    window.dock.hide()
+    window.inspector.set_shown(False)
     QApplication.processEvents()
     window.resize(900, 600)
     QApplication.processEvents()
@@ -361,32 +411,39 @@ class TestCommands:
 
     def test_f12_hides_and_shows_the_inspector(self, window: MainWindow, qtbot: QtBot) -> None:
         press(qtbot, window, Qt.Key.Key_F12)
-        assert not window.dock.isVisible()
+        assert not window.inspector.is_shown
         press(qtbot, window, Qt.Key.Key_F12)
-        assert window.dock.isVisible()
+        assert window.inspector.is_shown
+        assert sequences(window).isVisible()
 
     def test_the_inspector_comes_back_as_wide_as_it_went(self, window: MainWindow, qtbot: QtBot) -> None:
-        window.resizeDocks([window.dock], [480], Qt.Orientation.Horizontal)
-        qtbot.waitUntil(lambda: window.dock.width() == 480)
+        dock = window.inspector.dock("sequences")
+        window.resizeDocks([dock], [480], Qt.Orientation.Horizontal)
+        qtbot.waitUntil(lambda: dock.width() == 480)
         narrow = window.tabs.width()
         press(qtbot, window, Qt.Key.Key_F12)
         qtbot.waitUntil(lambda: window.tabs.width() > narrow)
         press(qtbot, window, Qt.Key.Key_F12)
         qtbot.waitUntil(lambda: window.tabs.width() == narrow)
-        assert window.dock.width() == 480
+        assert dock.width() == 480
 
     def test_f6_goes_round_the_panes(
         self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
     ) -> None:
         workspace.sessions[0].send("Count")
         seen = []
-        for _ in range(4):
-            press(qtbot, window, Qt.Key.Key_F6)
-            seen.append(QApplication.focusWidget())
         view = window.tabs.current
         assert view
-        panes = {view.composer.editor, view.transcript, window.inspector.table, window.tabs.strip.bar}
-        assert set(seen) == panes
+        visible = [panel for panel in window.inspector.panels if panel.isVisible()]
+        panes = [view.transcript, *visible, window.tabs.strip.bar, view.composer.editor]
+        view.composer.editor.setFocus()
+        for _ in panes:
+            press(qtbot, window, Qt.Key.Key_F6)
+            seen.append(QApplication.focusWidget())
+        assert len(visible) > 1
+        assert all(
+            pane is focused or pane.isAncestorOf(focused) for pane, focused in zip(panes, seen, strict=True)
+        )
 
     def test_zoom_changes_the_text_and_comes_back(self, window: MainWindow, qtbot: QtBot) -> None:
         view = window.tabs.current
@@ -414,7 +471,7 @@ class TestCommands:
         commands = [
             action for action in all_actions(window) if action.menu() is None and action.statusTip() == ""
         ]
-        assert [action.text() for action in commands if action.parent() in (window, window.dock)] == []
+        assert [action.text() for action in commands if action.parent() in (window, window.inspector)] == []
 
     def test_no_two_commands_share_a_key(self, window: MainWindow) -> None:
         keys = [key.toString() for action in all_actions(window) for key in action.shortcuts()]
@@ -433,7 +490,7 @@ class TestAccessibility:
         assert [button for button in mute if button not in scroll_arrows] == []
 
     def test_labels_fed_from_outside_are_plain(self, window: MainWindow, engine: FakeEngine) -> None:
-        engine.finish_load(model_info(name="<img src=file:///dev/zero>"))
+        engine.load_failed.emit(Path("/m/<img src=file:zero>.gguf"), "It is not a GGUF file.")
         rich = [label for label in window.findChildren(QLabel) if "<" in label.text()]
         assert rich
         assert all(label.textFormat() is Qt.TextFormat.PlainText for label in rich)

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look import marks
 from app.look.sequence_colours import colour_of
-from app.ui.tab_strip import TabStrip, tab_tooltip
+from app.ui.tab_strip import MIN_TAB, TabStrip, tab_tooltip
 
 
 @pytest.fixture
@@ -79,3 +79,14 @@ def test_long_titles_elide_in_the_middle(strip: TabStrip) -> None:
     assert strip.bar.elideMode() is Qt.TextElideMode.ElideMiddle
     strip.set_title(0, "word " * 40)
     assert strip.bar.tabRect(0).width() <= 220
+
+
+def test_tabs_put_in_before_it_is_shown_have_their_room(qtbot: QtBot) -> None:
+    strip = TabStrip()
+    qtbot.addWidget(strip)
+    strip.resize(800, strip.sizeHint().height())  # measured while it was empty
+    for number in range(3):
+        strip.insert(number, f"Chat {number}")
+    strip.bar.sizeHint()  # whoever asks makes a QTabBar believe that its layout knows
+    strip.show()
+    assert strip.bar.width() >= 3 * MIN_TAB

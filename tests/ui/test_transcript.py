@@ -148,6 +148,16 @@ def test_an_answer_can_be_forked_from_and_explained(
     assert view._details.isVisible()
 
 
+def test_the_tokens_of_an_answer_can_be_looked_into_as_soon_as_there_are_some(
+    transcript: Transcript, turns: list[Turn], qtbot: QtBot
+) -> None:
+    transcript.show()
+    view = answer_view(transcript)
+    with qtbot.waitSignal(transcript.tokens_requested) as requested:
+        view._tokens.click()
+    assert requested.args == [turns[-1]]
+
+
 def test_what_is_still_written_can_neither_be_forked_from_nor_explained(transcript: Transcript) -> None:
     transcript.show()
     view = answer_view(transcript)

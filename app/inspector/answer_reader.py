@@ -1,0 +1,232 @@
+"""Finds out the tokens of one answer, and what else could have stood at each place of it.
+
+Nothing is recorded for it while answers are written: what somebody looks at is computed then, from the
+cells that are there. Knows no widget. GUI thread.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.engine.commands import ClearCells, DescribeTokens, Restore, TokensOf
+from app.engine.types import ChatTokens, FinishReason, Output, Request, SlotSnapshot
+from app.inspector.answer_tokens import AnswerSource, Candidates, belongs_to, probe
+from app.inspector.recording import Recording
+
+RE_CUT = "It can be computed again from its text, which may be cut into other tokens than were sampled."
+GONE = f"The engine does not hold the tokens of this answer any more. {RE_CUT}"
+OLDER = f"The engine holds the very tokens of a chat's newest answer only. {RE_CUT}"
+NO_TEXT = "The engine does not hold the tokens of this answer any more, and no tab has its text."
+ASKING = "Asking the engine for the tokens of this answer…"
+READING = "Computing the answer again…"
+STOPPED = "It was stopped."
+NO_TOKENS = ChatTokens("")
+
+
+class AnswerReader(QObject):
+    """One answer at a time. `read_on` takes what is new in the recording."""
+
+    answer_found = Signal()  # its tokens are there
+    answer_grown = Signal()  # it has more of them by now
+    commanded = Signal(object)  # Command
+    requested = Signal(object)  # Request
+    aborted = Signal(str)  # request_id
+
+    def __init__(self, recording: Recording, parent: QObject) -> None:
+        super().__init__(parent)
+        self._chat_id = f"probabilities {uuid.uuid4().hex}"  # of the questions, which keep no cells
+        self._reading_id = f"reading {uuid.uuid4().hex}"  # of an answer that is computed again
+        self.source: AnswerSource | None = None
+        self.tokens = NO_TOKENS
+        self.known: dict[int, Candidates] = {}  # by place in the answer
+        self.refusals: dict[int, str] = {}  # likewise
+        self.message = ""  # why there are no tokens
+        self._open: Request | None = None
+        self._place: int | None = None  # that somebody looks at
+        self._asked_at: object = None  # how far the answer was when its tokens were asked for
+        self._is_restoring = False  # the chat's cells
+        self._has_read = False  # so that there may be cells of `_reading_id`
+        self.clear(recording)
+
+    def clear(self, recording: Recording) -> None:
+        """Another recording, another model, or none."""
+        self._recording = recording
+        self._num_seen = recording.num_seen
+        self._answer_seen = recording.chat_tokens
+        self.source = None
+        self._forget()
+
+    @property
+    def is_paused(self) -> bool:
+        newest = self._recording.newest
+        return newest is not None and newest.pause is not None
+
+    @property
+    def is_reading(self) -> bool:
+        """The answer itself is computed again."""
+        return self._open is not None and self._open.chat_id == self._reading_id
+
+    @property
+    def can_read(self) -> bool:
+        """There is a text to compute again, and nobody does yet."""
+        has_text = self.source is not None and self.source.reading is not None
+        return has_text and not self.tokens.token_ids and self._open is None and self.message != ASKING
+
+    def show(self, source: AnswerSource) -> None:
+        is_same = self.source is not None and source.turn is not None and source.turn is self.source.turn
+        if is_same and belongs_to(self.tokens, source):
+            return
+        self._abort()
+        if self._has_read:
+            self.commanded.emit(ClearCells(self._reading_id))
+        self._has_read = False
+        self._forget()
+        self.source = source
+        if source.is_newest:
+            self.message = ASKING
+            self._ask_for_tokens()
+        else:
+            self.message = OLDER
+
+    def read_again(self) -> None:
+        if self.source and self.source.reading:
+            self.message, self._has_read = READING, True
+            self._submit(replace(self.source.reading, chat_id=self._reading_id))
+
+    def look_at(self, place: int | None) -> None:
+        """Find out what could have stood there; None: nobody wants to know any more."""
+        self._place, self._is_restoring = place, False
+        if self._open and not self.is_reading:
+            self._abort()
+        self._look()
+
+    def leave(self) -> None:
+        """Nobody looks any more. What is known stays."""
+        self._abort()
+
+    def come_back(self) -> None:
+        """Nothing was asked for meanwhile, so the reports since are nothing to this."""
+        self._num_seen = self._recording.num_seen
+
+    def read_on(self) -> None:
+        for report in self._recording.new_since(self._num_seen):
+            for output in report.outputs:
+                self._hear(output)
+        self._num_seen = self._recording.num_seen
+        answer = self._recording.chat_tokens
+        if answer is not None and answer is not self._answer_seen:
+            self._answer_seen = answer
+            self._take_tokens(answer)
+        self._follow()
+        self._look()
+
+    # The tokens of the answer.
+
+    def _ask_for_tokens(self) -> None:
+        assert self.source is not None
+        self._asked_at = self._how_far()
+        self.commanded.emit(TokensOf(self.source.chat_id))
+
+    def _take_tokens(self, answer: ChatTokens) -> None:
+        source = self.source
+        if source is None or answer.chat_id not in (source.chat_id, self._reading_id):
+            return
+        if belongs_to(answer, source):
+            self._take(answer)
+        elif not self.tokens.token_ids:
+            self._lose_tokens()
+
+    def _take(self, answer: ChatTokens) -> None:
+        is_first = not self.tokens.token_ids
+        self.tokens, self.message = answer, ""
+        (self.answer_found if is_first else self.answer_grown).emit()
+        self._ask_for_names()
+
+    def _follow(self) -> None:
+        """When an answer that was being written ends, or is paused, it has more tokens."""
+        is_own = self.source is not None and self.tokens.chat_id == self.source.chat_id
+        if is_own and self.tokens.token_ids and self._how_far() != self._asked_at:
+            self._ask_for_tokens()
+
+    def _how_far(self) -> object:
+        """Changes when a standing answer has another token; a running one is not asked about all the time."""
+        slot = self._slot_of(self.source.chat_id) if self.source else None
+        if slot is None or (slot.is_running and not self.is_paused):
+            return self._asked_at
+        return slot.request_id, slot.usage.num_generated_tokens
+
+    def _slot_of(self, chat_id: str) -> SlotSnapshot | None:
+        slots = self._recording.newest.slots if self._recording.newest else ()
+        return next((slot for slot in slots if slot.chat_id == chat_id), None)
+
+    def _ask_for_names(self) -> None:
+        """Of control tokens, which stand for no text."""
+        ids = zip(self.tokens.token_ids[self.tokens.num_prompt_tokens :], self.tokens.pieces, strict=True)
+        unnamed = {token_id for token_id, piece in ids if not piece} - self._recording.token_texts.keys()
+        if unnamed:
+            self.commanded.emit(DescribeTokens(tuple(unnamed)))
+
+    # What could have stood at a place.
+
+    def _look(self) -> None:
+        """Not while all is paused: the question would be in the batch that somebody looks at."""
+        place = self._place
+        if place is None or place in self.known or place in self.refusals:
+            return
+        if self._open or self.is_paused or not self.tokens.token_ids:
+            return
+        if self._slot_of(self.tokens.chat_id):
+            self._submit(probe(self.tokens, place, self._chat_id))
+        else:
+            self._bring_back()
+
+    def _bring_back(self) -> None:
+        """Without its cells, each question would compute the whole prompt."""
+        newest, chat_id = self._recording.newest, self.tokens.chat_id
+        if newest is None or not any(saved.chat_id == chat_id for saved in newest.hibernated):
+            self._lose_tokens()
+        elif not self._is_restoring:
+            self._is_restoring = True
+            self.commanded.emit(Restore(chat_id))
+
+    def _lose_tokens(self) -> None:
+        self._forget()
+        self.message = GONE if self.source and self.source.reading else NO_TEXT
+
+    def _hear(self, output: Output) -> None:
+        if self._open and output.request_id == self._open.request_id and output.finish_reason:
+            self._take_output(output)
+
+    def _take_output(self, output: Output) -> None:
+        """The last one, and the only one with anything in it: one token is made at most."""
+        if sampled := next(iter(output.logprobs), output.ended_by):
+            assert self._place is not None
+            self.known[self._place] = Candidates(sampled, output.usage)
+        was_reading, self._open = self.is_reading, None
+        if output.finish_reason in (FinishReason.ERROR, FinishReason.ABORT):
+            self._note_refusal(output.notice or STOPPED, was_reading)
+        elif was_reading:
+            self.commanded.emit(TokensOf(self._reading_id))
+
+    def _note_refusal(self, notice: str, was_reading: bool) -> None:
+        if was_reading:
+            self.message = notice
+        elif self._place is not None:
+            self.refusals[self._place] = notice
+
+    def _submit(self, request: Request) -> None:
+        self._open = request
+        self.requested.emit(request)
+
+    def _abort(self) -> None:
+        if self._open:
+            self.aborted.emit(self._open.request_id)
+            self._open = None
+
+    def _forget(self) -> None:
+        self.tokens, self.known, self.refusals, self.message = NO_TOKENS, {}, {}, ""
+        self._open = self._place = self._asked_at = None
+        self._is_restoring = False

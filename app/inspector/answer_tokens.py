@@ -1,0 +1,99 @@
+"""An answer as its tokens: which one is asked about, and what stands before it. No widgets. Any thread."""
+
+from __future__ import annotations
+
+import codecs
+import math
+import uuid
+from dataclasses import dataclass
+
+from app.engine.types import MAX_LOGPROBS, ChatTokens, Request, SampledToken, TokenLogprob, Usage
+from app.look.figures import count
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """What the window knows of an answer that somebody wants to look into.
+
+    `turn` is the window's own name for it, `text` what it shows of it. `reading`, if there is one, has the
+    answer computed again for a chat of its own. Only of the newest answer the engine knows the very tokens.
+    """
+
+    chat_id: str
+    title: str
+    text: str = ""
+    turn: object = None
+    reading: Request | None = None
+    is_newest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What could stand at one place of an answer, and what it cost to find out."""
+
+    sampled: SampledToken
+    usage: Usage
+
+
+def text_of(pieces: tuple[bytes, ...]) -> str:
+    """As it stands in the chat: without a character that has begun and not ended."""
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(b"".join(pieces))
+
+
+def belongs_to(tokens: ChatTokens, source: AnswerSource) -> bool:
+    """Whether these are the tokens of this answer: another may have been asked for since."""
+    return bool(tokens.token_ids) and text_of(tokens.pieces).startswith(source.text)
+
+
+def probe(tokens: ChatTokens, place: int, chat_id: str) -> Request:
+    """Asks what could stand at this place of the answer. Cells that are held are shared."""
+    start = tokens.num_prompt_tokens
+    return Request(
+        request_id=uuid.uuid4().hex,
+        chat_id=chat_id,
+        prompt=tokens.token_ids[:start],
+        answer_start=tokens.token_ids[start : start + place],
+        sampling=tokens.sampling,
+        max_tokens=1,
+        keep_cells=False,
+        num_logprobs=MAX_LOGPROBS,
+    )
+
+
+def start_with(tokens: ChatTokens, place: int, chosen: TokenLogprob) -> tuple[str, tuple[int, ...]]:
+    """The answer up to this place and then `chosen`: its text and its tokens."""
+    start = tokens.num_prompt_tokens
+    token_ids = (*tokens.token_ids[start : start + place], chosen.token_id)
+    return text_of((*tokens.pieces[:place], chosen.text)), token_ids
+
+
+def chance(probability: float) -> str:
+    """Never 0% or 100% of what is only nearly so."""
+    share = 100 * probability
+    if share >= 99.95:
+        return "100%" if probability >= 1 else ">99.9%"
+    if share >= 0.1:
+        return f"{share:.1f}%"
+    return f"{share:.3f}%" if share >= 0.001 else "<0.001%"
+
+
+def result_text(found: Candidates, chosen_id: int | None) -> str:
+    """Which token stands there and how likely it was, and what it took to find out."""
+    return " ".join(filter(None, (_chosen_text(found.sampled, chosen_id), _cost_text(found.usage))))
+
+
+def _chosen_text(sampled: SampledToken, chosen_id: int | None) -> str:
+    if chosen_id is None:
+        return ""
+    for rank, one in enumerate(sampled.likeliest, start=1):
+        if one.token_id == chosen_id:
+            after = f"{chance(one.probability)} after" if one.probability else "ruled out by"
+            before = chance(math.exp(one.logprob))
+            return f"Rank {rank} was chosen: {before} before and {after} the samplers."
+    return f"The token that was chosen is not among the {len(sampled.likeliest)} likeliest."
+
+
+def _cost_text(usage: Usage) -> str:
+    held = usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
+    computed = "1 token" if usage.num_computed_tokens == 1 else f"{count(usage.num_computed_tokens)} tokens"
+    return f"To find out: {computed} computed, {count(held)} shared."

@@ -1,0 +1,253 @@
+"""The batch timeline: every step as a column, and one of them in words and rows. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QByteArray, QModelIndex, QSize, Qt, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QSizePolicy,
+    QSplitter,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.engine.commands import DescribeTokens
+from app.engine.types import StepReport
+from app.inspector.dock_panel import DockPanel
+from app.inspector.excerpt import Height
+from app.inspector.recording import Recording
+from app.inspector.step_chart import StepChart
+from app.inspector.step_legend import StepLegend
+from app.inspector.step_rows import StepRows, StepTable
+from app.inspector.step_words import StepWords, step_words
+from app.look.fonts import small_font, tabular
+from app.look.plain_text import PlainLabel
+
+NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to see its steps here."
+NO_STEP = "No step yet. Send a message, and every step of the batcher becomes a column here."
+
+
+class TimelinePanel(DockPanel):
+    """Shows the chosen step below the columns; while none is chosen, the newest."""
+
+    NAME = "timeline"
+    TITLE = "Batches"
+
+    def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
+        super().__init__(recording, parent)
+        self._asked: set[int] = set()  # tokens whose texts were asked for
+        self._told: tuple[int, bool] | None = None  # what the words are about: which report, chosen or newest
+        self._report: StepReport | None = None
+        self.chart = StepChart(recording, self)
+        self.rows = StepRows(self)
+        self.table = StepTable(self.rows, self)
+        self._head = _line(self)
+        self._times = _line(self, "muted")
+        self._causes = _line(self)
+        self._causes.setWordWrap(True)
+        self._empty = PlainLabel(NO_MODEL, self, "muted")
+        self._make_buttons()
+        self._lay_out()
+        self.setFocusProxy(self.chart)
+        self.chart.step_chosen.connect(self.step_selected)
+        self.chart.step_chosen.connect(self.select_step)
+        self.chart.following_changed.connect(self.follow.setChecked)
+        self.table.clicked.connect(self._on_row_clicked)
+        self.reset()
+
+    def draw(self) -> None:
+        self._pages.setCurrentIndex(1 if len(self.recording.columns) else 0)
+        self.chart.refresh()
+        self._show_step()
+
+    def reset(self) -> None:
+        self._asked.clear()
+        self._told = None
+        self._empty.setText(NO_STEP if self.recording.model else NO_MODEL)
+        self.highlight.setEnabled(False)
+        self.highlight.setChecked(False)
+        self.chart.show_recording(self.recording)
+        if self.isVisible():
+            self.draw()
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        super().set_titles(titles)
+        if self.isVisible():
+            self._show_step()
+
+    def select_sequence(self, seq_id: int) -> None:
+        self.highlight.setText(f"Sequence {seq_id}")
+        self.highlight.setEnabled(True)
+        self.highlight.setChecked(True)
+        self.chart.choose_sequence(seq_id)
+
+    def select_step(self, step: int) -> None:
+        self.chart.choose_step(step)
+        if self.isVisible():
+            self._show_step()
+
+    def save_layout(self) -> QByteArray:
+        return self._splitter.saveState()
+
+    def restore_layout(self, layout: QByteArray) -> None:
+        self._splitter.restoreState(layout)
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 380)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 180)
+
+    # The step below the columns.
+
+    @property
+    def shown_index(self) -> int | None:
+        """Its row in the recording's columns."""
+        columns = self.recording.columns
+        chosen = self.chart.chosen_index
+        return len(columns) - 1 if chosen is None and len(columns) else chosen
+
+    def _show_step(self) -> None:
+        index = self.shown_index
+        if index is None:
+            self.rows.apply(None, {}, {})
+            return
+        number = int(self.recording.columns.figures["number"][index])
+        is_chosen = self.chart.chosen_index is not None
+        if (number, is_chosen) != self._told:
+            self._told = (number, is_chosen)
+            self._report = self.recording.report_at(number)
+            self._tell(step_words(self.recording, index), is_chosen)
+        self.rows.apply(self._report, self.recording.token_texts, self.recording.titles | dict(self.titles))
+        self._ask_for_texts()
+
+    def _tell(self, words: StepWords, is_chosen: bool) -> None:
+        returned = f" · llama_decode returned {self._report.return_code}" if self._report else ""
+        self._head.setText(words.head + returned)
+        self._times.setText(words.all_times)
+        self.chart.setAccessibleDescription(f"{words.head} · {words.all_times}")
+        # Not of the newest step: with every other one the rows below would jump.
+        causes = words.causes if is_chosen else ()
+        self._causes.setText("\n".join(causes))
+        self._causes.setVisible(bool(causes))
+
+    def _ask_for_texts(self) -> None:
+        """Each token once; a recorded file has no engine to ask."""
+        wanted = tuple(one for one in self.rows.unknown_token_ids() if one not in self._asked)
+        if wanted and self.recording.is_live:
+            self._asked.update(wanted)
+            self.commanded.emit(DescribeTokens(wanted))
+
+    @Slot(QModelIndex)
+    def _on_row_clicked(self, index: QModelIndex) -> None:
+        self.sequence_selected.emit(self.rows.seq_at(index.row()))
+
+    # The bar above the columns.
+
+    def _make_buttons(self) -> None:
+        self.heights = QButtonGroup(self)
+        tips = {Height.MILLISECONDS: "How long each decode took", Height.TOKENS: "How many rows it had"}
+        for height_of, tip in tips.items():
+            button = self._button(height_of.value, f"{tip}, as height of the columns", is_checkable=True)
+            button.setChecked(height_of is Height.MILLISECONDS)
+            button.clicked.connect(lambda _checked, height_of=height_of: self.chart.set_height_of(height_of))
+            self.heights.addButton(button)
+        self.zoom_out = self._button("−", "Show more steps (−, or the wheel)")
+        self.zoom_out.clicked.connect(lambda: self.chart.zoom(-1))
+        self.zoom_in = self._button("+", "Show fewer steps (+, or the wheel)")
+        self.zoom_in.clicked.connect(lambda: self.chart.zoom(1))
+        self.highlight = self._button("Sequence", "Fade all other sequences", is_checkable=True)
+        self.highlight.toggled.connect(self._on_highlight_toggled)
+        self.follow = self._button("Follow", "Keep the newest step in view (End)", is_checkable=True)
+        self.follow.setChecked(True)
+        self.follow.clicked.connect(self._on_follow_clicked)
+
+    def _button(self, text: str, tip: str, is_checkable: bool = False) -> QToolButton:
+        button = QToolButton(self)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setCheckable(is_checkable)
+        button.setProperty("kind", "chip")
+        button.setFont(small_font())
+        return button
+
+    @Slot(bool)
+    def _on_highlight_toggled(self, is_highlighted: bool) -> None:
+        seq_id = self.highlight.text().rpartition(" ")[2]
+        self.chart.choose_sequence(int(seq_id) if is_highlighted and seq_id.isdecimal() else None)
+
+    @Slot(bool)
+    def _on_follow_clicked(self, is_following: bool) -> None:
+        """Whoever wants the newest step wants it below the columns, too."""
+        if is_following:
+            self.chart.choose_step(None)
+        self.chart.follow(is_following)
+        self._show_step()
+
+    # The layout.
+
+    def _lay_out(self) -> None:
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setMargin(16)
+        page = QWidget(self)
+        self._pages = QStackedLayout(self)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(page)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, page)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self._upper_part())
+        self._splitter.addWidget(self._lower_part())
+        self._splitter.setStretchFactor(0, 2)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([640, 360])  # shares: the panel has no size yet
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._splitter)
+
+    def _upper_part(self) -> QWidget:
+        part = QWidget(self)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 4, 8, 4)
+        bar.setSpacing(2)
+        for button in self.heights.buttons():
+            bar.addWidget(button)
+        bar.addStretch(1)
+        for button in (self.highlight, self.zoom_out, self.zoom_in, self.follow):
+            bar.addWidget(button)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.chart, 1)
+        column.addWidget(StepLegend(self))
+        return part
+
+    def _lower_part(self) -> QWidget:
+        part = QWidget(self)
+        words = QVBoxLayout()
+        words.setContentsMargins(12, 4, 12, 4)
+        words.setSpacing(2)
+        for line in (self._head, self._times, self._causes):
+            words.addWidget(line)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(words)
+        column.addWidget(self.table, 1)
+        return part
+
+
+def _line(parent: QWidget, tone: str = "") -> PlainLabel:
+    """Its text neither widens a dock nor pushes the columns away."""
+    label = PlainLabel("", parent, tone)
+    label.setFont(tabular(small_font()))
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+    label.setMinimumHeight(label.fontMetrics().height())
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

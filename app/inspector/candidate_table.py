@@ -1,0 +1,144 @@
+"""What could stand at one place of an answer: how likely to the model, and after the samplers. GUI thread."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QHeaderView, QWidget
+
+from app.engine.types import SampledToken, TokenLogprob
+from app.inspector.answer_tokens import chance
+from app.inspector.row_table import LEFT, RIGHT, Index, RowDelegate, RowTable
+from app.inspector.token_text import shown
+from app.look.icons import paint_icon
+from app.look.tokens import current
+
+COLUMNS = ("rank", "token", "id", "before", "after")
+RANK, TOKEN, ID, BEFORE, AFTER = range(len(COLUMNS))
+TIPS = (
+    "Its place among all tokens of the model, by probability",
+    "How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character",
+    "Token id",
+    "How likely it is before the samplers: the softmax of the model's raw logits",
+    "How likely it is after the samplers: penalties, temperature, and all that rules tokens out",
+)
+NUMBERS = (RANK, ID, BEFORE, AFTER)
+WIDEST = {RANK: "100", ID: "999999"}
+RULED_OUT = "ruled out"
+FIGURE_WIDTH = 84
+MARK_ROOM = 18
+BAR_OPACITY = 0.28  # behind a figure, which must stay legible
+_ROOT = QModelIndex()
+
+
+class CandidateModel(QAbstractTableModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.candidates: tuple[TokenLogprob, ...] = ()
+        self._chosen_id: int | None = None
+
+    def apply(self, sampled: SampledToken | None, chosen_id: int | None) -> None:
+        self.beginResetModel()
+        self.candidates = sampled.likeliest if sampled else ()
+        self._chosen_id = chosen_id
+        self.endResetModel()
+
+    @property
+    def chosen_row(self) -> int | None:
+        ids = (row for row, one in enumerate(self.candidates) if one.token_id == self._chosen_id)
+        return next(ids, None)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self.candidates)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        candidate = self.candidates[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._texts(index.row(), candidate)[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return f"Log-probability to the model: {candidate.logprob:.3f}"
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == TOKEN:
+            chosen = ", chosen" if candidate.token_id == self._chosen_id else ""
+            return f"{shown(candidate.text)}{chosen}"
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if section in NUMBERS else LEFT
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS[section]
+        return None
+
+    def _texts(self, row: int, candidate: TokenLogprob) -> tuple[str, ...]:
+        after = chance(candidate.probability) if candidate.probability else RULED_OUT
+        before = chance(math.exp(candidate.logprob))
+        return str(row + 1), shown(candidate.text), str(candidate.token_id), before, after
+
+
+class CandidateTable(RowTable):
+    def __init__(self, candidates: CandidateModel, parent: QWidget) -> None:
+        super().__init__("Candidates", parent)
+        self.setModel(candidates)
+        self.setItemDelegate(_Delegate(self))
+        for column, widest in WIDEST.items():
+            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column]))
+        for column in (BEFORE, AFTER):
+            self.setColumnWidth(column, FIGURE_WIDTH)
+        self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
+
+
+class _Delegate(RowDelegate):
+    """Marks the token that was chosen, and gives each probability a bar."""
+
+    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
+        model = index.model()
+        assert isinstance(model, CandidateModel)
+        candidate = model.candidates[index.row()]
+        if index.column() == TOKEN:
+            if index.row() == model.chosen_row:
+                place = QRectF(rect.left(), rect.center().y() - 6, 13, 13)
+                paint_icon(painter, "check", place, current().accent)
+            return rect.adjusted(MARK_ROOM, 0, 0, 0)
+        if index.column() == BEFORE:
+            _paint_bar(painter, rect, math.exp(candidate.logprob), current().muted)
+        elif index.column() == AFTER:
+            _paint_bar(painter, rect, candidate.probability, current().accent)
+        return rect
+
+    def is_number(self, column: int) -> bool:
+        return column in NUMBERS
+
+    def is_muted(self, index: Index) -> bool:
+        model = index.model()
+        assert isinstance(model, CandidateModel)
+        is_ruled_out = not model.candidates[index.row()].probability
+        return is_ruled_out or index.column() in (RANK, ID)
+
+
+def _paint_bar(painter: QPainter, rect: QRect, share: float, colour: str) -> None:
+    """Behind the figure, from the left."""
+    room = QRectF(rect).adjusted(-3, 4, 3, -4)
+    if share * room.width() < 1:
+        return
+    fill = QColor(colour)
+    fill.setAlphaF(BAR_OPACITY)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(fill)
+    painter.drawRoundedRect(
+        QRectF(room.left(), room.top(), room.width() * min(1.0, share), room.height()), 2, 2
+    )
+    painter.restore()

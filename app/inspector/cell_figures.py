@@ -1,0 +1,105 @@
+"""What a map of the KV cells says in figures and words. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.engine.types import CellMap, ModelInfo, StepReport
+from app.inspector.cell_picture import owners_of
+from app.inspector.token_text import shown
+from app.look.figures import count
+
+CLOSED = "closed chat"
+
+
+@dataclass(frozen=True, slots=True)
+class CellFigures:
+    """`num_in_reach` cells are there up to the highest used one. The free ones among them are in gaps."""
+
+    num_total: int
+    num_used: int
+    num_shared: int
+    num_in_reach: int
+    num_gaps: int
+    high_water: int
+
+    @property
+    def num_free(self) -> int:
+        return self.num_total - self.num_used
+
+    @property
+    def fragmentation(self) -> float:
+        """The share of free cells among those up to the highest used one."""
+        return 1 - self.num_used / self.num_in_reach if self.num_in_reach else 0.0
+
+    @property
+    def shared_ratio(self) -> float:
+        """The share of shared cells among the used ones."""
+        return self.num_shared / self.num_used if self.num_used else 0.0
+
+
+def figures_of(cells: CellMap, num_shared: int, num_streams: int) -> CellFigures:
+    """Each stream has cells of its own, and a highest used one of its own."""
+    is_free = (cells.pos < 0).reshape(num_streams, -1)
+    reach = is_free.shape[1] - is_free[:, ::-1].argmin(axis=1)
+    reach[is_free.all(axis=1)] = 0
+    num_used = int(is_free.size - np.count_nonzero(is_free))
+    begins = np.count_nonzero(is_free[:, 1:] & ~is_free[:, :-1]) + np.count_nonzero(is_free[:, 0])
+    num_tails = np.count_nonzero(reach < is_free.shape[1])  # free cells behind are no gap
+    return CellFigures(
+        num_total=is_free.size,
+        num_used=num_used,
+        num_shared=num_shared,
+        num_in_reach=int(reach.sum()),
+        num_gaps=int(begins - num_tails),
+        high_water=cells.high_water,
+    )
+
+
+def figures_text(figures: CellFigures) -> str:
+    gaps = "1 gap" if figures.num_gaps == 1 else f"{count(figures.num_gaps)} gaps"
+    return " · ".join(
+        (
+            f"{count(figures.num_used)} cells used",
+            f"{count(figures.num_free)} free of {count(figures.num_total)}",
+            f"{count(figures.num_shared)} shared ({figures.shared_ratio:.0%} of used)",
+            f"fragmentation {figures.fragmentation:.0%} ({gaps})",
+            f"high water {count(figures.high_water)}",
+        )
+    )
+
+
+def cell_text(
+    cells: CellMap,
+    index: int,
+    token_texts: Mapping[int, bytes],
+    titles: Mapping[int, str],
+) -> str:
+    """One cell in words. `titles` are those of the sequences' tabs by seq_id."""
+    if cells.pos[index] < 0:
+        return f"cell {count(index)} · free"
+    token_id = int(cells.token_ids[index])
+    text = token_texts.get(token_id)
+    token = f"token {token_id}" + (f" “{shown(text)}”" if text is not None else "")
+    owners = ", ".join(sequence_text(seq_id, titles) for seq_id in owners_of(cells, index))
+    return f"cell {count(index)} · position {count(int(cells.pos[index]))} · {token} · {owners}"
+
+
+def sequence_text(seq_id: int, titles: Mapping[int, str]) -> str:
+    return f"seq {seq_id} {titles.get(seq_id, '')}".strip()
+
+
+def sequence_titles(report: StepReport, titles: Mapping[str, str]) -> dict[int, str]:
+    """By seq_id, of the sequences that hold cells."""
+    return {
+        slot.seq_id: titles.get(slot.chat_id, CLOSED) if slot.chat_id else ""
+        for slot in report.slots
+        if slot.num_cells
+    }
+
+
+def num_streams(model: ModelInfo) -> int:
+    return 1 if model.is_unified else model.n_seq_max

@@ -1,0 +1,337 @@
+"""The KV cells to look at: squares in order of their index, with a cell that is pointed at. GUI thread."""
+
+from __future__ import annotations
+
+from math import ceil, log2
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from app.engine.types import CellMap
+from app.inspector.cell_picture import NO_SEQUENCE, SIDES, CellLayout, CellPicture
+from app.look.figures import count
+from app.look.fonts import small_font, tabular
+from app.look.tokens import Tokens, current
+
+NO_CELL = -1
+MARGIN = 8
+LABEL_SPACE = 6  # between an index and its row
+WHEEL_STEP = 120
+VERY_FAR = 2**31
+
+# By how many cells, rows and pages each key moves on.
+_MOVES = {
+    Qt.Key.Key_Left: (-1, 0, 0),
+    Qt.Key.Key_Right: (1, 0, 0),
+    Qt.Key.Key_Up: (0, -1, 0),
+    Qt.Key.Key_Down: (0, 1, 0),
+    Qt.Key.Key_PageUp: (0, 0, -1),
+    Qt.Key.Key_PageDown: (0, 0, 1),
+    Qt.Key.Key_Home: (-VERY_FAR, 0, 0),
+    Qt.Key.Key_End: (VERY_FAR, 0, 0),
+}
+
+
+class CellGrid(QAbstractScrollArea):
+    """Ctrl and the wheel, or + and -, zoom; 0 fits all cells in again. Arrows move from cell to cell."""
+
+    pointed = Signal(int)  # index of the cell under the mouse or the keys; NO_CELL for none
+    chosen = Signal(int)  # index of the cell that was clicked, or Enter was pressed on
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._picture = CellPicture()
+        self._cells: CellMap | None = None
+        self._chosen_seq = NO_SEQUENCE
+        self._side: int | None = None  # device pixels; None: as large as fits
+        self._current = NO_CELL  # of the keys
+        self._hovered = NO_CELL
+        self._gutter = 0  # logical pixels on the left, for indices
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFont(tabular(small_font()))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("KV cells")
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+    # What is shown.
+
+    def apply(self, cells: CellMap | None) -> None:
+        """Draws only rows in which a cell has another owner than before."""
+        is_resized = (len(cells.pos) if cells else 0) != self._picture.layout.num_cells
+        self._cells = cells
+        if is_resized:
+            self._side = None
+            self._current = self._hovered = NO_CELL
+            self._lay_out()
+        for start, end in self._picture.apply(cells, self._chosen_seq):
+            self.viewport().update(self._rows_rect(start, end))
+
+    def choose(self, seq_id: int) -> None:
+        """Show what this sequence holds, and everything else dimmed."""
+        if seq_id != self._chosen_seq:
+            self._chosen_seq = seq_id
+            if self.isVisible():
+                self.apply(self._cells)
+
+    @property
+    def chosen_seq(self) -> int:
+        return self._chosen_seq
+
+    @property
+    def num_shared(self) -> int:
+        return self._picture.num_shared
+
+    @property
+    def pointed_cell(self) -> int:
+        return self._hovered if self._hovered != NO_CELL else self._current
+
+    @property
+    def layout_of_cells(self) -> CellLayout:
+        return self._picture.layout
+
+    def cell_rect(self, index: int) -> QRectF:
+        """Where this cell is, in the viewport."""
+        row, column = divmod(index, self._picture.layout.num_columns)
+        side = self._picture.layout.side / self.devicePixelRatioF()
+        return QRectF(self._gutter + column * side, MARGIN + (row - self._first_row) * side, side, side)
+
+    def cell_at(self, place: QPointF) -> int:
+        layout = self._picture.layout
+        side = layout.side / self.devicePixelRatioF()
+        column = (place.x() - self._gutter) // side
+        row = (place.y() - MARGIN) // side + self._first_row
+        index = int(row * layout.num_columns + column)
+        is_inside = 0 <= column < layout.num_columns and self._first_row <= row
+        return index if is_inside and index < layout.num_cells else NO_CELL
+
+    # Size and place.
+
+    def zoom(self, steps: int, anchor: int = NO_CELL) -> None:
+        """Larger or smaller squares; the anchor stays where it is."""
+        if not self._picture.layout.num_cells:
+            return
+        ratio, side = self.devicePixelRatioF(), self._picture.layout.side
+        sides = [round(one * ratio) for one in SIDES]
+        others = (
+            [one for one in sides if one > side] if steps > 0 else [one for one in sides if one < side][::-1]
+        )
+        if not others:
+            return
+        anchor = anchor if anchor != NO_CELL else max(self.pointed_cell, 0)
+        top = self.cell_rect(anchor).top() - MARGIN
+        self._side = others[0]
+        self._lay_out()
+        row = anchor // self._picture.layout.num_columns
+        self.verticalScrollBar().setValue(row - round(top * ratio / self._picture.layout.side))
+
+    def fit(self) -> None:
+        """All cells, as large as there is room for."""
+        self._side = None
+        self._lay_out()
+
+    def sizeHint(self) -> QSize:
+        return QSize(480, 240)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, 60)
+
+    @property
+    def _first_row(self) -> int:
+        return self._picture.first_row
+
+    @property
+    def _num_whole_rows(self) -> int:
+        """That can be seen at once."""
+        height = int((self.viewport().height() - 2 * MARGIN) * self.devicePixelRatioF())
+        return max(height // self._picture.layout.side, 1)
+
+    def _lay_out(self) -> None:
+        num_cells = len(self._cells.pos) if self._cells else 0
+        ratio = self.devicePixelRatioF()
+        self._gutter = (
+            MARGIN + LABEL_SPACE + self.fontMetrics().horizontalAdvance(count(max(num_cells - 1, 0)))
+        )
+        width = int((self.viewport().width() - self._gutter - MARGIN) * ratio)
+        height = int((self.viewport().height() - 2 * MARGIN) * ratio)
+        if self._side:
+            layout = CellLayout.of(num_cells, max(width, 1), self._side)
+        else:
+            layout = CellLayout.fitting(num_cells, max(width, 1), height)
+        self._picture.place(layout, self._first_row, 0, current())  # `_num_whole_rows` needs it
+        bar = self.verticalScrollBar()
+        bar.setRange(0, max(layout.num_rows - self._num_whole_rows, 0))
+        bar.setPageStep(self._num_whole_rows)
+        self._redraw()
+
+    def _redraw(self) -> None:
+        layout = self._picture.layout
+        height = self.viewport().height() * self.devicePixelRatioF()
+        first_row = self.verticalScrollBar().value()
+        self._picture.place(layout, first_row, ceil(height / layout.side), current())
+        self._picture.image.setDevicePixelRatio(self.devicePixelRatioF())
+        self.viewport().update()
+
+    def _rows_rect(self, start: int, end: int) -> QRect:
+        """Rows start … end - 1, in the viewport."""
+        side = self._picture.layout.side / self.devicePixelRatioF()
+        top = MARGIN + (start - self._first_row) * side
+        width = self.viewport().width() - self._gutter
+        return QRectF(self._gutter, top, width, (end - start) * side).toAlignedRect()
+
+    # Painting.
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), QColor(tokens.surface))
+        if not self._picture.layout.num_cells:
+            return
+        painter.drawImage(QPointF(self._gutter, MARGIN), self._picture.image)
+        self._paint_end(painter, tokens)
+        if event.rect().left() < self._gutter:
+            self._paint_indices(painter, tokens)
+        if self.hasFocus() and self._current != NO_CELL:
+            self._paint_frame(painter, self._current, 2.0, tokens)
+        if self._hovered != NO_CELL:
+            self._paint_frame(painter, self._hovered, 1.0, tokens)
+
+    def _paint_end(self, painter: QPainter, tokens: Tokens) -> None:
+        """Behind the last cell its row is no page any more. A line runs around all cells."""
+        layout = self._picture.layout
+        first, last = self.cell_rect(0), self.cell_rect(layout.num_cells - 1)
+        right = self._gutter + layout.num_columns * last.width()
+        painter.fillRect(
+            QRectF(last.right(), last.top(), right - last.right(), last.height()), tokens.surface
+        )
+        corners = [first.topLeft(), QPointF(right, first.top()), QPointF(right, last.top())]
+        corners += [last.topRight(), last.bottomRight(), QPointF(self._gutter, last.bottom())]
+        painter.setPen(QColor(tokens.hairline))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPolygon(corners)
+
+    def _paint_indices(self, painter: QPainter, tokens: Tokens) -> None:
+        """At the left of some rows, the index of their first cell."""
+        layout = self._picture.layout
+        side = layout.side / self.devicePixelRatioF()
+        line = self.fontMetrics().height()
+        step = 2 ** max(ceil(log2(2 * line / side)), 0)
+        painter.setPen(QColor(tokens.muted))
+        first = -(-self._first_row // step) * step
+        for row in range(first, layout.num_rows, step):
+            top = MARGIN + (row - self._first_row) * side
+            if top > self.viewport().height():
+                return
+            place = QRectF(0, top + min(side, line) / 2 - line / 2, self._gutter - LABEL_SPACE, line)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight, count(row * layout.num_columns))
+
+    def _paint_frame(self, painter: QPainter, index: int, width: float, tokens: Tokens) -> None:
+        """Around a cell, however small that is, in the colour of text on a rim of the page."""
+        rect = self.cell_rect(index).adjusted(-width, -width, width, width)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for colour, pen_width in ((tokens.window, width + 2), (tokens.text, width)):
+            painter.setPen(QPen(QColor(colour), pen_width, j=Qt.PenJoinStyle.MiterJoin))
+            painter.drawRect(rect)
+
+    def _frame_rect(self, index: int) -> QRect:
+        return self.cell_rect(index).toAlignedRect().adjusted(-5, -5, 5, 5)
+
+    # Events.
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.DevicePixelRatioChange):
+            self._lay_out()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def scrollContentsBy(self, _dx: int, _dy: int) -> None:
+        self._redraw()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            if event.angleDelta().y():
+                self.zoom(1 if event.angleDelta().y() > 0 else -1, self.cell_at(event.position()))
+            event.accept()
+            return
+        lines = -event.angleDelta().y() / WHEEL_STEP * max(self._num_whole_rows // 8, 1)
+        self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(lines))
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(self.cell_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._hover(NO_CELL)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self.cell_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and index != NO_CELL:
+            self._move_to(index)
+            self.chosen.emit(index)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if key in _MOVES and self._picture.layout.num_cells:
+            self._move_by(*_MOVES[key])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current != NO_CELL:
+            self.chosen.emit(self._current)
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self.zoom(1)
+        elif key == Qt.Key.Key_Minus:
+            self.zoom(-1)
+        elif key == Qt.Key.Key_0:
+            self.fit()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def _hover(self, index: int) -> None:
+        if index != self._hovered:
+            former, self._hovered = self._hovered, index
+            self._tell(former, index)
+
+    def _move_by(self, num_cells: int, num_rows: int, num_pages: int) -> None:
+        """From the current cell, or to the first one if there is none yet."""
+        layout = self._picture.layout
+        num_cells += (num_rows + num_pages * self._num_whole_rows) * layout.num_columns
+        index = self._current + num_cells if self._current != NO_CELL else 0
+        self._hovered = NO_CELL
+        self._move_to(min(max(index, 0), layout.num_cells - 1))
+
+    def _move_to(self, index: int) -> None:
+        former, self._current = self._current, index
+        row, bar = index // self._picture.layout.num_columns, self.verticalScrollBar()
+        if row < bar.value():
+            bar.setValue(row)
+        elif row >= bar.value() + self._num_whole_rows:
+            bar.setValue(row - self._num_whole_rows + 1)
+        self._tell(former, index)
+
+    def _tell(self, former: int, index: int) -> None:
+        for one in (former, index):
+            if one != NO_CELL:
+                self.viewport().update(self._frame_rect(one))
+        self.pointed.emit(self.pointed_cell)

@@ -1,0 +1,112 @@
+"""What the colours of the KV map mean: free, shared, each sequence by number and title. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.inspector.cell_figures import sequence_text
+from app.inspector.cell_picture import NO_SEQUENCE
+from app.look.fonts import small_font
+from app.look.sequence_colours import colour_of
+from app.look.tokens import Tokens, current
+
+LINE = 20
+SWATCH = 11
+SPACE = 14
+MARGIN = 8
+MAX_LINES = 3
+MAX_TEXT_WIDTH = 160
+FREE, SHARED = "free", "shared"
+
+
+class CellLegend(QWidget):
+    """As many of the sequences as fit into three lines."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._entries: list[tuple[str, int]] = []  # name, seq_id
+        self._most_lines = 1
+        self._placed: list[QRectF] = []
+        self._placed_for = 0  # this width
+        self._chosen = NO_SEQUENCE
+        self.setFont(small_font())
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setAccessibleName("Legend")
+        self.apply({}, NO_SEQUENCE)
+
+    def apply(self, titles: Mapping[int, str], chosen: int) -> None:
+        names = [(FREE, NO_SEQUENCE), (SHARED, NO_SEQUENCE)]
+        entries = names + [(sequence_text(seq_id, titles), seq_id) for seq_id in sorted(titles)]
+        if (entries, chosen) == (self._entries, self._chosen):
+            return
+        if entries != self._entries:
+            self._placed_for = 0
+        self._entries, self._chosen = entries, chosen
+        self.setAccessibleDescription(", ".join(name for name, _ in entries))
+        if self.heightForWidth(self.width()) > self.height():
+            self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, self.heightForWidth(max(self.width(), 240)))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """It never gets lower again, so that the map above it stays where it is."""
+        self._most_lines = max(self._most_lines, int(self._places(width)[-1].bottom()) // LINE)
+        return self._most_lines * LINE + 4
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        metrics = painter.fontMetrics()
+        places = self._places(self.width())
+        for (name, seq_id), place in zip(self._entries, places, strict=False):
+            swatch = QRectF(place.left(), place.center().y() - SWATCH / 2, SWATCH, SWATCH)
+            _paint_swatch(painter, swatch, name, seq_id, tokens)
+            is_dimmed = NO_SEQUENCE != self._chosen != seq_id
+            painter.setPen(QColor(tokens.muted if is_dimmed else tokens.text))
+            text = place.adjusted(SWATCH + 5, 0, 0, 0)
+            if text.width() >= MAX_TEXT_WIDTH:
+                name = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, MAX_TEXT_WIDTH)
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, name)
+
+    def _places(self, width: int) -> list[QRectF]:
+        """One for each entry that fits."""
+        if width != self._placed_for:
+            self._placed, self._placed_for = self._place(width), width
+        return self._placed
+
+    def _place(self, width: int) -> list[QRectF]:
+        metrics = self.fontMetrics()
+        places = []
+        x, y = float(MARGIN), 0.0
+        for name, _ in self._entries:
+            needed = SWATCH + 5 + min(metrics.horizontalAdvance(name), MAX_TEXT_WIDTH)
+            if x > MARGIN and x + needed > width - MARGIN:
+                x, y = float(MARGIN), y + LINE
+            if y >= MAX_LINES * LINE:
+                break
+            places.append(QRectF(x, y, needed, LINE))
+            x += needed + SPACE
+        return places
+
+
+def _paint_swatch(painter: QPainter, rect: QRectF, name: str, seq_id: int, tokens: Tokens) -> None:
+    if seq_id != NO_SEQUENCE:
+        painter.fillRect(rect, colour_of(seq_id))
+        return
+    painter.fillRect(rect, QColor(tokens.window))
+    if name == SHARED:
+        painter.fillRect(rect, QBrush(QColor(tokens.text), Qt.BrushStyle.BDiagPattern))
+    painter.setPen(QColor(tokens.muted))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(rect)

@@ -1,0 +1,105 @@
+"""Whether the library's books of the cells agree with ours, and since when that is known. GUI thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from app.engine.types import CellCheck
+from app.look.figures import count
+from app.look.fonts import small_font, tabular
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel, as_tooltip
+from app.look.tokens import current
+
+ICON = QSize(15, 15)
+
+
+def evidence_text(disagreement: CellCheck) -> str:
+    return f"step {disagreement.step}, {disagreement.num_cells} cells compared: {disagreement.difference}"
+
+
+def check_text(last: CellCheck | None, disagreement: CellCheck | None) -> str:
+    """A disagreement stays, whatever later checks say."""
+    if disagreement:
+        return f"Disagreed with the library at step {count(disagreement.step)}"
+    if last is None:
+        return "Not yet compared with the library"
+    if not last.can_compare:
+        return (
+            f"Positions agree with the library, step {count(last.step)}; this model's cells cannot be listed"
+        )
+    return f"Agrees with the library: {count(last.num_cells)} cells, step {count(last.step)}"
+
+
+class CheckBadge(QWidget):
+    """An icon, a sentence, a button to ask the library now; and if there is evidence, one to copy it."""
+
+    check_requested = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._last: CellCheck | None = None
+        self._disagreement: CellCheck | None = None
+        self._icon = QLabel(self)
+        self._words = PlainLabel(parent=self, tone="muted")
+        self._words.setFont(tabular(small_font()))
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.copy = self._button("Copy evidence", "Copy what differs")
+        self.copy.clicked.connect(self._copy_evidence)
+        self.check = self._button("Check now", "Compare every cell with the library's own books now")
+        self.check.clicked.connect(self.check_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 2, 8, 2)
+        row.setSpacing(6)
+        row.addWidget(self._icon)
+        row.addWidget(self._words, 1)
+        row.addWidget(self.copy)
+        row.addWidget(self.check)
+        self._show()
+
+    @property
+    def text(self) -> str:
+        return self._words.text()
+
+    def set_live(self, is_live: bool) -> None:
+        """Nobody can be asked about what is over."""
+        self.check.setEnabled(is_live)
+
+    def apply(self, last: CellCheck | None, disagreement: CellCheck | None) -> None:
+        if (last, disagreement) != (self._last, self._disagreement):
+            self._last, self._disagreement = last, disagreement
+            self._show()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._show()
+
+    def _show(self) -> None:
+        text = check_text(self._last, self._disagreement)
+        name, colour = self._look()
+        self._words.setText(text)
+        self._words.setToolTip(as_tooltip(evidence_text(self._disagreement) if self._disagreement else text))
+        self._words.set_tone("danger" if self._disagreement else "muted")
+        self._icon.setPixmap(icon(name, colour).pixmap(ICON))
+        self.copy.setVisible(self._disagreement is not None)
+
+    def _look(self) -> tuple[str, str]:
+        tokens = current()
+        if self._disagreement:
+            return "triangle-alert", tokens.danger
+        return ("circle-check", tokens.ok) if self._last else ("info", tokens.muted)
+
+    def _copy_evidence(self) -> None:
+        if self._disagreement:
+            QGuiApplication.clipboard().setText(evidence_text(self._disagreement))
+
+    def _button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setProperty("kind", "quiet")
+        button.setProperty("place", "bar")
+        button.setFont(small_font())
+        button.setToolTip(tip)
+        return button

@@ -1,0 +1,84 @@
+"""One of several choices, as a button that tells which and opens the list of them. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from app.look.fonts import small_font
+from app.look.plain_text import as_tab_text
+
+MAX_CHARS = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    value: object
+    label: str
+
+
+class ChoiceButton(QToolButton):
+    """Keeps what was chosen for as long as it can be chosen, else takes the first."""
+
+    changed = Signal()
+    picked = Signal()  # by the user
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._choices: tuple[Choice, ...] = ()
+        self._chosen: Choice | None = None
+        self._menu = QMenu(self)
+        self._group = QActionGroup(self)
+        self.setMenu(self._menu)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setAccessibleName(name)
+        self.setProperty("kind", "choice")
+        self.setFont(small_font())
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    @property
+    def value(self) -> object:
+        return self._chosen.value if self._chosen else None
+
+    @property
+    def label(self) -> str:
+        """What was chosen, in words."""
+        return self._chosen.label if self._chosen else ""
+
+    @property
+    def menu_of_choices(self) -> QMenu:
+        return self._menu
+
+    def set_choices(self, choices: Sequence[Choice]) -> None:
+        if tuple(choices) == self._choices:
+            return
+        self._choices = tuple(choices)
+        self._menu.clear()
+        for choice in choices:
+            action = self._group.addAction(self._menu.addAction(as_tab_text(choice.label)))
+            action.setCheckable(True)
+            action.setData(choice.value)
+            action.triggered.connect(lambda _checked=False, value=choice.value: self._pick(value))
+        self.choose(self.value)
+
+    def _pick(self, value: object) -> None:
+        self.choose(value)
+        self.picked.emit()
+
+    def choose(self, value: object) -> None:
+        first = self._choices[0] if self._choices else None
+        chosen = next((choice for choice in self._choices if choice.value == value), first)
+        is_another = chosen is None or self._chosen is None or chosen.value != self._chosen.value
+        self._chosen = chosen
+        label = self.label if len(self.label) <= MAX_CHARS else f"{self.label[: MAX_CHARS - 1]}…"
+        self.setText(as_tab_text(label))
+        self.setAccessibleName(f"{self._name}: {self.label}")
+        for action in self._menu.actions():
+            action.setChecked(chosen is not None and action.data() == chosen.value)
+        if is_another:
+            self.changed.emit()

@@ -1,0 +1,312 @@
+"""The inspector: panels in docks of the main window, and the one pulse that draws those that can be seen.
+
+Keeps every report, draws at most ten times a second, and asks nothing of a panel nobody sees. GUI thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
+
+from app.engine.commands import Command, WatchCells
+from app.engine.types import ModelInfo, StepReport
+from app.inspector.dock_panel import DockPanel
+from app.inspector.panel_dock import PanelDock
+from app.inspector.recording import Recording
+from app.inspector.recording_files import RecordingFiles
+
+PERIOD_MS = 100
+WIDTH = 600
+STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not restored
+
+# From top to bottom, each with its share of the height. The panels of a row are tabs, the first in front.
+Rows = tuple[tuple[int, tuple[type[DockPanel], ...]], ...]
+
+
+class InspectorDocks(QObject):
+    chat_activated = Signal(str)  # chat_id: show its tab
+    commanded = Signal(object)  # Command
+    stop_requested = Signal(str)  # request_id
+    fork_requested = Signal(str)  # chat_id
+
+    def __init__(self, window: QMainWindow, rows: Rows) -> None:
+        super().__init__(window)
+        self.recording = Recording()  # the live one: it goes on also while a file is looked at
+        self.files = RecordingFiles(self.recording, window)
+        self.files.opened.connect(self.show_recording)
+        self._titles: Mapping[str, str] = {}
+        self._window = window
+        self._rows = rows
+        self._docks = {kind.NAME: self._new_dock(kind) for _, kinds in rows for kind in kinds}
+        self._former: QByteArray | None = None  # the arrangement, while the whole inspector is hidden
+        self._has_news = False
+        self._is_selecting = False
+        self._pulse = QTimer(self, interval=PERIOD_MS)
+        self._pulse.timeout.connect(self._on_pulse)
+        self._settling = QTimer(self, singleShot=True, interval=0)
+        self._settling.timeout.connect(self._settle)
+        self.toggle = self._new_toggle()
+        self._reset = QAction("&Reset layout", self)
+        self._reset.setStatusTip("Put all panels where they were at first")
+        self._reset.triggered.connect(self.reset_layout)
+        self._tear_off = QAction("&Tear off panel", self)
+        self._tear_off.setStatusTip("Make the panel with the focus a window of its own, or put it back")
+        self._tear_off.triggered.connect(self._tear_off_focused)
+        window.setDockNestingEnabled(True)
+        window.setAnimated(False)
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.reset_layout()
+
+    @property
+    def panels(self) -> tuple[DockPanel, ...]:
+        return tuple(dock.panel for dock in self._docks.values())
+
+    def panel(self, name: str) -> DockPanel:
+        return self._docks[name].panel
+
+    def dock(self, name: str) -> PanelDock:
+        return self._docks[name]
+
+    # What the window tells.
+
+    def set_model(self, model: ModelInfo | None) -> None:
+        """A new model is a new context: what was seen of the old one goes."""
+        self.recording.start(model)
+        if not self.shown.is_live:
+            return
+        for panel in self.panels:
+            panel.reset()
+        self._draw()
+
+    def note_engine_gone(self) -> None:
+        """What was seen of it stays: it tells why."""
+        self.recording.is_over = True
+        if self.shown.is_live:
+            self._draw()
+
+    def append(self, reports: Iterable[StepReport]) -> None:
+        """Cheap: drawing waits for the pulse."""
+        self.recording.append(reports)
+        if not self.shown.is_live:
+            return
+        if self._pulse.isActive():
+            self._has_news = True
+        else:
+            self._draw()
+            self._pulse.start()
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        self.recording.note_titles(titles)
+        self._titles = titles
+        if self.shown.is_live:
+            for panel in self.panels:
+                panel.set_titles(titles)
+
+    def set_tabs(self, chat_ids: Collection[str]) -> None:
+        """The chats that have a tab, and so can be shown and forked."""
+        for panel in self.panels:
+            panel.tabs = chat_ids
+
+    # Recorded files.
+
+    @property
+    def shown(self) -> Recording:
+        """What the panels show: the live recording, or one from a file."""
+        return self.files.recording
+
+    @Slot(object)
+    def show_recording(self, recording: Recording) -> None:
+        self.files.recording = recording
+        for dock in self._docks.values():
+            dock.panel.show_recording(recording)
+            dock.panel.set_titles(self._titles if recording.is_live else recording.titles)
+            dock.banner.show_name(recording.name)
+
+    @Slot()
+    def show_live(self) -> None:
+        self.show_recording(self.recording)
+
+    # The arrangement.
+
+    @property
+    def is_shown(self) -> bool:
+        return any(not dock.isHidden() for dock in self._docks.values())
+
+    def set_shown(self, is_shown: bool) -> None:
+        """Hide all panels, or bring the former arrangement back."""
+        if is_shown == self.is_shown:
+            return
+        if not is_shown:
+            self._former = self._window.saveState(STATE_VERSION)
+            for dock in self._docks.values():
+                dock.hide()
+        elif self._former is None or not self._window.restoreState(self._former, STATE_VERSION):
+            self.reset_layout()
+
+    def show_panel(self, name: str) -> None:
+        """Bring this panel to the front and give it the keyboard."""
+        self.set_shown(True)
+        self._docks[name].show()
+        self._docks[name].raise_()
+        self.panel(name).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def reset_layout(self) -> None:
+        for dock in self._docks.values():
+            dock.setFloating(False)
+            self._window.removeDockWidget(dock)
+        fronts = [self._add_row([self._docks[kind.NAME] for kind in kinds]) for _, kinds in self._rows]
+        for dock in self._docks.values():
+            dock.show()
+        for front in fronts:
+            front.raise_()
+        heights = [share * self._window.height() // 10 for share, _ in self._rows]
+        self._window.resizeDocks(fronts, heights, Qt.Orientation.Vertical)
+        self._window.resizeDocks(fronts[:1], [WIDTH], Qt.Orientation.Horizontal)
+
+    def saved_state(self) -> tuple[QByteArray, bool]:
+        """The arrangement, and whether it is shown."""
+        if self._former and not self.is_shown:
+            return self._former, False
+        return self._window.saveState(STATE_VERSION), self.is_shown
+
+    def restore_state(self, arrangement: QByteArray, is_shown: bool) -> None:
+        """An arrangement of another version leaves the usual one."""
+        self._window.restoreState(arrangement, STATE_VERSION)
+        self.set_shown(is_shown)
+
+    def menu(self, parent: QWidget) -> QMenu:
+        """One toggle for the whole, one for each panel, and the way back to the beginning."""
+        menu = QMenu("I&nspector", parent)
+        menu.addAction(self.toggle)
+        menu.addSeparator()
+        menu.addActions([dock.toggleViewAction() for dock in self._docks.values()])
+        menu.addSeparator()
+        menu.addActions([self._tear_off, self._reset])
+        menu.addSeparator()
+        menu.addActions([self.files.open_action, self.files.export_action])
+        return menu
+
+    def popup_menu(self, place: QPoint) -> bool:
+        """What can be done with the panel whose title or tab is at this place of the screen, if one is."""
+        dock = next((dock for dock in self._docks.values() if self._is_titled_at(dock, place)), None)
+        if dock is None:
+            return False
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        tear_off = menu.addAction("&Put back" if dock.isFloating() else "&Tear off")
+        tear_off.triggered.connect(lambda: dock.setFloating(not dock.isFloating()))
+        menu.addAction("&Close panel").triggered.connect(dock.close)
+        menu.addSeparator()
+        menu.addAction(self._reset)
+        menu.popup(place)
+        return True
+
+    # Docks.
+
+    def _new_dock(self, kind: type[DockPanel]) -> PanelDock:
+        panel = kind(self.recording)
+        dock = PanelDock(panel, self._window)
+        for changed in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
+            changed.connect(self._on_arranged)
+        panel.chat_activated.connect(self.chat_activated)
+        panel.commanded.connect(self._on_commanded)
+        dock.banner.back_requested.connect(self.show_live)
+        panel.stop_requested.connect(self.stop_requested)
+        panel.fork_requested.connect(self.fork_requested)
+        panel.sequence_selected.connect(self._on_sequence_selected)
+        panel.step_selected.connect(self._on_step_selected)
+        return dock
+
+    @Slot(object)
+    def _on_commanded(self, command: Command) -> None:
+        """What was recorded cannot be changed any more, and must not be taken for what runs now."""
+        if self.shown.is_live or isinstance(command, WatchCells):  # that is about who looks, not about what
+            self.commanded.emit(command)
+
+    def _add_row(self, docks: list[PanelDock]) -> PanelDock:
+        """Below what is there; the first is returned."""
+        self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, docks[0])
+        for dock in docks[1:]:
+            self._window.tabifyDockWidget(docks[0], dock)
+        return docks[0]
+
+    def _new_toggle(self) -> QAction:
+        action = QAction("&Inspector", self)
+        action.setCheckable(True)
+        action.setShortcut("F12")
+        action.setStatusTip("Show or hide all panels of the inspector")
+        action.triggered.connect(self.set_shown)
+        return action
+
+    def _tear_off_focused(self) -> None:
+        focused = QApplication.focusWidget()
+        for dock in self._docks.values():
+            if focused and dock.isAncestorOf(focused):
+                dock.setFloating(not dock.isFloating())
+                dock.activateWindow()
+                dock.panel.setFocus()
+
+    def _is_titled_at(self, dock: PanelDock, place: QPoint) -> bool:
+        if dock.title.isVisible() and dock.title.rect().contains(dock.title.mapFromGlobal(place)):
+            return True
+        return any(
+            bar.isVisible() and bar.tabText(bar.tabAt(bar.mapFromGlobal(place))) == dock.windowTitle()
+            for bar in self._tab_bars()
+        )
+
+    def _tab_bars(self) -> list[QTabBar]:
+        return self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+
+    @Slot()
+    def _on_arranged(self) -> None:
+        """Soon after: while Qt moves docks about, it is not yet to be seen who shares a place."""
+        self._settling.start()
+
+    @Slot()
+    def _settle(self) -> None:
+        for dock in self._docks.values():
+            if dock.isFloating():  # Qt is silent about one that was behind a tab when it was torn off
+                dock.panel.setVisible(dock.isVisible())
+            others = self._window.tabifiedDockWidgets(dock)
+            is_on_tab = not dock.isFloating() and any(not other.isHidden() for other in others)
+            dock.title.set_on_tab(is_on_tab)
+        for bar in self._tab_bars():
+            bar.setDrawBase(False)
+            bar.setExpanding(False)
+            bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            bar.setAccessibleName("Panels")
+        self.toggle.setChecked(self.is_shown)
+
+    # Drawing.
+
+    @Slot()
+    def _on_pulse(self) -> None:
+        if self._has_news:
+            self._draw()
+        else:
+            self._pulse.stop()
+
+    def _draw(self) -> None:
+        self._has_news = False
+        for panel in self.panels:
+            if panel.isVisible() and not panel.window().isMinimized():
+                panel.draw()
+
+    @Slot(int)
+    def _on_sequence_selected(self, seq_id: int) -> None:
+        if not self._is_selecting:
+            self._is_selecting = True  # a panel may say so in turn
+            for panel in self.panels:
+                panel.select_sequence(seq_id)
+            self._is_selecting = False
+
+    @Slot(int)
+    def _on_step_selected(self, step: int) -> None:
+        if not self._is_selecting:
+            self._is_selecting = True
+            for panel in self.panels:
+                panel.select_step(step)
+            self._is_selecting = False

@@ -1,0 +1,166 @@
+"""The events as lines of a table: bounded, filtered, and as text or JSON to take along. GUI thread."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+
+from app.engine.types import Event, EventKind
+from app.inspector.logbook import MAX_EVENTS, Entry, Journal
+from app.inspector.row_table import Index
+from app.look.figures import count
+from app.look.plain_text import as_tooltip
+
+COLUMNS = ("step", "time", "kind", "seq", "tab", "what happened")
+STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))
+TRIM = 500  # lines go in lots of so many, so that not every new one costs a removal
+_ROOT = QModelIndex()
+
+EventEntry = Entry[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """What is shown. `seq_id` None stands for all sequences."""
+
+    kinds: frozenset[EventKind] = frozenset(EventKind)
+    seq_id: int | None = None
+    needle: str = ""
+
+    def fits(self, event: Event, title: str) -> bool:
+        if event.kind not in self.kinds or self.seq_id not in (None, event.seq_id):
+            return False
+        return self.needle.casefold() in f"{event.kind} {title} {event.text}".casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Writes `time.perf_counter()` seconds: as time of day, or as seconds since `start`."""
+
+    start: float | None = None
+    epoch: float = time.time() - time.perf_counter()
+
+    def text(self, started_at: float) -> str:
+        if self.start is not None:
+            return f"{started_at - self.start:,.3f} s"
+        moment = datetime.fromtimestamp(self.epoch + started_at)  # noqa: DTZ006  the user's own time of day
+        return moment.strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03}"
+
+
+class EventList(QAbstractTableModel):
+    """The newest at the end."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.filter = EventFilter()
+        self.clock = Clock()
+        self._journal: Journal[Event] = Journal(1)
+        self._num_seen = 0
+        self._titles: Mapping[str, str] = {}
+        self._shown: list[EventEntry] = []
+
+    def follow(self, journal: Journal[Event]) -> None:
+        """Show these from now on."""
+        self._journal = journal
+        self._show_all()
+
+    def set_filter(self, wanted: EventFilter) -> None:
+        if wanted != self.filter:
+            self.filter = wanted
+            self._show_all()
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        self._titles = titles
+        if self._shown:
+            self.dataChanged.emit(self.index(0, TAB), self.index(len(self._shown) - 1, TAB))
+
+    def read_on(self) -> bool:
+        """Take what is new. False: nothing of it is shown."""
+        new = [entry for entry in self._journal.new_since(self._num_seen) if self._fits(entry)]
+        self._num_seen = self._journal.num_seen
+        if not new:
+            return False
+        self.beginInsertRows(_ROOT, len(self._shown), len(self._shown) + len(new) - 1)
+        self._shown += new
+        self.endInsertRows()
+        if (num_over := len(self._shown) - MAX_EVENTS) > TRIM:
+            self.beginRemoveRows(_ROOT, 0, num_over - 1)
+            del self._shown[:num_over]
+            self.endRemoveRows()
+        return True
+
+    def entry_at(self, row: int) -> EventEntry:
+        return self._shown[row]
+
+    def texts_of(self, entry: EventEntry) -> tuple[str, ...]:
+        event = entry.what
+        return (
+            count(entry.step),
+            self.clock.text(entry.started_at),
+            event.kind.value,
+            "" if event.seq_id is None else str(event.seq_id),
+            self._title_of(event),
+            event.text,
+        )
+
+    def as_text(self, rows: Iterable[int]) -> str:
+        """One line for each, its parts with a tab between them."""
+        return "".join("\t".join(self.texts_of(self._shown[row])) + "\n" for row in rows)
+
+    def as_json_lines(self, rows: Iterable[int]) -> str:
+        return "".join(json.dumps(self._as_json(self._shown[row]), ensure_ascii=False) + "\n" for row in rows)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.texts_of(self._shown[index.row()])[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_tooltip(self._shown[index.row()].what.text)
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if section == STEP else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def _show_all(self) -> None:
+        self.beginResetModel()
+        self._shown = [entry for entry in self._journal.entries if self._fits(entry)]
+        self._num_seen = self._journal.num_seen
+        self.endResetModel()
+
+    def _fits(self, entry: EventEntry) -> bool:
+        return self.filter.fits(entry.what, self._title_of(entry.what))
+
+    def _title_of(self, event: Event) -> str:
+        return self._titles.get(event.chat_id, "") if event.chat_id else ""
+
+    def _as_json(self, entry: EventEntry) -> dict[str, object]:
+        event = entry.what
+        return {
+            "step": entry.step,
+            "time": self.clock.text(entry.started_at),
+            "kind": event.kind.value,
+            "seq_id": event.seq_id,
+            "chat_id": event.chat_id,
+            "tab": self._title_of(event) or None,
+            "text": event.text,
+        }

@@ -1,0 +1,275 @@
+"""The events panel: what the engine did to whose cells, and what llama.cpp had to say. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from app.engine.types import EventKind
+from app.inspector.dock_panel import DockPanel
+from app.inspector.event_list import COLUMNS, KIND, SEQ, STEP, TAB, TIME, Clock, EventList
+from app.inspector.recording import Recording
+from app.inspector.row_table import LEFT, SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.look.fonts import small_font
+from app.look.plain_text import PlainLabel
+
+WIDEST = {STEP: "999,999", TIME: "00:00:00.000", KIND: "native log", SEQ: "00"}
+TAB_WIDTH = 88
+TEXT_FILES, JSON_FILES = "Text (*.txt)", "JSON lines (*.jsonl)"
+
+
+class EventsPanel(DockPanel):
+    NAME = "events"
+    TITLE = "Events"
+
+    def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
+        super().__init__(recording, parent)
+        self.events = EventList(self)
+        self.table = _Table(self.events, self)
+        self._selected: int | None = None  # the sequence chosen in any panel
+        self._make_bar()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._bar)
+        column.addWidget(self.table, 1)
+        self._notice = PlainLabel(parent=self, tone="danger")
+        self._notice.setWordWrap(True)
+        self._notice.hide()
+        column.addWidget(self._notice)
+        self.setFocusProxy(self.table)
+        self.table.scrolled.connect(self._on_scrolled)
+        self.table.doubleClicked.connect(self._on_double_clicked)
+        self.table.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        self.reset()
+
+    def draw(self) -> None:
+        self.events.read_on()
+        if self.follow.isChecked() and not self.table.is_at_end:
+            self.table.scrollToBottom()
+
+    def reset(self) -> None:
+        entries = self.recording.log.events.entries
+        start = None if self.recording.is_live else next((entry.started_at for entry in entries), 0.0)
+        self.events.clock = Clock(start)
+        self.events.follow(self.recording.log.events)
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        super().set_titles(titles)
+        self.events.set_titles(dict(self.recording.titles) | dict(titles))
+
+    def select_sequence(self, seq_id: int) -> None:
+        self._selected = seq_id
+        self.only_selected.setEnabled(True)
+        self.only_selected.setText(f"Sequence {seq_id}")
+        self._apply_filter()
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 200)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 96)
+
+    # The bar above the table.
+
+    def _make_bar(self) -> None:
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search events")
+        self.search.setAccessibleName("Search events")
+        self.search.setClearButtonEnabled(True)
+        for clear in self.search.findChildren(QToolButton):
+            clear.setAccessibleName("Clear search")
+        self.search.setFont(small_font())
+        self.search.textChanged.connect(self._apply_filter)
+        self.kinds = _KindMenu(self)
+        for kind in EventKind:
+            action = self.kinds.addAction(kind.value)
+            action.setData(kind)
+            action.setCheckable(True)
+            action.setChecked(True)
+            action.toggled.connect(self._apply_filter)
+        self.kinds.add_all()
+        self._kinds_button = self._button("Kinds", "Which kinds of events are shown")
+        self._kinds_button.setMenu(self.kinds)
+        self._kinds_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.only_selected = self._button("Sequence", "Only events of the chosen sequence", is_checkable=True)
+        self.only_selected.setEnabled(False)
+        self.only_selected.toggled.connect(self._apply_filter)
+        self.follow = self._button("Follow", "Keep the newest event in view", is_checkable=True)
+        self.follow.setChecked(True)
+        self.follow.toggled.connect(self._on_follow_toggled)
+        export = self._button("Export…", "Save what is shown as text or as JSON lines")
+        export.clicked.connect(self._choose_file)
+        self._bar = QHBoxLayout()
+        self._bar.setContentsMargins(8, 4, 8, 4)
+        self._bar.setSpacing(2)
+        self._bar.addWidget(self.search, 1)
+        for button in (self._kinds_button, self.only_selected, self.follow, export):
+            self._bar.addWidget(button)
+
+    def _button(self, text: str, tip: str, is_checkable: bool = False) -> QToolButton:
+        button = QToolButton(self)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setCheckable(is_checkable)
+        button.setProperty("kind", "chip")
+        button.setFont(small_font())
+        return button
+
+    @Slot()
+    def _apply_filter(self) -> None:
+        shown = [EventKind(action.data()) for action in self.kinds.choices() if action.isChecked()]
+        seq_id = self._selected if self.only_selected.isChecked() else None
+        wanted = replace(self.events.filter, kinds=frozenset(shown), seq_id=seq_id, needle=self.search.text())
+        self.events.set_filter(wanted)
+        num_kinds = len(EventKind)
+        self._kinds_button.setText("Kinds" if len(shown) == num_kinds else f"Kinds {len(shown)}/{num_kinds}")
+        if self.follow.isChecked():
+            self.table.scrollToBottom()
+
+    # What the user does with the lines.
+
+    @Slot()
+    def _on_scrolled(self) -> None:
+        """Whoever scrolls up wants to read; at the end it goes on by itself."""
+        self.follow.setChecked(self.table.is_at_end)
+
+    @Slot(bool)
+    def _on_follow_toggled(self, is_following: bool) -> None:
+        if is_following:
+            self.table.scrollToBottom()
+
+    def _on_double_clicked(self, index: Index) -> None:
+        event = self.events.entry_at(index.row()).what
+        if event.chat_id:
+            self.chat_activated.emit(event.chat_id)
+
+    def _on_selection_changed(self) -> None:
+        rows = self.table.selectionModel().selectedRows()
+        if len(rows) == 1:
+            self.step_selected.emit(self.events.entry_at(rows[0].row()).step)
+
+    @Slot()
+    def _choose_file(self) -> None:
+        dialog = QFileDialog(self, "Export events")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([TEXT_FILES, JSON_FILES])
+        dialog.selectFile("skein-events.txt")
+        dialog.setDefaultSuffix("txt")
+        dialog.filterSelected.connect(
+            lambda chosen: dialog.setDefaultSuffix("jsonl" if chosen == JSON_FILES else "txt")
+        )
+        dialog.fileSelected.connect(lambda name: self.export(Path(name)))
+        dialog.open()  # never exec: a nested loop would stop every coroutine
+
+    def export(self, path: Path) -> None:
+        """What is shown, as JSON lines if the name ends so."""
+        rows = range(self.events.rowCount())
+        is_json = path.suffix in (".jsonl", ".json")
+        text = self.events.as_json_lines(rows) if is_json else self.events.as_text(rows)
+        try:
+            path.write_text(text, encoding="utf-8")
+            self._notice.hide()
+        except OSError as error:
+            self._notice.setText(f"The events could not be saved in {path}: {error.strerror}.")
+            self._notice.show()
+
+
+class _KindMenu(QMenu):
+    """Stays open while several are chosen with the mouse."""
+
+    def choices(self) -> list[QAction]:
+        return [action for action in self.actions() if action.isCheckable()]
+
+    def add_all(self) -> None:
+        """Two actions that choose all kinds, or none of them."""
+        self.addSeparator()
+        for text, is_shown in (("All kinds", True), ("No kinds", False)):
+            self.addAction(text).triggered.connect(partial(self._check_all, is_shown))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        action = self.actionAt(event.position().toPoint())
+        if action in self.choices():
+            action.trigger()
+        else:
+            super().mouseReleaseEvent(event)
+
+    def _check_all(self, is_shown: bool) -> None:
+        for action in self.choices():
+            action.setChecked(is_shown)
+
+
+class _Table(RowTable):
+    """Tells when the user has scrolled, and copies whole lines."""
+
+    scrolled = Signal()
+
+    def __init__(self, events: EventList, parent: QWidget) -> None:
+        super().__init__("Events", parent)
+        self._events = events
+        self.setModel(events)
+        self.setItemDelegate(_Delegate(self))
+        self.setSelectionMode(RowTable.SelectionMode.ExtendedSelection)
+        for column, widest in WIDEST.items():
+            self.setColumnWidth(
+                column, self.width_of(widest, COLUMNS[column], SWATCH_ROOM if column == SEQ else 0)
+            )
+        self.setColumnWidth(TAB, TAB_WIDTH)
+        self.horizontalHeader().setStretchLastSection(True)
+        self.horizontalHeader().setDefaultAlignment(LEFT)
+        self.verticalScrollBar().actionTriggered.connect(self._on_scroll_action)
+
+    @property
+    def is_at_end(self) -> bool:
+        bar = self.verticalScrollBar()
+        return bar.sliderPosition() >= bar.maximum()
+
+    @Slot()
+    def copy(self) -> None:
+        """Also what Edit > Copy calls."""
+        rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
+        QGuiApplication.clipboard().setText(self._events.as_text(rows))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+            return
+        super().keyPressEvent(event)
+        self.scrolled.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        is_at_end = self.is_at_end
+        super().resizeEvent(event)
+        if is_at_end:
+            self.scrollToBottom()
+
+    def _on_scroll_action(self, _action: int) -> None:
+        self.scrolled.emit()
+
+
+class _Delegate(RowDelegate):
+    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
+        if index.column() == SEQ and (text := index.data()):
+            return self.decorate_seq(painter, rect, int(text))
+        return rect
+
+    def is_number(self, column: int) -> bool:
+        return column == STEP
+
+    def is_muted(self, index: Index) -> bool:
+        return index.column() in (STEP, TIME)

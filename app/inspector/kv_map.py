@@ -1,0 +1,222 @@
+"""The KV map: every cell of the context, who holds it, and whether the library agrees. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.engine.commands import CheckCells, DescribeTokens, WatchCells
+from app.engine.types import CellMap
+from app.inspector.cell_figures import cell_text, figures_of, figures_text, num_streams, sequence_titles
+from app.inspector.cell_grid import NO_CELL, CellGrid
+from app.inspector.cell_legend import CellLegend
+from app.inspector.cell_picture import NO_SEQUENCE, owners_of
+from app.inspector.check_badge import CheckBadge
+from app.inspector.dock_panel import DockPanel
+from app.inspector.recording import Recording
+from app.look.fonts import small_font, tabular
+from app.look.plain_text import PlainLabel, as_tooltip
+from app.look.tokens import current
+
+NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to see its cells here."
+NO_MAP = "A recorded file has no map of the cells. Go back to the running engine to see one."
+HINT = (
+    "Point at a cell, or press the arrow keys, to read what it holds. A click shows its sequence everywhere."
+)
+OWN_ORDER = "Where llama.cpp keeps this model's cells is not known: they are in the order of our books."
+WHAT_FIGURES_MEAN = (
+    "Fragmentation: how many of the cells up to the highest used one are free. "
+    "llama.cpp looks at them with every token, too, so they cost time.\n"
+    "High water: cells used at most since the model was loaded."
+)
+MARGIN = 8
+NUM_DESCRIBED = 64  # tokens on either side of a cell that are asked for with it
+
+
+class KvMapPanel(DockPanel):
+    NAME = "kv map"
+    TITLE = "KV map"
+
+    def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
+        super().__init__(recording, parent)
+        self.badge = CheckBadge(self)
+        self.grid = CellGrid(self)
+        self.cell = _line(self)
+        self.figures = _Figures(self)
+        self.grid.setAccessibleDescription(HINT)
+        self.legend = CellLegend(self)
+        self._empty = PlainLabel(NO_MODEL, self, "muted")
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._cells: CellMap | None = None  # what is drawn
+        self._asked_tokens: set[int] = set()
+        self._is_watching = False
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        parts = (self.badge, 0), (self.grid, 1), (self.cell, 0), (self.figures, 0), (self.legend, 0)
+        for part, stretch in (*parts, (self._empty, 1)):
+            column.addWidget(part, stretch)
+        self.setFocusProxy(self.grid)
+        self.badge.check_requested.connect(self._on_check_requested)
+        self.grid.pointed.connect(self._on_pointed)
+        self.grid.chosen.connect(self._on_chosen)
+        self.reset()
+
+    def draw(self) -> None:
+        cells, newest = self.recording.cell_map, self.recording.newest
+        if cells is not self._cells:
+            self._cells = cells
+            self.grid.apply(cells)
+            self._show_figures()
+        self.legend.apply(self._sequence_titles(), self.grid.chosen_seq)
+        self.badge.apply(newest.last_check if newest else None, self.recording.log.disagreement)
+        self._show_cell()
+
+    def reset(self) -> None:
+        self._cells = None
+        self._asked_tokens.clear()
+        self.grid.choose(NO_SEQUENCE)
+        self.grid.apply(None)
+        is_live = self.recording.is_live
+        has_cells = self.recording.model is not None and (is_live or self.recording.cell_map is not None)
+        self._empty.setText(NO_MODEL if is_live else NO_MAP)
+        self._empty.setVisible(not has_cells)
+        for part in (self.badge, self.grid, self.cell, self.figures, self.legend):
+            part.setVisible(has_cells)
+        self.badge.set_live(is_live)
+        self._show_figures()
+        self._watch(self.isVisible() and is_live)
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        super().set_titles(titles)
+        if self.isVisible():
+            self.draw()
+
+    def select_sequence(self, seq_id: int) -> None:
+        self.grid.choose(seq_id)
+        if self.isVisible():
+            self.legend.apply(self._sequence_titles(), seq_id)
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 360)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 160)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self._watch(self.recording.is_live)
+        super().showEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._cells = None  # whatever happens until it is seen again is drawn then
+        self._watch(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape takes the emphasis away, and is somebody else's if there is none."""
+        if event.key() == Qt.Key.Key_Escape and self.grid.chosen_seq != NO_SEQUENCE:
+            self.select_sequence(NO_SEQUENCE)
+        else:
+            super().keyPressEvent(event)
+
+    def _watch(self, is_watching: bool) -> None:
+        """Let engines make maps only while they are seen."""
+        if is_watching != self._is_watching:
+            self._is_watching = is_watching
+            self.commanded.emit(WatchCells(is_watching))
+
+    @Slot()
+    def _on_check_requested(self) -> None:
+        self.commanded.emit(CheckCells())
+
+    @Slot(int)
+    def _on_pointed(self, index: int) -> None:
+        self._show_cell()
+        if self._cells is None or index == NO_CELL or not self.recording.is_live:
+            return
+        near = self._cells.token_ids[max(index - NUM_DESCRIBED, 0) : index + NUM_DESCRIBED]
+        unknown = set(near[near >= 0].tolist()) - self.recording.token_texts.keys() - self._asked_tokens
+        if unknown:
+            self._asked_tokens |= unknown
+            self.commanded.emit(DescribeTokens(tuple(sorted(unknown))))
+
+    @Slot(int)
+    def _on_chosen(self, index: int) -> None:
+        """Of a shared cell each click takes the next sequence."""
+        owners = owners_of(self._cells, index) if self._cells else ()
+        if not owners:
+            self.select_sequence(NO_SEQUENCE)
+            return
+        later = [seq_id for seq_id in owners if seq_id > self.grid.chosen_seq]
+        seq_id = later[0] if self.grid.chosen_seq in owners and later else owners[0]
+        self.select_sequence(seq_id)
+        self.sequence_selected.emit(seq_id)
+
+    def _show_cell(self) -> None:
+        index = self.grid.pointed_cell
+        if self._cells is None or index == NO_CELL:
+            model = self.recording.model
+            self.cell.setText(HINT if not model or model.has_plain_attention else f"{HINT} {OWN_ORDER}")
+            self.cell.set_tone("muted")
+            return
+        text = cell_text(self._cells, index, self.recording.token_texts, self._sequence_titles())
+        self.cell.setText(text)
+        self.cell.set_tone("")
+        self.grid.setAccessibleDescription(text)
+
+    def _show_figures(self) -> None:
+        model = self.recording.model
+        if self._cells is None or model is None:
+            self.figures.apply("")
+            return
+        text = figures_text(figures_of(self._cells, self.grid.num_shared, num_streams(model)))
+        self.figures.apply(text)
+
+    def _sequence_titles(self) -> dict[int, str]:
+        newest = self.recording.newest
+        return sequence_titles(newest, self.titles) if newest else {}
+
+
+class _Figures(QWidget):
+    """Two lines that change ten times a second. A label would lay out the whole panel each time."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self.setFont(tabular(small_font()))
+        self.setFixedHeight(2 * self.fontMetrics().lineSpacing() + 4)
+        self.setToolTip(as_tooltip(WHAT_FIGURES_MEAN))
+        self.setAccessibleName("Figures")
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    def apply(self, text: str) -> None:
+        if text != self._text:
+            self._text = text
+            self.setAccessibleDescription(text)
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QColor(current().text))
+        place = self.rect().adjusted(MARGIN, 2, -MARGIN, -2)
+        painter.drawText(place, Qt.TextFlag.TextWordWrap, self._text)
+
+
+def _line(parent: QWidget) -> PlainLabel:
+    """One cell in words. It wraps, and has room for two lines, so that nothing jumps."""
+    label = PlainLabel(parent=parent)
+    label.setFont(tabular(small_font()))
+    label.setWordWrap(True)
+    label.setContentsMargins(MARGIN, 2, MARGIN, 2)
+    label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+    label.setMinimumHeight(2 * label.fontMetrics().lineSpacing() + 4)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

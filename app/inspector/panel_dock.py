@@ -1,0 +1,105 @@
+"""The dock of one panel of the inspector, with its title. GUI thread."""
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QWidget
+
+from app.inspector.dock_panel import DockPanel
+from app.inspector.recording_banner import RecordingBanner
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel
+from app.look.tokens import current
+
+HEIGHT = 32
+BUTTON = 22
+
+
+class PanelDock(QDockWidget):
+    """Its panel is hidden whenever it cannot be seen, so that `panel.isVisible()` is the truth."""
+
+    def __init__(self, panel: DockPanel, window: QMainWindow) -> None:
+        super().__init__(panel.TITLE, window)
+        self.panel = panel
+        self.title = DockTitle(self)
+        self.setObjectName(f"inspector.{panel.NAME}")
+        seat = _Seat(panel, self)
+        self.banner = seat.banner
+        self.setWidget(seat)
+        self.setTitleBarWidget(self.title)
+        self.toggleViewAction().setStatusTip(f"Show or hide the panel “{panel.TITLE}”")
+        # For Qt a dock behind another tab counts as visible, and its panel with it.
+        self.visibilityChanged.connect(panel.setVisible)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.isFloating():
+            painter = QPainter(self)
+            painter.setPen(QColor(current().muted))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
+
+class DockTitle(QWidget):
+    """Its name, tear off, close. Takes no room where the name stands on a tab."""
+
+    def __init__(self, dock: QDockWidget) -> None:
+        super().__init__(dock)
+        self._dock = dock
+        self._is_on_tab = False
+        name = PlainLabel(dock.windowTitle(), self)
+        font = QFont(name.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        name.setFont(font)
+        self._tear_off = IconButton("picture-in-picture-2", "Tear off", BUTTON, self, icon_side=14)
+        self._tear_off.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
+        close = IconButton("x", "Close panel", BUTTON, self, icon_side=14)
+        close.clicked.connect(dock.close)
+        dock.topLevelChanged.connect(self._on_torn_off)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 8, 0)
+        row.setSpacing(2)
+        row.addWidget(name)
+        row.addStretch(1)
+        row.addWidget(self._tear_off)
+        row.addWidget(close)
+
+    def set_on_tab(self, is_on_tab: bool) -> None:
+        if is_on_tab != self._is_on_tab:
+            self._is_on_tab = is_on_tab
+            for part in self.findChildren(QWidget):
+                part.setVisible(not is_on_tab)
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, 0 if self._is_on_tab else HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def _on_torn_off(self, is_floating: bool) -> None:
+        self._tear_off.set_label("Put back" if is_floating else "Tear off")
+
+
+class _Seat(QWidget):
+    """Keeps a panel's place in the layout while the panel itself is hidden. Above it is room for a banner."""
+
+    def __init__(self, panel: DockPanel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._panel = panel
+        panel.setParent(self)
+        panel.hide()
+        self.banner = RecordingBanner(self)
+        self.banner.shown_changed.connect(self._place)
+
+    def sizeHint(self) -> QSize:
+        return self._panel.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return self._panel.minimumSizeHint()
+
+    def resizeEvent(self, _event: QResizeEvent) -> None:
+        self._place()
+
+    def _place(self) -> None:
+        top = 0 if self.banner.isHidden() else self.banner.height()
+        self.banner.setGeometry(0, 0, self.width(), self.banner.height())
+        self._panel.setGeometry(self.rect().adjusted(0, top, 0, 0))

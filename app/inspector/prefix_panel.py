@@ -1,0 +1,269 @@
+"""Why did it recompute? For each request, where its prompt came from and why not more of it was there.
+
+GUI thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QSize, Qt, Slot
+from PySide6.QtGui import QFont, QPainter
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.engine.commands import DescribeTokens
+from app.engine.types import Lease
+from app.inspector.dock_panel import DockPanel
+from app.inspector.logbook import MAX_LEASES, Entry
+from app.inspector.prefix_text import (
+    HEADS,
+    num_prompt_tokens,
+    share_text,
+    what_happened,
+    what_it_cost,
+    what_to_do,
+)
+from app.inspector.prefix_view import PartingView, SourceBar
+from app.inspector.recording import Recording
+from app.inspector.row_table import LEFT, RIGHT, SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.sequence_rows import NO_TAB
+from app.inspector.token_text import shown
+from app.look.figures import count
+from app.look.fonts import small_font, tabular
+from app.look.plain_text import PlainLabel
+
+COLUMNS = ("step", "seq", "tab", "prompt", "had", "computed", "why")
+STEP, SEQ, TAB, PROMPT, HAD, COMPUTED, WHY = range(len(COLUMNS))
+NUMBERS = (STEP, PROMPT, HAD, COMPUTED)
+WIDEST = {STEP: "9,999,999", SEQ: "00", PROMPT: "9,999,999", HAD: "100%", COMPUTED: "9,999,999"}
+TAB_WIDTH = 110
+NOTHING = "No request has been answered yet. Send a message, and this tells what of it was computed and why."
+_ROOT = QModelIndex()
+
+LeaseEntry = Entry[Lease]
+
+
+class PrefixPanel(DockPanel):
+    NAME = "prefix"
+    TITLE = "Why did it recompute?"
+
+    def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
+        super().__init__(recording, parent)
+        self.requests = _Requests(self)
+        self.table = _Table(self.requests, self)
+        self.head = PlainLabel(parent=self)
+        font = QFont(self.head.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        self.head.setFont(font)
+        self.reason = PlainLabel(NOTHING, self)
+        self.reason.setWordWrap(True)
+        self.reason.setFont(tabular(small_font()))
+        self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sources = SourceBar(self)
+        self.parting = PartingView(self)
+        self._shown: LeaseEntry | None = None
+        self._asked: set[int] = set()  # tokens whose texts are on their way
+        self._lay_out()
+        self.setFocusProxy(self.table)
+        self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
+        self.table.doubleClicked.connect(self._on_double_clicked)
+        self.reset()
+
+    def draw(self) -> None:
+        """The newest request is shown until the user chooses another one."""
+        follows = not self.requests.rowCount() or self.table.currentIndex().row() <= 0
+        if self.requests.read_on(self.recording) and follows:
+            self.table.setCurrentIndex(self.requests.index(0, 0))
+        self._show()
+
+    def reset(self) -> None:
+        self._asked.clear()
+        self._shown = None
+        self.requests.clear()
+        self._show()
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        super().set_titles(titles)
+        self.requests.set_titles(dict(self.recording.titles) | dict(titles))
+
+    def select_sequence(self, seq_id: int) -> None:
+        if (row := self.requests.newest_of(seq_id)) is not None:
+            self.table.setCurrentIndex(self.requests.index(row, 0))
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 300)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 120)
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 8)
+        column.setSpacing(4)
+        column.addWidget(self.table, 1)
+        inset = QVBoxLayout()
+        inset.setContentsMargins(12, 4, 12, 0)
+        inset.setSpacing(6)
+        for part in (self.head, self.sources, self.parting, self.reason):
+            inset.addWidget(part)
+        column.addLayout(inset)
+
+    @Slot(QModelIndex)
+    def _on_current_changed(self, current: QModelIndex) -> None:
+        self._shown = self.requests.entry_at(current.row()) if current.isValid() else None
+        self._show()
+        if self._shown and self.table.hasFocus():
+            self.sequence_selected.emit(self._shown.what.seq_id)
+
+    @Slot(QModelIndex)
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        self.chat_activated.emit(self.requests.entry_at(index.row()).what.chat_id)
+
+    # One request.
+
+    def _show(self) -> None:
+        if not self.isVisible():
+            return  # `draw` comes when it appears
+        lease = self._shown.what if self._shown else None
+        for part in (self.head, self.sources, self.parting):
+            part.setVisible(lease is not None)
+        if lease is None:
+            self.reason.setText(NOTHING)
+            return
+        self.head.setText(f"{HEADS[lease.prefix_end]} · {self.requests.title_of(lease)}")
+        model = self.recording.model
+        cost = what_it_cost(lease, self._prompt_s(lease))
+        self.reason.setText(f"{what_happened(lease, model)} {cost} {what_to_do(lease)}")
+        self.sources.apply(lease)
+        self._ask_for(lease)
+        self.parting.apply(self._texts(lease.common), self._texts(lease.held), self._texts(lease.wanted))
+
+    def _prompt_s(self, lease: Lease) -> float:
+        """Known as long as the slot has done nothing else since."""
+        newest = self.recording.newest
+        if newest is None or lease is not self._newest_in(lease.seq_id):
+            return 0.0
+        slot = newest.slots[lease.seq_id]
+        return slot.usage.prompt_s if slot.chat_id == lease.chat_id else 0.0
+
+    def _newest_in(self, seq_id: int) -> Lease | None:
+        row = self.requests.newest_of(seq_id)
+        return None if row is None else self.requests.entry_at(row).what
+
+    def _ask_for(self, lease: Lease) -> None:
+        known = self.recording.token_texts
+        tokens = dict.fromkeys((*lease.common, *lease.held, *lease.wanted))
+        unknown = [token for token in tokens if token not in known and token not in self._asked]
+        if unknown and self.recording.is_live:
+            self._asked.update(unknown)
+            self.commanded.emit(DescribeTokens(tuple(unknown)))
+
+    def _texts(self, token_ids: tuple[int, ...]) -> list[str]:
+        """The number of a token whose text is not known yet."""
+        known = self.recording.token_texts
+        return [shown(known[token]) if token in known else str(token) for token in token_ids]
+
+
+class _Requests(QAbstractTableModel):
+    """Leases, the newest first."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._entries: list[LeaseEntry] = []
+        self._num_seen = 0
+        self._titles: Mapping[str, str] = {}
+
+    def clear(self) -> None:
+        self.beginResetModel()
+        self._entries.clear()
+        self._num_seen = 0
+        self.endResetModel()
+
+    def read_on(self, recording: Recording) -> bool:
+        """Take what is new. False: nothing is."""
+        leases = recording.log.leases
+        new = leases.new_since(self._num_seen)[::-1]
+        self._num_seen = leases.num_seen
+        if not new:
+            return False
+        self.beginInsertRows(_ROOT, 0, len(new) - 1)
+        self._entries[:0] = new
+        self.endInsertRows()
+        if len(self._entries) > MAX_LEASES:
+            self.beginRemoveRows(_ROOT, MAX_LEASES, len(self._entries) - 1)
+            del self._entries[MAX_LEASES:]
+            self.endRemoveRows()
+        return True
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        self._titles = titles
+        if self._entries:
+            self.dataChanged.emit(self.index(0, TAB), self.index(len(self._entries) - 1, TAB))
+
+    def entry_at(self, row: int) -> LeaseEntry:
+        return self._entries[row]
+
+    def newest_of(self, seq_id: int) -> int | None:
+        return next((row for row, entry in enumerate(self._entries) if entry.what.seq_id == seq_id), None)
+
+    def title_of(self, lease: Lease) -> str:
+        return self._titles.get(lease.chat_id, NO_TAB)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._entries)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        entry = self._entries[index.row()]
+        lease = entry.what
+        texts = (
+            count(entry.step),
+            str(lease.seq_id),
+            self.title_of(lease),
+            count(num_prompt_tokens(lease)),
+            share_text(lease),
+            count(lease.num_tokens_to_compute),
+            lease.prefix_end.value,
+        )
+        return texts[index.column()]
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if section in NUMBERS else LEFT
+        return None
+
+
+class _Table(RowTable):
+    def __init__(self, requests: _Requests, parent: QWidget) -> None:
+        super().__init__("Requests", parent)
+        self.setModel(requests)
+        self.setItemDelegate(_Delegate(self))
+        for column, widest in WIDEST.items():
+            room = SWATCH_ROOM if column == SEQ else 0
+            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column], room))
+        self.setColumnWidth(TAB, TAB_WIDTH)
+        self.horizontalHeader().setStretchLastSection(True)
+
+
+class _Delegate(RowDelegate):
+    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
+        if index.column() != SEQ:
+            return rect
+        return self.decorate_seq(painter, rect, int(index.data()))
+
+    def is_number(self, column: int) -> bool:
+        return column in NUMBERS
+
+    def is_muted(self, index: Index) -> bool:
+        return index.column() == STEP

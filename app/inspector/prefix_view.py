@@ -1,0 +1,200 @@
+"""One request's prompt as pictures: where its tokens came from, and where it parts from what was held.
+
+GUI thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.engine.types import Lease
+from app.look.figures import count, percent
+from app.look.fonts import code_font, small_font, tabular
+from app.look.tokens import Tokens, current
+
+BAR_HEIGHT = 14
+LEGEND_HEIGHT = 22
+SWATCH = 9
+CHIP_HEIGHT = 20
+LINE_HEIGHT = 26
+NAME_WIDTH = 56
+GAP = 3
+
+
+def parts_of(lease: Lease) -> tuple[tuple[str, int], ...]:
+    return (
+        ("reused", lease.num_reused_tokens),
+        ("shared", lease.num_shared_tokens),
+        ("restored", lease.num_restored_tokens),
+        ("computed", lease.num_tokens_to_compute),
+    )
+
+
+class SourceBar(QWidget):
+    """The prompt as one bar: tokens reused, shared, restored and computed, with their numbers."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._parts: tuple[tuple[str, int], ...] = ()
+        self.setFont(tabular(small_font()))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Where the prompt's tokens came from")
+
+    def apply(self, lease: Lease | None) -> None:
+        self._parts = parts_of(lease) if lease else ()
+        self.setAccessibleDescription(self.text)
+        self.update()
+
+    @property
+    def text(self) -> str:
+        return ", ".join(f"{name} {count(number)}" for name, number in self._parts)
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, BAR_HEIGHT + LEGEND_HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        total = sum(number for _, number in self._parts)
+        if not total:
+            return
+        tokens = current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        outline = QPainterPath()
+        bar = QRectF(0.5, 0.5, self.width() - 1, BAR_HEIGHT - 1)
+        outline.addRoundedRect(bar, 4, 4)
+        painter.save()
+        painter.setClipPath(outline)
+        left = bar.left()
+        for name, number in self._parts:
+            width = bar.width() * number / total
+            _fill(painter, QRectF(left, bar.top(), width, bar.height()), name, tokens)
+            left += width
+        painter.restore()
+        painter.setPen(QColor(tokens.hairline))
+        painter.drawPath(outline)
+        self._paint_legend(painter, total, tokens)
+
+    def _paint_legend(self, painter: QPainter, total: int, tokens: Tokens) -> None:
+        column = self.width() / len(self._parts)
+        for index, (name, number) in enumerate(self._parts):
+            left = index * column
+            swatch = QRectF(left + 0.5, BAR_HEIGHT + 7.5, SWATCH, SWATCH)
+            _fill(painter, swatch, name, tokens)
+            painter.setPen(QColor(tokens.hairline))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(swatch)
+            place = QRectF(left + SWATCH + 6, BAR_HEIGHT + 2, column - SWATCH - 6, LEGEND_HEIGHT - 2)
+            painter.setPen(QColor(tokens.muted))
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+            painter.setPen(QColor(tokens.text))
+            after = place.adjusted(painter.fontMetrics().horizontalAdvance(name + "  "), 0, 0, 0)
+            text = f"{count(number)}  {percent(number, total)}" if number else "0"
+            painter.drawText(after, Qt.AlignmentFlag.AlignVCenter, text)
+
+
+def _fill(painter: QPainter, rect: QRectF, name: str, tokens: Tokens) -> None:
+    """Shared is hatched, here as everywhere."""
+    colour = QColor(tokens.warning if name == "computed" else tokens.accent)
+    if name in ("shared", "restored"):
+        tint = QColor(colour)
+        tint.setAlphaF(0.18 if name == "shared" else 0.5)
+        painter.fillRect(rect, tint)
+        if name == "shared":
+            painter.fillRect(rect, QBrush(colour, Qt.BrushStyle.BDiagPattern))
+    else:
+        painter.fillRect(rect, colour)
+
+
+class PartingView(QWidget):
+    """Two lines of tokens, held and wanted: the same up to a line, and what comes behind it in each."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._common: Sequence[str] = ()
+        self._lines: tuple[tuple[str, Sequence[str]], ...] = ()
+        self.setFont(code_font())
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Where the prompt parts from what was held")
+
+    def apply(self, common: Sequence[str], held: Sequence[str], wanted: Sequence[str]) -> None:
+        lines = (("held", held), ("wanted", wanted))
+        if (common, lines) != (self._common, self._lines):
+            self._common, self._lines = common, lines
+            self.setAccessibleDescription(self.text)
+            self.update()
+
+    @property
+    def text(self) -> str:
+        start = " ".join(self._common)
+        return "\n".join(f"{name}: {start} | {' '.join(tokens)}" for name, tokens in self._lines)
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, 2 * LINE_HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        parting = self._parting()
+        for number, (name, line) in enumerate(self._lines):
+            top = number * LINE_HEIGHT + (LINE_HEIGHT - CHIP_HEIGHT) / 2
+            painter.setFont(small_font())
+            painter.setPen(QColor(tokens.muted))
+            painter.drawText(QRectF(0, top, NAME_WIDTH, CHIP_HEIGHT), Qt.AlignmentFlag.AlignVCenter, name)
+            painter.setFont(self.font())
+            self._paint_common(painter, top, parting, tokens)
+            self._paint_rest(painter, line, top, parting, name == "wanted", tokens)
+        if self._lines:
+            painter.fillRect(round(parting), 2, 1, 2 * LINE_HEIGHT - 4, QColor(tokens.text))
+
+    def _parting(self) -> float:
+        """Where the line stands: as far right as the common tokens need, but not beyond the middle."""
+        needed = sum(self._chip_width(text) + GAP for text in self._common) + NAME_WIDTH + GAP
+        return min(needed, max(self.width() * 0.5, NAME_WIDTH + GAP))
+
+    def _paint_common(self, painter: QPainter, top: float, parting: float, tokens: Tokens) -> None:
+        """From the line to the left, as many as there is room for."""
+        right = parting - GAP - 2
+        for text in reversed(self._common):
+            width = self._chip_width(text)
+            if right - width < NAME_WIDTH:
+                return
+            _paint_chip(painter, QRectF(right - width, top, width, CHIP_HEIGHT), text, tokens.muted, tokens)
+            right -= width + GAP
+
+    def _paint_rest(
+        self,
+        painter: QPainter,
+        line: Sequence[str],
+        top: float,
+        parting: float,
+        is_wanted: bool,
+        tokens: Tokens,
+    ) -> None:
+        left = parting + GAP + 2
+        if not line:
+            painter.setPen(QColor(tokens.muted))
+            rest = QRectF(left, top, self.width() - left, CHIP_HEIGHT)
+            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, "nothing more")
+        for text in line:
+            width = self._chip_width(text)
+            if left + width > self.width():
+                return
+            colour = tokens.accent if is_wanted else tokens.text
+            _paint_chip(painter, QRectF(left, top, width, CHIP_HEIGHT), text, colour, tokens)
+            left += width + GAP
+
+    def _chip_width(self, text: str) -> float:
+        return self.fontMetrics().horizontalAdvance(text) + 10
+
+
+def _paint_chip(painter: QPainter, rect: QRectF, text: str, colour: str, tokens: Tokens) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(tokens.raised))
+    painter.drawRoundedRect(rect, 4, 4)
+    painter.setPen(QColor(colour))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)

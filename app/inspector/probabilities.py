@@ -1,0 +1,285 @@
+"""The panel of token probabilities: what else could have stood at each place of an answer. GUI thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+
+from app.engine.types import TokenLogprob
+from app.inspector.answer_reader import AnswerReader
+from app.inspector.answer_tokens import AnswerSource, Candidates, result_text, start_with
+from app.inspector.candidate_table import CandidateModel, CandidateTable
+from app.inspector.dock_panel import DockPanel
+from app.inspector.recording import Recording
+from app.inspector.token_table import AnswerTokens, TokenTable
+from app.inspector.token_text import shown
+from app.look.figures import count
+from app.look.fonts import small_font, tabular
+from app.look.plain_text import PlainLabel, as_tab_text, heading
+
+CHOOSE = "Choose a sequence, or “Token probabilities” under an answer, to see what else it could have said."
+NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to look into its answers."
+RECORDED = "This is a recording: only a running engine can tell what else could have been said."
+PAUSED = "All chats are paused, so this waits. Resume, and it is computed."
+COMPUTING = "Computing…"
+TABLE_WIDTHS = (250, 350)  # of the answer's tokens, and of what could have stood there
+REST_MS = 80  # on a token before it is asked about: somebody may be on the way to another
+
+
+class ProbabilitiesPanel(DockPanel):
+    NAME = "probabilities"
+    TITLE = "Token probabilities"
+
+    answer_wanted = Signal(str)  # chat_id: whoever knows the chat calls `show_answer` with its newest one
+    requested = Signal(object)  # Request
+    aborted = Signal(str)  # request_id
+    fork_at_requested = Signal(object, str, object)  # AnswerSource, the new answer's text so far, its tokens
+
+    def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
+        super().__init__(recording, parent)
+        self._has_engine = True
+        self._wanted_seq_id: int | None = None  # it was chosen while nobody could see this
+        self.reader = AnswerReader(recording, self)
+        self.tokens = AnswerTokens(self)
+        self.candidates = CandidateModel(self)
+        self.token_table = TokenTable(self.tokens, self)
+        self.candidate_table = CandidateTable(self.candidates, self)
+        self.head = heading("", self)
+        self.figures = PlainLabel(parent=self, tone="muted")
+        self.status = PlainLabel(parent=self, tone="muted")
+        self.fork = QPushButton(self)
+        self.message = PlainLabel(parent=self, tone="muted")
+        self.again = QPushButton("Compute it again", self)
+        self._tables = QSplitter(Qt.Orientation.Horizontal, self)
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._shown: Candidates | None = None
+        self._lay_out()
+        self._connect()
+        self.reset()
+
+    @property
+    def place(self) -> int | None:
+        """Which of the answer's tokens is looked at."""
+        index = self.token_table.currentIndex()
+        return index.row() if index.isValid() else None
+
+    def set_engine(self, has_engine: bool) -> None:
+        """Whether anybody can be asked. The recording stays also when the engine is gone."""
+        self._has_engine = has_engine
+        self.reset()
+
+    def show_answer(self, source: AnswerSource) -> None:
+        if not self._has_engine:
+            return
+        self.reader.show(source)
+        if not self.reader.tokens.token_ids:
+            self._show_tokens()
+        self._show()
+
+    def draw(self) -> None:
+        if self._wanted_seq_id is not None:
+            self._find_answer(self._wanted_seq_id)
+        self.reader.read_on()
+        self._show()
+
+    def reset(self) -> None:
+        self._wanted_seq_id = None
+        self._rest.stop()
+        self.reader.clear(self.recording)
+        self._show_tokens()
+        self._show()
+
+    def select_sequence(self, seq_id: int) -> None:
+        self._wanted_seq_id = seq_id
+        if self.isVisible():
+            self.draw()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.reader.come_back()
+        super().showEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._rest.stop()
+        self.reader.leave()
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 300)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 160)
+
+    # Building.
+
+    def _lay_out(self) -> None:
+        for label in (self.figures, self.status):
+            label.setFont(tabular(small_font()))
+        self.status.setWordWrap(True)
+        self.fork.setFont(small_font())
+        self.fork.setToolTip("Go on in a new tab, from this token (Enter)")
+        self.message.setWordWrap(True)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._tables.addWidget(self.token_table)
+        self._tables.addWidget(self.candidate_table)
+        self._tables.setStretchFactor(1, 1)
+        self._tables.setSizes(TABLE_WIDTHS)
+        self._tables.setChildrenCollapsible(False)
+        top, foot = QHBoxLayout(), QHBoxLayout()
+        top.setContentsMargins(12, 6, 12, 6)
+        top.setSpacing(12)
+        top.addWidget(self.head)
+        top.addWidget(self.figures, 1)
+        foot.setContentsMargins(12, 6, 12, 8)
+        foot.setSpacing(12)
+        foot.addWidget(self.status, 1)
+        foot.addWidget(self.fork)
+        empty = QVBoxLayout()
+        empty.setContentsMargins(24, 0, 24, 0)
+        empty.setSpacing(12)
+        empty.addStretch(1)
+        empty.addWidget(self.message)
+        empty.addWidget(self.again, 0, Qt.AlignmentFlag.AlignCenter)
+        empty.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addWidget(self._tables, 1)
+        column.addLayout(empty)
+        column.addLayout(foot)
+        self.setFocusProxy(self.token_table)
+
+    def _connect(self) -> None:
+        reader = self.reader
+        reader.commanded.connect(self.commanded)
+        reader.requested.connect(self.requested)
+        reader.aborted.connect(self.aborted)
+        reader.answer_found.connect(self._on_answer_found)
+        reader.answer_grown.connect(lambda: self.tokens.grow(reader.tokens))
+        self._rest.timeout.connect(self._on_rested)
+        self.again.clicked.connect(self._on_again)
+        self.fork.clicked.connect(self._on_fork)
+        self.token_table.selectionModel().currentRowChanged.connect(self._on_place_chosen)
+        self.candidate_table.selectionModel().currentRowChanged.connect(self._show_fork)
+        self.candidate_table.activated.connect(self._on_fork)
+
+    # What the user does.
+
+    def _find_answer(self, seq_id: int) -> None:
+        """The newest one of this sequence."""
+        self._wanted_seq_id = None
+        slots = self.recording.newest.slots if self.recording.newest else ()
+        chat_id = next((slot.chat_id for slot in slots if slot.seq_id == seq_id), None)
+        if chat_id:
+            self.answer_wanted.emit(chat_id)
+
+    @Slot()
+    def _on_place_chosen(self) -> None:
+        self.reader.look_at(None)
+        self._rest.start()
+        self._show()
+
+    @Slot()
+    def _on_rested(self) -> None:
+        self.reader.look_at(self.place)
+        self._show()
+
+    @Slot()
+    def _on_again(self) -> None:
+        self.reader.read_again()
+        self._show()
+
+    @Slot()
+    def _on_fork(self) -> None:
+        candidate, source, place = self._candidate, self.reader.source, self.place
+        if candidate and source and place is not None and self._can_fork(candidate):
+            text, token_ids = start_with(self.reader.tokens, place, candidate)
+            self.fork_at_requested.emit(source, text, token_ids)
+
+    @property
+    def _candidate(self) -> TokenLogprob | None:
+        index = self.candidate_table.currentIndex()
+        return self.candidates.candidates[index.row()] if index.isValid() else None
+
+    def _can_fork(self, candidate: TokenLogprob) -> bool:
+        """Only a tab can be forked, and nothing goes on behind a control token."""
+        has_tab = self.reader.source is not None and self.reader.source.turn is not None
+        return has_tab and not candidate.is_control
+
+    # What is shown.
+
+    @Slot()
+    def _on_answer_found(self) -> None:
+        self._show_tokens()
+        self.token_table.selectRow(0)
+
+    def _show_tokens(self) -> None:
+        """Those of another answer, or none."""
+        self.tokens.show_answer(self.reader.tokens, self.recording.token_texts, self.reader.known)
+        self._show_candidates()
+
+    def _show(self) -> None:
+        reader = self.reader
+        has_tokens = bool(reader.tokens.token_ids)
+        for part in (self._tables, self.status, self.fork):
+            part.setVisible(has_tokens)
+        self.message.setVisible(not has_tokens)
+        self.message.setText(self._why_empty())
+        self.again.setVisible(reader.can_read)
+        self.again.setEnabled(not reader.is_paused)
+        self._show_head()
+        self._show_candidates()
+        self.status.setText(self._status())
+
+    def _show_head(self) -> None:
+        source, tokens = self.reader.source, self.reader.tokens
+        self.head.setText(source.title if source else "")
+        self.head.setVisible(source is not None)
+        has_tokens = bool(tokens.token_ids)
+        answer = f"answer of {count(len(tokens.pieces))} tokens, prompt of {count(tokens.num_prompt_tokens)}"
+        self.figures.setText(answer if has_tokens else "")
+
+    def _show_candidates(self) -> None:
+        place = self.place
+        known = self.reader.known.get(place) if place is not None else None
+        if known is self._shown and known is not None:
+            return
+        self._shown = known
+        self.candidates.apply(known.sampled if known else None, self._chosen_id)
+        if known:
+            self.candidate_table.selectRow(self.candidates.chosen_row or 0)
+            self.tokens.tell_known()
+        self._show_fork()
+
+    @property
+    def _chosen_id(self) -> int | None:
+        """The token that stands at the place; none does behind the last one."""
+        tokens, place = self.reader.tokens, self.place
+        if place is None or place >= len(tokens.pieces):
+            return None
+        return tokens.token_ids[tokens.num_prompt_tokens + place]
+
+    @Slot()
+    def _show_fork(self) -> None:
+        candidate = self._candidate
+        self.fork.setEnabled(candidate is not None and self._can_fork(candidate))
+        name = as_tab_text(shown(candidate.text)) if candidate else ""
+        self.fork.setText(f"Fork here with “{name}”" if candidate else "Fork here")
+
+    def _status(self) -> str:
+        reader, place = self.reader, self.place
+        if place is None:
+            return ""
+        if place in reader.refusals:
+            return reader.refusals[place]
+        if place not in reader.known:
+            return PAUSED if reader.is_paused else COMPUTING
+        return result_text(reader.known[place], self._chosen_id)
+
+    def _why_empty(self) -> str:
+        if not self.recording.is_live:
+            return RECORDED
+        if self.recording.model is None or not self._has_engine:
+            return NO_MODEL
+        return self.reader.message or CHOOSE

@@ -1,0 +1,58 @@
+"""Says of a panel that it shows a recorded file, and leads back to what runs now. GUI thread."""
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from app.look.fonts import small_font
+from app.look.plain_text import PlainLabel, one_line
+from app.look.tokens import current
+
+HEIGHT = 30
+
+
+class RecordingBanner(QWidget):
+    """Hidden while the panel is live."""
+
+    back_requested = Signal()
+    shown_changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._words = PlainLabel(parent=self)
+        self._words.setFont(small_font())
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.back = QPushButton("Back to live", self)
+        self.back.setFont(small_font())
+        self.back.setProperty("kind", "quiet")
+        self.back.setProperty("place", "bar")
+        self.back.clicked.connect(self.back_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 2, 8, 2)
+        row.setSpacing(8)
+        row.addWidget(self._words, 1)
+        row.addWidget(self.back)
+        self.setFixedHeight(HEIGHT)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._words.text()
+
+    def show_name(self, name: str) -> None:
+        """Of the file; "" hides it."""
+        self._words.setText(f"Recording {one_line(name)}")
+        self._words.setToolTip(self._words.text())
+        self.setVisible(bool(name))
+        self.shown_changed.emit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        tint = QColor(tokens.warning)
+        tint.setAlphaF(0.16)
+        painter.fillRect(self.rect(), QColor(tokens.window))
+        painter.fillRect(self.rect(), tint)

@@ -1,0 +1,267 @@
+"""A recording as a file: JSON lines, the first about the whole, each later one a step report with everything.
+
+What is read may have been written by anybody, so that nothing in it is believed before it is checked. What it
+holds of chats is their tabs' titles and the text of their answers. Knows no widget and no thread of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.engine.types import CellMap, ModelInfo, StepReport, TokenLogprob
+from app.inspector.packed_steps import StepsSoFar
+from app.inspector.recording import MAX_STEPS, Recording
+
+VERSION = 1
+SUFFIX = ".jsonl"
+MAX_FILE_BYTES = 2 << 30
+MAX_LINE_BYTES = 32 << 20
+MAX_VALUES = 400_000  # in one line: each that does not fit costs some 600 bytes to complain of
+MAX_CELL_BYTES = 16 << 20  # a larger map is left out, so that its line can be read again
+MAX_SEQS = 1_024
+MAX_ROWS = 1 << 20  # of one sequence in one batch
+MAX_NUMBER = 2**53  # beyond it a float is no exact integer, and Qt can draw neither
+_WHAT_TO_DO = "Choose a file that was made by “Export recording”."
+
+
+class RecordingFileError(Exception):
+    """This file cannot be read. Says why, and what can be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A recording as it was at one moment. Any thread may write it down."""
+
+    steps: StepsSoFar
+    model: ModelInfo | None
+    titles: dict[str, str]
+    token_texts: dict[int, bytes]
+    cell_map: CellMap | None = None
+
+    @classmethod
+    def of(cls, recording: Recording) -> Snapshot:
+        titles, token_texts = dict(recording.titles), dict(recording.token_texts)
+        return cls(recording.steps.so_far, recording.model, titles, token_texts, recording.cell_map)
+
+
+# Bytes are no text, and a probability of 0 has a logarithm of minus infinity.
+_CONFIG = ConfigDict(
+    strict=True,
+    extra="forbid",
+    defer_build=True,  # a window that never opens a recording need not wait for it
+    ser_json_bytes="base64",
+    val_json_bytes="base64",
+    ser_json_inf_nan="constants",
+    arbitrary_types_allowed=True,
+)
+
+
+class _Cells(BaseModel):
+    """A `CellMap`: its arrays as they lie in memory, little-endian."""
+
+    model_config = _CONFIG
+
+    pos: bytes
+    token_ids: bytes
+    holders: bytes
+    high_water: int
+
+    def cell_map(self) -> CellMap:
+        """Raises ValueError where the arrays do not fit each other."""
+        pos, token_ids = np.frombuffer(self.pos, "<i4"), np.frombuffer(self.token_ids, "<i4")
+        if len(pos) != len(token_ids):
+            raise ValueError("the cell map has not one token for each cell")
+        holders = np.frombuffer(self.holders, "<u8").reshape(len(pos), -1)
+        if holders.shape[1] > MAX_SEQS // 64:
+            raise ValueError("the cell map has too many sequences")
+        return CellMap(pos, token_ids, holders, self.high_water)
+
+
+class _Format(BaseModel):
+    """What the first line of every version begins with."""
+
+    model_config = ConfigDict(strict=True)
+
+    format: Literal["skein recording"] = "skein recording"
+    version: int = VERSION
+
+
+class _Head(_Format):
+    model_config = _CONFIG
+
+    num_steps: int
+    model: ModelInfo | None
+    titles: dict[str, str]
+    token_texts: dict[str, bytes]  # by token id; JSON has only text for names
+    cell_map: _Cells | None = None
+
+
+class _Step(BaseModel):
+    model_config = _CONFIG
+
+    report: StepReport
+
+
+def save(snapshot: Snapshot, path: Path) -> None:
+    """Replaces the file in one step. Raises OSError."""
+    write_lines(path, _lines(snapshot))
+
+
+def load(path: Path, max_steps: int = MAX_STEPS) -> Recording:
+    """Reads back what `save` wrote. Raises RecordingFileError."""
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
+                raise _refused(path, f"it is larger than {MAX_FILE_BYTES >> 30} GiB")
+            return _read(file, path, max_steps)
+    except OSError as error:
+        raise RecordingFileError(f"{path.name} could not be read: {error.strerror}.") from error
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Beside the old file, which stays as it is until the new one is complete. Raises OSError."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _lines(snapshot: Snapshot) -> Iterator[str]:
+    model = snapshot.model
+    head = _Head(
+        num_steps=len(snapshot.steps),
+        # Of its place on this machine only the last part: recordings are sent to others.
+        model=replace(model, path=Path(model.path.name)) if model else None,
+        titles=_titles_in(snapshot),
+        token_texts={str(token_id): text for token_id, text in snapshot.token_texts.items()},
+        cell_map=_cells(snapshot.cell_map),
+    )
+    yield head.model_dump_json()
+    for report in snapshot.steps:
+        yield _Step.model_construct(report=report).model_dump_json()
+
+
+def _titles_in(snapshot: Snapshot) -> dict[str, str]:
+    """Only those of chats that the steps tell of: what the other tabs are about is nobody's business."""
+    told: set[str | None] = set()
+    for report in snapshot.steps:
+        for chats in (report.slots, report.hibernated, report.waiting, report.leases, report.events):
+            told.update(chat.chat_id for chat in chats)
+    return {chat_id: title for chat_id, title in snapshot.titles.items() if chat_id in told}
+
+
+def _cells(cells: CellMap | None) -> _Cells | None:
+    if cells is None or cells.pos.nbytes + cells.token_ids.nbytes + cells.holders.nbytes > MAX_CELL_BYTES:
+        return None
+    arrays = cells.pos.astype("<i4"), cells.token_ids.astype("<i4"), cells.holders.astype("<u8")
+    pos, token_ids, holders = (array.tobytes() for array in arrays)
+    return _Cells(pos=pos, token_ids=token_ids, holders=holders, high_water=cells.high_water)
+
+
+def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
+    recording = Recording(max_steps, name=path.name)
+    try:
+        head = _head(_line(file))
+        _check(head.model)
+        if not 0 <= head.num_steps <= max_steps:
+            raise ValueError(f"it tells of more steps than the {max_steps:,} that are kept")
+        recording.start(head.model)
+        recording.note_titles(head.titles)
+        recording.token_texts = {int(token_id): text for token_id, text in head.token_texts.items()}
+        recording.cell_map = head.cell_map.cell_map() if head.cell_map else None
+    except ValueError as error:
+        raise _refused(path, f"its first line does not fit ({_short(error)})") from error
+    for number in range(head.num_steps):
+        try:
+            report = _Step.model_validate_json(_line(file)).report
+            _check_step(report, recording.newest)
+        except ValueError as error:
+            why = f"line {number + 2:,} of {head.num_steps + 1:,} is damaged or missing ({_short(error)})"
+            raise _refused(path, why) from error
+        recording.append((report,))
+    if file.read(1):
+        raise _refused(path, f"something stands behind the last of its {head.num_steps:,} steps")
+    return recording
+
+
+def _line(file: BinaryIO) -> bytes:
+    line = file.readline(MAX_LINE_BYTES)
+    if not line.endswith(b"\n"):
+        raise ValueError("it is cut off")
+    if line.count(b",") > MAX_VALUES:
+        raise ValueError("it has too many values")
+    return line
+
+
+def _head(line: bytes) -> _Head:
+    """A file of a later version is told from a foreign one."""
+    version = _Format.model_validate_json(line).version
+    if version != VERSION:
+        raise ValueError(f"it is of format {version}, and this Skein reads format {VERSION}")
+    head = _Head.model_validate_json(line)
+    if head.model and head.model.n_seq_max > MAX_SEQS:
+        raise ValueError("its model has too many sequences")
+    return head
+
+
+def _check_step(report: StepReport, former: StepReport | None) -> None:
+    """Raises ValueError for what no engine reports."""
+    _check(report)
+    if former and report.step < former.step:
+        raise ValueError("its steps are not in order")
+    if min(report.schedule_ms, report.decode_ms, report.update_ms, report.sample_ms, report.started_at) < 0:
+        raise ValueError("a time is negative")
+    planned = report.pause.planned if report.pause else ()
+    for span in (*report.spans, *planned):
+        if len(span.token_bytes) not in (0, 4 * span.num_rows) or not 0 < span.num_rows <= MAX_ROWS:
+            raise ValueError("the rows of a sequence do not fit its tokens")
+    seq_ids = [
+        *(span.seq_id for span in (*report.spans, *planned)),
+        *(slot.seq_id for slot in report.slots),
+        *(lease.seq_id for lease in report.leases),
+        *(event.seq_id for event in report.events if event.seq_id is not None),
+    ]
+    if not all(0 <= seq_id < MAX_SEQS for seq_id in seq_ids):
+        raise ValueError("it names a sequence that cannot be")
+
+
+def _check(value: object) -> None:
+    """Every number in it can be counted and drawn with."""
+    if isinstance(value, int | float):
+        if not -MAX_NUMBER <= value <= MAX_NUMBER:  # no NaN is
+            raise ValueError("a number is out of bounds")
+    elif isinstance(value, tuple):
+        for one in value:
+            _check(one)
+    elif is_dataclass(value) and not isinstance(value, TokenLogprob):
+        for field in fields(value):
+            _check(getattr(value, field.name))
+
+
+def _refused(path: Path, why: str) -> RecordingFileError:
+    return RecordingFileError(f"{path.name} cannot be opened as a recording: {why}. {_WHAT_TO_DO}")
+
+
+def _short(error: ValueError) -> str:
+    """The first thing that is wrong, without what stands in the file."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    if error.error_count() > 100:  # each would become a dictionary
+        return "hardly anything in it is as it should be"
+    first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}" if place else first["msg"]

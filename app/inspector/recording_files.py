@@ -1,0 +1,110 @@
+"""Exports what the panels show, and opens recorded files.
+
+Dialogs are here, the work is done on another thread. GUI thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.bridge.tasks import spawn
+from app.inspector import recording_file, trace
+from app.inspector.recording import Recording
+from app.inspector.recording_file import RecordingFileError, Snapshot
+from app.look.figures import count
+
+LINES = f"Recording, JSON lines (*{recording_file.SUFFIX})"
+TRACE = f"Trace for Perfetto and chrome://tracing (*{trace.SUFFIX})"
+SUFFIX_OF = {LINES: recording_file.SUFFIX, TRACE: trace.SUFFIX}
+
+
+class RecordingFiles(QObject):
+    """`recording` is what the panels show; whoever changes that sets it."""
+
+    opened = Signal(object)  # Recording
+    saved = Signal(str)  # a sentence
+    failed = Signal(str)  # a sentence with what to do
+
+    def __init__(self, recording: Recording, window: QWidget) -> None:
+        super().__init__(window)
+        self.recording = recording
+        self._window = window
+        self.open_action = self._new_action(
+            "&Open recording…", "Look at recorded steps, also without a model", self._choose_recording
+        )
+        self.export_action = self._new_action(
+            "&Export recording…",
+            "Save the last 10,000 steps, with the texts of their answers, as JSON lines or as a trace",
+            self._choose_export,
+        )
+
+    def export(self, path: Path) -> None:
+        """As a trace if the name ends in `.json`, else as JSON lines, which can be opened again."""
+        self._begin(self._export(path))
+
+    def open(self, path: Path) -> None:
+        """What is shown stays as it is until all of the file was read."""
+        self._begin(self._open(path))
+
+    async def _export(self, path: Path) -> None:
+        snapshot, num_steps = Snapshot.of(self.recording), len(self.recording.columns)
+        save = trace.save if path.suffix == ".json" else recording_file.save
+        try:
+            await asyncio.to_thread(save, snapshot, path)
+        except OSError as error:
+            reason = error.strerror or "the disk refused it"
+            advice = "Choose another folder, or make room on this disk."
+            self.failed.emit(f"{path.name} could not be written: {reason}. {advice}")
+        else:
+            self.saved.emit(f"Saved {count(num_steps)} steps in {path.name}.")
+
+    async def _open(self, path: Path) -> None:
+        try:
+            recording = await asyncio.to_thread(recording_file.load, path)
+        except RecordingFileError as error:
+            self.failed.emit(str(error))
+        else:
+            self.opened.emit(recording)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """One file at a time: each is many megabytes."""
+        self._enable(False)
+        spawn(work).add_done_callback(lambda _task: self._enable(True))
+
+    def _enable(self, is_enabled: bool) -> None:
+        self.open_action.setEnabled(is_enabled)
+        self.export_action.setEnabled(is_enabled)
+
+    # Dialogs. Never exec: a nested loop would stop every coroutine.
+
+    def _choose_recording(self) -> None:
+        dialog = QFileDialog(self._window, "Open recording")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([LINES, "All files (*)"])
+        dialog.fileSelected.connect(lambda name: self.open(Path(name)))
+        dialog.open()
+
+    def _choose_export(self) -> None:
+        dialog = QFileDialog(self._window, "Export recording")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([LINES, TRACE])
+        dialog.selectFile(f"skein{recording_file.SUFFIX}")
+        dialog.setDefaultSuffix(recording_file.SUFFIX)
+        dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein{SUFFIX_OF[chosen]}"))
+        dialog.fileSelected.connect(lambda name: self.export(Path(name)))
+        dialog.open()
+
+    def _new_action(self, text: str, tip: str, on_triggered: Callable[[], None]) -> QAction:
+        action = QAction(text, self)
+        action.setStatusTip(tip)
+        action.triggered.connect(on_triggered)
+        return action

@@ -1,0 +1,384 @@
+"""What the table of sequences shows: a row for each slot, each waiting request and each hibernated chat.
+
+Pure functions; knows no widget.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from app.engine.types import (
+    HibernatedChat,
+    ModelInfo,
+    SlotSnapshot,
+    SlotState,
+    StepReport,
+    Usage,
+    WaitingRequest,
+    WaitReason,
+)
+from app.look import marks
+from app.look.figures import count, mebibytes, prefill, seconds
+from app.look.marks import Mark
+
+NO_TAB = "no tab"
+_MARK_OF_SLOT = {
+    SlotState.PREFILL: marks.COMPUTING,
+    SlotState.DECODE: marks.COMPUTING,
+    SlotState.WARM: marks.WARM,
+    SlotState.EMPTY: marks.IDLE,
+}
+_WAITING_TEXTS = {
+    WaitReason.QUEUED: "waiting",
+    WaitReason.SHARES_PREFIX: "awaits prefix",
+    WaitReason.PAUSED: "paused",
+    WaitReason.REFITTING: "shortening",
+}
+_WAITING_TIPS = {
+    WaitReason.QUEUED: "Waits for a slot or for free cells",
+    WaitReason.SHARES_PREFIX: "Waits for a running prompt to compute the beginning both have in common",
+    WaitReason.PAUSED: "Its cells were needed; the answer goes on when there is room",
+    WaitReason.REFITTING: "Its context is full; a shorter prompt is being made",
+}
+# As they sort: what computes first, what is empty last.
+_ORDER = ("decode", "prefill", "wait", "warm", "hibernated", "empty")
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceRow:
+    """One of the three; a waiting request whose chat is hibernated is both."""
+
+    title: str = ""
+    slot: SlotSnapshot | None = None
+    waiting: WaitingRequest | None = None
+    saved: HibernatedChat | None = None
+    cell_bytes: int = 0
+
+    @property
+    def key(self) -> str:
+        """The same as long as it is the same row."""
+        if self.slot:
+            return f"slot {self.slot.seq_id}"
+        return f"request {self.waiting.request_id}" if self.waiting else f"saved {self.chat_id}"
+
+    @property
+    def seq_id(self) -> int | None:
+        return self.slot.seq_id if self.slot else None
+
+    @property
+    def chat_id(self) -> str | None:
+        holder = self.slot or self.waiting or self.saved
+        return holder.chat_id if holder else None
+
+    @property
+    def request_id(self) -> str | None:
+        """Of the answer that is being made or waits."""
+        if self.slot:
+            return self.slot.request_id if self.slot.is_running else None
+        return self.waiting.request_id if self.waiting else None
+
+    @property
+    def usage(self) -> Usage | None:
+        return self.slot.usage if self.slot and self.slot.state is not SlotState.EMPTY else None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.slot is not None and self.slot.state is SlotState.EMPTY
+
+    @property
+    def is_warm(self) -> bool:
+        return self.slot is not None and self.slot.state is SlotState.WARM and self.chat_id is not None
+
+    @property
+    def is_pinned(self) -> bool:
+        return self.slot is not None and self.slot.is_pinned
+
+    @property
+    def mark(self) -> Mark:
+        if self.slot:
+            return _MARK_OF_SLOT[self.slot.state]
+        if self.waiting:
+            return marks.PAUSED if self.waiting.reason is WaitReason.PAUSED else marks.WAITING
+        return marks.HIBERNATED
+
+    @property
+    def size_bytes(self) -> int:
+        """Of its keys and values, shared ones among them, in cells or saved."""
+        if self.slot:
+            return self.slot.num_cells * self.cell_bytes
+        return self.saved.size_bytes if self.saved else 0
+
+
+def rows_of(
+    report: StepReport | None, model: ModelInfo | None, titles: Mapping[str, str]
+) -> tuple[SequenceRow, ...]:
+    """Slots by `seq_id`, then who waits in order of admission, then hibernated chats."""
+    if report is None:
+        empty = (SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(model.n_seq_max if model else 0))
+        return tuple(SequenceRow(slot=slot) for slot in empty)
+    cell_bytes = model.cell_bytes if model else 0
+    saved = {chat.chat_id: chat for chat in report.hibernated}
+
+    def title(chat_id: str | None) -> str:
+        return titles.get(chat_id, NO_TAB) if chat_id else ""
+
+    slots = [SequenceRow(title(slot.chat_id), slot=slot, cell_bytes=cell_bytes) for slot in report.slots]
+    waiting = [
+        SequenceRow(title(request.chat_id), waiting=request, saved=saved.pop(request.chat_id, None))
+        for request in report.waiting
+    ]
+    hibernated = [SequenceRow(title(chat.chat_id), saved=chat) for chat in saved.values()]
+    return (*slots, *waiting, *hibernated)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`value` sorts and is None where there is none of it; `text` writes it.
+
+    `widest` sets the width; without one that is up to how many tokens the context holds.
+    """
+
+    name: str
+    head: str
+    tip: str
+    widest: str
+    value: Callable[[SequenceRow], Any]
+    text: Callable[[Any], str] = str
+    is_number: bool = True
+
+    def text_of(self, row: SequenceRow) -> str:
+        value = self.value(row)
+        return "" if value is None else self.text(value)
+
+
+def _of_slot(get: Callable[[SlotSnapshot], int]) -> Callable[[SequenceRow], int | None]:
+    def value(row: SequenceRow) -> int | None:
+        return get(row.slot) if row.slot and not row.is_empty else None
+
+    return value
+
+
+def _of_usage(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float | None]:
+    def value(row: SequenceRow) -> float | None:
+        return get(row.usage) if row.usage else None
+
+    return value
+
+
+def _state(row: SequenceRow) -> str:
+    if row.slot:
+        return prefill(row.slot) if row.slot.state is SlotState.PREFILL else row.slot.state.value
+    if row.waiting:
+        return _WAITING_TEXTS[row.waiting.reason]
+    return "hibernated, disk" if row.saved and row.saved.is_on_disk else "hibernated, RAM"
+
+
+def _position(get: Callable[[SlotSnapshot], int]) -> Callable[[SequenceRow], int | None]:
+    def value(row: SequenceRow) -> int | None:
+        return get(row.slot) if row.slot and get(row.slot) >= 0 else None
+
+    return value
+
+
+def _queue_s(row: SequenceRow) -> float | None:
+    if row.waiting:
+        return row.waiting.waiting_s
+    return row.usage.queue_s if row.usage and row.usage.num_prompt_tokens else None
+
+
+def _speed(row: SequenceRow) -> float | None:
+    return (row.usage.tokens_per_s or None) if row.usage else None
+
+
+def _first_token_s(row: SequenceRow) -> float | None:
+    return (row.usage.time_to_first_token_s or None) if row.usage else None
+
+
+def _speed_text(tokens_per_s: float) -> str:
+    return f"{tokens_per_s:.1f}" if tokens_per_s < 100 else f"{tokens_per_s:,.0f}"
+
+
+def _size_text(size_bytes: int) -> str:
+    return mebibytes(size_bytes).removesuffix(" MiB")
+
+
+_TIME = "9,999 s"
+COLUMNS = (
+    Column("seq", "seq", "The slot and its sequence id, seq_id", "00", lambda row: row.seq_id),
+    Column("tab", "tab", "The chat it belongs to", "", lambda row: row.title or None, is_number=False),
+    Column(
+        "state", "state", "What it is doing", "hibernated, disk", lambda row: _state(row), is_number=False
+    ),
+    Column(
+        "pos_min",
+        "pos\nmin",
+        "The lowest position in memory, as the library says",
+        "",
+        _position(lambda slot: slot.pos_min),
+        count,
+    ),
+    Column(
+        "pos_max",
+        "pos\nmax",
+        "The highest position in memory, as the library says",
+        "",
+        _position(lambda slot: slot.pos_max),
+        count,
+    ),
+    Column(
+        "own",
+        "cells\nown",
+        "KV cells that no other sequence holds",
+        "",
+        _of_slot(lambda slot: slot.num_cells - slot.num_shared_cells),
+        count,
+    ),
+    Column(
+        "shared",
+        "cells\nshared",
+        "KV cells it holds together with other sequences",
+        "",
+        _of_slot(lambda slot: slot.num_shared_cells),
+        count,
+    ),
+    Column(
+        "tok_s",
+        "speed\ntok/s",
+        "Tokens generated per second",
+        "99,999",
+        _speed,
+        _speed_text,
+    ),
+    Column(
+        "reused",
+        "tokens\nreused",
+        "Prompt tokens of the last answer whose cells the chat itself still had",
+        "",
+        _of_usage(lambda usage: usage.num_reused_tokens),
+        count,
+    ),
+    Column(
+        "borrowed",
+        "tokens\nshared",
+        "Prompt tokens of the last answer whose cells another chat had",
+        "",
+        _of_usage(lambda usage: usage.num_shared_tokens),
+        count,
+    ),
+    Column(
+        "restored",
+        "tokens\nrestored",
+        "Prompt tokens of the last answer whose cells were saved and read back",
+        "",
+        _of_usage(lambda usage: usage.num_restored_tokens),
+        count,
+    ),
+    Column(
+        "computed",
+        "tokens\ncomputed",
+        "Tokens computed for the last answer, its own among them",
+        "",
+        _of_usage(lambda usage: usage.num_computed_tokens),
+        count,
+    ),
+    Column(
+        "cap",
+        "context\ncap",
+        "How many tokens the chat may have",
+        "",
+        lambda row: (row.slot.max_context_tokens or None) if row.slot else None,
+        count,
+    ),
+    Column(
+        "first_token",
+        "first\ntoken",
+        "From sending to the first token of the last answer, waiting included",
+        _TIME,
+        _first_token_s,
+        seconds,
+    ),
+    Column("queue", "queue\nwait", "How long the request waited for a slot", _TIME, _queue_s, seconds),
+    Column(
+        "size",
+        "KV\nMiB",
+        "Memory of its keys and values, shared cells among them; hibernated: of what was saved",
+        "99,999.9",
+        lambda row: row.size_bytes or None,
+        _size_text,
+    ),
+)
+
+
+def widest_text(column: Column, n_ctx: int) -> str:
+    return column.widest or re.sub("[0-9]", "9", count(max(n_ctx, 9_999)))
+
+
+NUMBER_OF = {column.name: number for number, column in enumerate(COLUMNS)}
+SEQ, TAB, STATE = NUMBER_OF["seq"], NUMBER_OF["tab"], NUMBER_OF["state"]
+
+
+def texts_of(row: SequenceRow) -> tuple[str, ...]:
+    return tuple(column.text_of(row) for column in COLUMNS)
+
+
+def sort_key(number: int) -> Callable[[SequenceRow], Any]:
+    """What there is none of sorts below everything."""
+    if number == STATE:
+        return lambda row: _ORDER.index(_phase(row))
+    value = COLUMNS[number].value
+    if number == TAB:
+        return lambda row: (value(row) is not None, (value(row) or "").casefold())
+    return lambda row: (value(row) is not None, value(row) or 0)
+
+
+def _phase(row: SequenceRow) -> str:
+    if row.slot:
+        return row.slot.state.value
+    return "wait" if row.waiting else "hibernated"
+
+
+def row_tip(row: SequenceRow) -> str:
+    """Its state in whole words."""
+    parts = []
+    if row.waiting:
+        parts.append(_WAITING_TIPS[row.waiting.reason])
+    if row.saved:
+        place = "on disk" if row.saved.is_on_disk else "in RAM"
+        parts.append(f"{count(row.saved.num_tokens)} tokens saved {place}, {mebibytes(row.saved.size_bytes)}")
+    if row.is_pinned:
+        parts.append("pinned: neither hibernated nor evicted while that can be avoided")
+    return " · ".join(parts)
+
+
+def as_json(row: SequenceRow, model: ModelInfo | None) -> str:
+    """In the shape of an entry of llama-server's /slots, and under `skein` what only we know."""
+    usage = row.usage or Usage()
+    prompt_tokens = row.waiting.num_prompt_tokens if row.waiting else usage.num_prompt_tokens
+    decoded = row.waiting.num_generated_tokens if row.waiting else usage.num_generated_tokens
+    shown = {
+        "id": -1 if row.seq_id is None else row.seq_id,
+        "id_task": row.request_id or -1,
+        "n_ctx": row.slot.max_context_tokens if row.slot else 0,
+        "speculative": False,
+        "is_processing": bool(row.slot and row.slot.is_running),
+        "n_prompt_tokens": prompt_tokens,
+        "n_prompt_tokens_cache": usage.num_reused_tokens
+        + usage.num_shared_tokens
+        + usage.num_restored_tokens,
+        "next_token": [{"has_next_token": row.request_id is not None, "n_decoded": decoded}],
+        "skein": {
+            "model": model.name if model else None,
+            "tab": row.title,
+            "chat_id": row.chat_id,
+            "state": _state(row),
+            "size_bytes": row.size_bytes,
+            "slot": asdict(row.slot) if row.slot else None,
+            "waiting": asdict(row.waiting) if row.waiting else None,
+            "hibernated": asdict(row.saved) if row.saved else None,
+        },
+    }
+    return json.dumps(shown, indent=2, ensure_ascii=False)

@@ -1,0 +1,319 @@
+"""The table of sequences: sorted, its columns chosen by the user, changed only where something changed.
+
+GUI thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QByteArray,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSizeF,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.sequence_rows import (
+    COLUMNS,
+    SEQ,
+    STATE,
+    TAB,
+    SequenceRow,
+    row_tip,
+    sort_key,
+    texts_of,
+    widest_text,
+)
+from app.look.icons import paint_icon
+from app.look.painted import paint_mark
+from app.look.tokens import current
+
+_ROOT = QModelIndex()
+_HEAD_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
+_HEAD_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
+TAB_WIDTH = 120
+MARK_ROOM = 20
+
+
+class SequenceModel(QAbstractTableModel):
+    """Rows come, go and move one by one, so that whoever has chosen one keeps it."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[SequenceRow] = []  # as they are shown
+        self._texts: list[tuple[str, ...]] = []
+        self._unsorted: Sequence[SequenceRow] = ()
+        self._sorted_by = SEQ
+        self._is_descending = False
+
+    def apply(self, rows: Sequence[SequenceRow]) -> None:
+        self._unsorted = rows
+        wanted = {row.key: row for row in self._in_order(rows)}
+        self._remove_all_but(wanted)
+        self._insert_missing(wanted)
+        self._move(list(wanted))
+        for number, row in enumerate(wanted.values()):
+            self._update(number, row)
+
+    def row_at(self, number: int) -> SequenceRow:
+        return self._rows[number]
+
+    def number_of(self, key: str) -> int | None:
+        return next((number for number, row in enumerate(self._rows) if row.key == key), None)
+
+    def number_of_chat(self, chat_id: str) -> int | None:
+        return next((number for number, row in enumerate(self._rows) if row.chat_id == chat_id), None)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self._sorted_by, self._is_descending = max(column, 0), order is Qt.SortOrder.DescendingOrder
+        self.apply(self._unsorted)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self._rows[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._texts[index.row()][index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row_tip(row) or COLUMNS[index.column()].tip
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section].head
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _HEAD_RIGHT if COLUMNS[section].is_number and section != SEQ else _HEAD_LEFT
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return COLUMNS[section].tip
+        return None
+
+    def _in_order(self, rows: Sequence[SequenceRow]) -> list[SequenceRow]:
+        """Rows that are equal in the sorted column stay in the order they came in."""
+        if self._sorted_by == SEQ and not self._is_descending:
+            return list(rows)  # slots by number, then those without one as they came
+        return sorted(rows, key=sort_key(self._sorted_by), reverse=self._is_descending)
+
+    def _remove_all_but(self, wanted: dict[str, SequenceRow]) -> None:
+        for number in reversed(range(len(self._rows))):
+            if self._rows[number].key not in wanted:
+                self.beginRemoveRows(_ROOT, number, number)
+                del self._rows[number], self._texts[number]
+                self.endRemoveRows()
+
+    def _insert_missing(self, wanted: dict[str, SequenceRow]) -> None:
+        shown = {row.key for row in self._rows}
+        new = [row for key, row in wanted.items() if key not in shown]
+        if new:
+            self.beginInsertRows(_ROOT, len(self._rows), len(self._rows) + len(new) - 1)
+            self._rows += new
+            self._texts += map(texts_of, new)
+            self.endInsertRows()
+
+    def _move(self, keys: list[str]) -> None:
+        former = [row.key for row in self._rows]
+        if former == keys:
+            return
+        self.layoutAboutToBeChanged.emit()
+        place_of = {key: number for number, key in enumerate(keys)}
+        old = self.persistentIndexList()
+        new = [self.index(place_of[former[index.row()]], index.column()) for index in old]
+        order = [former.index(key) for key in keys]
+        self._rows = [self._rows[number] for number in order]
+        self._texts = [self._texts[number] for number in order]
+        self.changePersistentIndexList(old, new)
+        self.layoutChanged.emit()
+
+    def _update(self, number: int, row: SequenceRow) -> None:
+        former = self._rows[number]
+        if row == former:
+            return
+        self._rows[number] = row
+        old, new = self._texts[number], texts_of(row)
+        self._texts[number] = new
+        for column, text in enumerate(new):
+            if text != old[column] or (column in (SEQ, TAB, STATE) and _looks(row) != _looks(former)):
+                index = self.index(number, column)
+                self.dataChanged.emit(index, index)
+
+
+def _looks(row: SequenceRow) -> tuple[object, ...]:
+    """What is painted beside the texts."""
+    return row.mark, row.is_empty, row.is_pinned
+
+
+class SequenceTable(RowTable):
+    chosen = Signal(object)  # SequenceRow, or None when nothing is chosen any more
+    chat_activated = Signal(str)  # a click on its title, or Enter on its row
+    menu_requested = Signal(QPoint)  # for the chosen row, at this place of the screen
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("Sequences", parent)
+        self.rows = SequenceModel(self)
+        self._chosen_key = ""
+        self._chosen_chat: str | None = None
+        self._is_applying = False
+        self.setModel(self.rows)
+        self.setItemDelegate(_Delegate(self))
+        self.setSortingEnabled(True)
+        self.sortByColumn(SEQ, Qt.SortOrder.AscendingOrder)
+        header = self.horizontalHeader()
+        header.setSectionsMovable(True)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._on_header_menu)
+        self.setColumnWidth(TAB, TAB_WIDTH)
+        self.fit_columns(0)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._on_menu)
+        self.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        self.clicked.connect(self._on_clicked)
+        self.activated.connect(self._on_activated)
+
+    @property
+    def chosen_row(self) -> SequenceRow | None:
+        number = self.rows.number_of(self._chosen_key)
+        return None if number is None else self.rows.row_at(number)
+
+    def apply(self, rows: Sequence[SequenceRow]) -> None:
+        """The chosen row stays chosen wherever it moves; a chat that gets a slot is followed into it."""
+        self._is_applying = True
+        self.rows.apply(rows)
+        self._is_applying = False
+        if not self._chosen_key:
+            return
+        number = self.rows.number_of(self._chosen_key)
+        if number is None and self._chosen_chat:
+            number = self.rows.number_of_chat(self._chosen_chat)
+        self._choose_number(number)
+
+    def fit_columns(self, n_ctx: int) -> None:
+        """Widths that hold for as long as this context lives."""
+        for number, column in enumerate(COLUMNS):
+            if number != TAB:
+                room = {SEQ: SWATCH_ROOM, STATE: MARK_ROOM}.get(number, 0)
+                self.setColumnWidth(number, self.width_of(widest_text(column, n_ctx), column.head, room))
+
+    def choose(self, key: str) -> None:
+        self._choose_number(self.rows.number_of(key))
+
+    def save_columns(self) -> QByteArray:
+        return self.horizontalHeader().saveState()
+
+    def restore_columns(self, state: QByteArray) -> None:
+        self.horizontalHeader().restoreState(state)
+
+    def column_menu(self, parent: QWidget | None = None) -> QMenu:
+        """One tick for each column."""
+        menu = QMenu("Columns", parent or self)
+        for number, column in enumerate(COLUMNS):
+            action = menu.addAction(column.head.replace("\n", " "))
+            action.setStatusTip(column.tip)
+            action.setCheckable(True)
+            action.setChecked(not self.isColumnHidden(number))
+            action.setEnabled(number != TAB)
+            action.toggled.connect(lambda is_shown, number=number: self.setColumnHidden(number, not is_shown))
+        return menu
+
+    def _choose_number(self, number: int | None) -> None:
+        if number is None:
+            self.clearSelection()
+            self.setCurrentIndex(QModelIndex())
+        elif not self.selectionModel().isRowSelected(number):
+            self.selectRow(number)
+        self._note_chosen(number)
+
+    def _note_chosen(self, number: int | None) -> None:
+        row = None if number is None else self.rows.row_at(number)
+        if row is None or (row.key, row.chat_id) != (self._chosen_key, self._chosen_chat):
+            self._chosen_key, self._chosen_chat = (row.key, row.chat_id) if row else ("", None)
+            self.chosen.emit(row)
+
+    def _on_selection_changed(self) -> None:
+        """Not of the current row: that there is one as soon as the table has the focus is no choice."""
+        if not self._is_applying:
+            rows = self.selectionModel().selectedRows()
+            self._note_chosen(rows[0].row() if rows else None)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.column() == TAB:
+            self._on_activated(index)
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        if chat_id := self.rows.row_at(index.row()).chat_id:
+            self.chat_activated.emit(chat_id)
+
+    def _on_header_menu(self, place: QPoint) -> None:
+        menu = self.column_menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.horizontalHeader().mapToGlobal(place))
+
+    def _on_menu(self, place: QPoint) -> None:
+        """The Menu key comes with the place of the focus."""
+        if self.indexAt(place).isValid():
+            self.menu_requested.emit(self.viewport().mapToGlobal(place))
+        elif self.currentIndex().isValid():
+            self.menu_requested.emit(
+                self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft())
+            )
+
+
+class _Delegate(RowDelegate):
+    """The sequence's colour beside its number, the state's mark beside its word."""
+
+    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
+        row = _row_at(index)
+        if index.column() == SEQ and row.seq_id is not None:
+            return self.decorate_seq(painter, rect, row.seq_id, 0.3 if row.is_empty else 1.0)
+        if index.column() == STATE:
+            place = QRectF(_left_of(rect, 14), QSizeF(14, 14))
+            self._paint_crisp(painter, lambda: paint_mark(painter, place, row.mark, current()))
+            return rect.adjusted(MARK_ROOM, 0, 0, 0)
+        if index.column() == TAB and row.is_pinned:
+            place = QRectF(rect.right() - 12, rect.center().y() - 6, 13, 13)
+            self._paint_crisp(painter, lambda: paint_icon(painter, "pin", place, current().muted))
+            return rect.adjusted(0, 0, -16, 0)
+        return rect
+
+    def is_number(self, column: int) -> bool:
+        return COLUMNS[column].is_number and column != SEQ
+
+    def is_muted(self, index: Index) -> bool:
+        return _row_at(index).is_empty
+
+    def elide_mode(self, column: int) -> Qt.TextElideMode:
+        return Qt.TextElideMode.ElideMiddle if column == TAB else Qt.TextElideMode.ElideRight
+
+    def _paint_crisp(self, painter: QPainter, paint: Callable[[], None]) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint()
+        painter.restore()
+
+
+def _row_at(index: Index) -> SequenceRow:
+    model = index.model()
+    assert isinstance(model, SequenceModel)
+    return model.row_at(index.row())
+
+
+def _left_of(rect: QRect, height: int) -> QPointF:
+    return QPointF(rect.left(), rect.top() + (rect.height() - height) / 2)

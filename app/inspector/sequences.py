@@ -1,0 +1,205 @@
+"""The sequences panel: who has a slot, who waits, who is hibernated, and what can be done about each.
+
+A badge tells whether the library's own books agree with ours. GUI thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.engine.commands import CheckCells, ClearCells, Command, Hibernate, Pin, Restore
+from app.inspector.check_badge import CheckBadge
+from app.inspector.dock_panel import DockPanel
+from app.inspector.recording import Recording
+from app.inspector.row_actions import RowAction, RowButtons, menu_of
+from app.inspector.sequence_rows import SequenceRow, as_json, rows_of
+from app.inspector.sequence_table import SequenceTable
+from app.look.plain_text import PlainLabel
+
+NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here."
+ENGINE_GONE = "The engine has stopped. This is what was last seen of it."
+
+
+class SequencesPanel(DockPanel):
+    NAME = "sequences"
+    TITLE = "Sequences"
+
+    def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
+        super().__init__(recording, parent)
+        self.badge = CheckBadge(self)
+        self.table = SequenceTable(self)
+        self.row_actions = self._new_actions()
+        self._buttons = RowButtons(self.row_actions, self)
+        self._empty = PlainLabel(NO_MODEL, self, "muted")
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._over = PlainLabel(ENGINE_GONE, self, "danger")
+        self._over.setContentsMargins(12, 4, 12, 4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for part in (self._over, self.badge, self.table, self._buttons, self._empty):
+            column.addWidget(part, 1 if part in (self.table, self._empty) else 0)
+        self.setFocusProxy(self.table)
+        self.badge.check_requested.connect(self._on_check_requested)
+        self.table.chosen.connect(self._on_chosen)
+        self.table.chat_activated.connect(self.chat_activated)
+        self.table.menu_requested.connect(self._on_menu_requested)
+        self.reset()
+
+    def draw(self) -> None:
+        newest = self.recording.newest
+        self.table.apply(rows_of(newest, self.recording.model, self.titles))
+        self.badge.apply(newest.last_check if newest else None, self.recording.log.disagreement)
+        self.badge.set_live(self._can_steer)
+        self._over.setVisible(self.recording.is_over)
+        self._show_actions()
+
+    def reset(self) -> None:
+        model = self.recording.model
+        has_model = model is not None
+        self.table.fit_columns(model.n_ctx if model else 0)
+        self._empty.setVisible(not has_model)
+        for part in (self.badge, self.table, self._buttons):
+            part.setVisible(has_model)
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        super().set_titles(titles)
+        if self.isVisible():
+            self.draw()
+
+    def select_sequence(self, seq_id: int) -> None:
+        self.table.choose(f"slot {seq_id}")
+
+    def save_layout(self) -> QByteArray:
+        return self.table.save_columns()
+
+    def restore_layout(self, layout: QByteArray) -> None:
+        self.table.restore_columns(layout)
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 300)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 120)
+
+    @Slot()
+    def _on_check_requested(self) -> None:
+        self.commanded.emit(CheckCells())
+
+    @Slot(object)
+    def _on_chosen(self, row: SequenceRow | None) -> None:
+        self._show_actions()
+        if row and row.seq_id is not None:
+            self.sequence_selected.emit(row.seq_id)
+
+    @Slot(QPoint)
+    def _on_menu_requested(self, place: QPoint) -> None:
+        menu = menu_of(self.row_actions, self)
+        menu.addSeparator()
+        menu.addMenu(self.table.column_menu(menu))
+        menu.popup(place)
+
+    def _show_actions(self) -> None:
+        row = self.table.chosen_row
+        for action in self.row_actions:
+            action.apply(row)
+        self._pin.setText("Unpin" if row and row.is_pinned else "Pin")
+
+    # What can be done with a row.
+
+    def _new_actions(self) -> tuple[RowAction, ...]:
+        """Those that ask the engine make no sense for a recorded file, nor when it is gone."""
+        self._pin = RowAction(
+            "Pin",
+            "Neither hibernate nor evict these cells while that can be avoided",
+            self._can_pin,
+            self._do_pin,
+            self,
+        )
+        return (
+            RowAction("Stop", "End this answer, with what it has so far", self._can_stop, self._stop, self),
+            RowAction(
+                "Hibernate",
+                "Save the cells of this idle chat and free them",
+                self._is_idle,
+                self._command(Hibernate),
+                self,
+            ),
+            RowAction(
+                "Restore",
+                "Bring the saved cells back into a slot, before the chat asks for anything",
+                self._can_restore,
+                self._command(Restore),
+                self,
+            ),
+            RowAction(
+                "Clear",
+                "Free the cells without saving them: the chat's next turn computes everything",
+                self._is_idle,
+                self._command(ClearCells),
+                self,
+            ),
+            RowAction(
+                "Fork",
+                "Go on in a copy of this chat that holds the same cells",
+                self._has_tab,
+                self._fork,
+                self,
+            ),
+            self._pin,
+            RowAction(
+                "Copy JSON",
+                "Copy this row as JSON, as llama-server's /slots has it",
+                _always,
+                self._copy,
+                self,
+            ),
+        )
+
+    @property
+    def _can_steer(self) -> bool:
+        return self.recording.is_live and not self.recording.is_over
+
+    def _command(self, make: Callable[[str], Command]) -> Callable[[SequenceRow], None]:
+        def act(row: SequenceRow) -> None:
+            if row.chat_id:
+                self.commanded.emit(make(row.chat_id))
+
+        return act
+
+    def _is_idle(self, row: SequenceRow) -> bool:
+        return self._can_steer and row.is_warm
+
+    def _has_tab(self, row: SequenceRow) -> bool:
+        return self._can_steer and row.chat_id in self.tabs
+
+    def _can_stop(self, row: SequenceRow) -> bool:
+        return self._can_steer and row.request_id is not None
+
+    def _can_restore(self, row: SequenceRow) -> bool:
+        return self._can_steer and row.saved is not None and row.waiting is None
+
+    def _can_pin(self, row: SequenceRow) -> bool:
+        return self._can_steer and row.slot is not None and row.chat_id is not None
+
+    def _stop(self, row: SequenceRow) -> None:
+        self.stop_requested.emit(row.request_id)
+
+    def _fork(self, row: SequenceRow) -> None:
+        self.fork_requested.emit(row.chat_id)
+
+    def _do_pin(self, row: SequenceRow) -> None:
+        if row.chat_id:
+            self.commanded.emit(Pin(row.chat_id, not row.is_pinned))
+
+    def _copy(self, row: SequenceRow) -> None:
+        QGuiApplication.clipboard().setText(as_json(row, self.recording.model))
+
+
+def _always(_row: SequenceRow) -> bool:
+    return True

@@ -1,0 +1,176 @@
+"""What held the batcher up, read off its reports: why a step failed, waited, or took long. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from app.engine.types import EventKind, SlotState, StepReport
+from app.look.figures import count, milliseconds, seconds
+
+MIN_GAP_MS = 10.0  # between two steps: less is the loop's own work
+SLOW = 2.0  # times as long as usual
+MIN_SLOW_MS = 10.0  # more than usual: less nobody notices
+_SAVING = (EventKind.HIBERNATE, EventKind.RESTORE, EventKind.EVICT, EventKind.SHIFT)
+_CODES = {
+    1: "found no room for the batch among the KV cells",
+    2: "was interrupted",
+    -1: "refused the batch as invalid",
+}
+
+
+class Stall(IntEnum):
+    """How bad: where several steps share a place, the worst is shown."""
+
+    NONE = 0
+    NO_WORK = 1  # nothing ran before it, and nobody wanted anything
+    PAUSED = 2  # nothing ran before it: somebody wished so
+    HELD_UP = 3  # it or what came before it took long
+    FAILED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    kind: Stall
+    text: str  # a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a step is measured by: how the step before it ended, and what was told since."""
+
+    ended_at: float = 0.0  # as `StepReport.started_at`; 0: unknown
+    pause_reason: str | None = None  # None: it was not paused
+    had_work: bool = False
+    decoding: frozenset[int] = frozenset()  # sequences whose answers were running
+    usual_ms: float = 0.0  # a decode without prompts in it, lately; 0: none was seen yet
+
+    def after(self, report: StepReport) -> Before:
+        """What the next step is measured by."""
+        ran = has_run(report)
+        reason = report.pause.reason if report.pause else None if ran else self.pause_reason
+        running = [slot for slot in report.slots if slot.is_running]
+        return Before(
+            ended_at=ended_at(report) if ran else self.ended_at,
+            pause_reason=reason,
+            had_work=bool(running or report.waiting),
+            decoding=frozenset(slot.seq_id for slot in running if slot.state is SlotState.DECODE),
+            usual_ms=self._usual_ms(report),
+        )
+
+    def gap_ms(self, report: StepReport) -> float:
+        if not self.ended_at or not report.started_at:
+            return 0.0
+        return max(0.0, (report.started_at - self.ended_at) * 1000)
+
+    def _usual_ms(self, report: StepReport) -> float:
+        if not report.spans or any(span.is_prefill for span in report.spans):
+            return self.usual_ms
+        # Slowly, so that one slow step is not soon the usual one.
+        return self.usual_ms + 0.1 * (report.decode_ms - self.usual_ms) if self.usual_ms else report.decode_ms
+
+
+def has_run(report: StepReport) -> bool:
+    """Other reports only tell news between two steps."""
+    return bool(report.spans or report.return_code or report.decode_ms or report.schedule_ms)
+
+
+def ended_at(report: StepReport) -> float:
+    duration_ms = report.schedule_ms + report.decode_ms + report.update_ms
+    return report.started_at + duration_ms / 1000 if report.started_at else 0.0
+
+
+def deliver_ms(report: StepReport) -> float:
+    """Detokenising, ending answers, and telling what came out."""
+    return max(0.0, report.update_ms - report.sample_ms)
+
+
+def causes_of(report: StepReport, before: Before) -> list[Cause]:
+    """Everything that held up this step or those in it, the worst first."""
+    found = [
+        *_failure(report),
+        *_gap(report, before),
+        *_slow_schedule(report, before),
+        *_slow_decode(report, before),
+        *_left_out(report, before),
+        *_no_batch(report),
+    ]
+    return sorted(found, key=lambda cause: -cause.kind)
+
+
+def worst_of(report: StepReport, before: Before) -> Stall:
+    return max((cause.kind for cause in causes_of(report, before)), default=Stall.NONE)
+
+
+def _failure(report: StepReport) -> list[Cause]:
+    if not report.return_code:
+        return []
+    what = _CODES.get(report.return_code, "met an error it cannot go on from")
+    return [Cause(Stall.FAILED, f"llama_decode returned {report.return_code}: it {what}.")]
+
+
+def _gap(report: StepReport, before: Before) -> list[Cause]:
+    gap_ms = before.gap_ms(report)
+    if gap_ms < MIN_GAP_MS:
+        return []
+    length = f"Nothing ran for {seconds(gap_ms / 1000)} before this step"
+    if before.pause_reason is not None:
+        why = f". {before.pause_reason}" if before.pause_reason else " by somebody."
+        return [Cause(Stall.PAUSED, f"{length}: the batcher was paused{why}")]
+    if not before.had_work:
+        return [Cause(Stall.NO_WORK, f"{length}: no chat had work for it.")]
+    if saved := _saving_texts(report):
+        return [Cause(Stall.HELD_UP, f"{length}: {saved}.")]
+    return [Cause(Stall.HELD_UP, f"{length}, although there was work; no report tells why.")]
+
+
+def _slow_schedule(report: StepReport, before: Before) -> list[Cause]:
+    if report.schedule_ms < max(MIN_SLOW_MS, before.usual_ms):
+        return []
+    why = _saving_texts(report) or "no event tells why"
+    return [Cause(Stall.HELD_UP, f"Scheduling took {milliseconds(report.schedule_ms)}: {why}.")]
+
+
+def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
+    """Only where running answers waited for it: a prompt alone holds nobody up."""
+    usual_ms = before.usual_ms
+    is_slow = report.decode_ms > max(SLOW * usual_ms, usual_ms + MIN_SLOW_MS)
+    waiting = [span.seq_id for span in report.spans if not span.is_prefill]
+    if not (usual_ms and is_slow and waiting):
+        return []
+    prompts = [span for span in report.spans if span.is_prefill]
+    figure = f"{milliseconds(report.decode_ms)} instead of about {milliseconds(usual_ms)}"
+    if prompts:
+        parts = " and ".join(f"seq {span.seq_id} ({count(span.num_rows)} rows)" for span in prompts)
+        word = "prompts" if len(prompts) > 1 else "prompt"
+        return [Cause(Stall.HELD_UP, f"The {word} of {parts} took the step: {figure}.")]
+    return [Cause(Stall.HELD_UP, f"The decode took {figure}, with no prompt in it: the machine was slow.")]
+
+
+def _left_out(report: StepReport, before: Before) -> list[Cause]:
+    """Answers that were running, still are, and got no row."""
+    if report.return_code or not report.spans:
+        return []
+    in_batch = {span.seq_id for span in report.spans}
+    running = {slot.seq_id for slot in report.slots if slot.state is SlotState.DECODE}
+    left_out = sorted((before.decoding & running) - in_batch)
+    if not left_out:
+        return []
+    prompts = sorted({span.seq_id for span in report.spans if span.is_prefill})
+    why = f"the prompt of {_names(prompts)} took the step" if prompts else "others went first"
+    return [Cause(Stall.HELD_UP, f"{_names(left_out)} got no row: {why}.")]
+
+
+def _no_batch(report: StepReport) -> list[Cause]:
+    if report.spans or report.return_code or not report.waiting or not has_run(report):
+        return []
+    reasons = ", ".join(sorted({one.reason.value for one in report.waiting}))
+    return [Cause(Stall.HELD_UP, f"Nothing could be computed; what there is to do is held back: {reasons}.")]
+
+
+def _saving_texts(report: StepReport) -> str:
+    return "; ".join(event.text for event in report.events if event.kind in _SAVING)
+
+
+def _names(seq_ids: list[int]) -> str:
+    return "seq " + ", ".join(map(str, seq_ids))

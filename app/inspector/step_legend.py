@@ -1,0 +1,71 @@
+"""What the shapes and shades of the timeline mean, in one line. GUI thread."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.inspector.stalls import Stall
+from app.inspector.step_picture import answer_colour, paint_mark, phase_colours
+from app.inspector.step_words import PHASES
+from app.look.fonts import small_font
+from app.look.sequence_colours import colour_of
+from app.look.tokens import Tokens, current
+
+HEIGHT = 22
+SWATCH = 9
+SPACE = 12
+MARKS = {
+    Stall.FAILED: "failed",
+    Stall.HELD_UP: "held up",
+    Stall.PAUSED: "paused",
+    Stall.NO_WORK: "no work",
+}
+
+
+class StepLegend(QWidget):
+    """As much of it as there is room for."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFont(small_font())
+        self.setFixedHeight(HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Legend")
+        self.setAccessibleDescription(
+            "Full colour: a prompt. Lighter: an answer. "
+            "Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work."
+        )
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        x = 8.0
+        for name, sign in _entries(tokens):
+            width = SWATCH + 5 + painter.fontMetrics().horizontalAdvance(name)
+            if x + width > self.width():
+                return
+            centre = QPointF(x + SWATCH / 2, HEIGHT / 2)
+            if isinstance(sign, Stall):
+                paint_mark(painter, centre, sign, tokens)
+            else:
+                painter.fillRect(QRectF(x, centre.y() - SWATCH / 2, SWATCH, SWATCH), sign)
+            painter.setPen(QColor(tokens.muted))
+            place = QRectF(x + SWATCH + 5, 0, width, HEIGHT)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+            x += width + SPACE
+
+
+def _entries(tokens: Tokens) -> list[tuple[str, QColor | Stall]]:
+    """The most telling first."""
+    colour = colour_of(0)
+    phases = dict(zip(PHASES, phase_colours(tokens), strict=True))
+    return [
+        ("prompt", colour),
+        ("answer", answer_colour(colour, tokens)),
+        *((word, stall) for stall, word in MARKS.items()),
+        *((name, phases[name]) for name in ("schedule", "sample", "deliver", "decode")),
+    ]

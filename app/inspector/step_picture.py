@@ -1,0 +1,260 @@
+"""Paints an excerpt of steps: what held them up, columns by sequence, a strip by phase, step numbers.
+
+The columns are one image a pixel wide each, so that a frame costs the same however many steps share them.
+GUI thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
+
+from app.inspector.excerpt import Excerpt, Height
+from app.inspector.stacked_columns import scale_for, stacked
+from app.inspector.stalls import Stall
+from app.inspector.step_words import PHASES
+from app.look.figures import count
+from app.look.sequence_colours import SEQUENCE_COLOURS
+from app.look.tokens import Tokens, current
+
+MARKS_HEIGHT = 14
+STRIP_HEIGHT = 26
+AXIS_HEIGHT = 16
+SPACE = 3
+MARK_SIDE = 9  # pixels: of marks that stand closer only the worst is drawn
+LABEL_WIDTH = 96
+MIN_GAP_WIDTH = 3  # narrower columns have no page between them
+
+# Places in the colour table: 0 is the page; prompt and answer of each sequence; both faded; the phases.
+NUM_COLOURS = len(SEQUENCE_COLOURS)
+FADED = 2 * NUM_COLOURS
+PHASE_COLOURS = 1 + 2 * FADED
+
+Image = npt.NDArray[np.uint8]
+
+
+def paint_steps(
+    painter: QPainter, place: QRect, excerpt: Excerpt, chosen: int | None, chosen_seq: int | None
+) -> None:
+    """`chosen` is a row of the recording's columns; with `chosen_seq` the other sequences are faded."""
+    tokens = current()
+    painter.fillRect(place, QColor(tokens.window))
+    places = _Places.within(place)
+    if len(excerpt.shown):
+        _Picture(painter, places, excerpt, tokens).paint(chosen, chosen_seq)
+
+
+def answer_colour(colour: QColor, tokens: Tokens) -> QColor:
+    """Of rows of an answer: lighter than those of its prompt."""
+    return _mixed(colour, QColor(tokens.window), 0.45)
+
+
+def phase_colours(tokens: Tokens) -> tuple[QColor, ...]:
+    """In the order of `PHASES`."""
+    accent, page = QColor(tokens.accent), QColor(tokens.window)
+    return QColor(tokens.muted), accent, _mixed(accent, page, 0.3), _mixed(accent, page, 0.65)
+
+
+def paint_mark(painter: QPainter, centre: QPointF, stall: Stall, tokens: Tokens) -> None:
+    """A shape and a colour for each kind."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    x, y = centre.x(), centre.y()
+    if stall is Stall.NO_WORK:
+        painter.setBrush(QColor(tokens.muted))
+        painter.drawEllipse(centre, 1.6, 1.6)
+    elif stall is Stall.PAUSED:
+        painter.setBrush(QColor(tokens.text))
+        painter.drawRect(QRectF(x - 3.2, y - 4, 2.2, 8))
+        painter.drawRect(QRectF(x + 1, y - 4, 2.2, 8))
+    elif stall is Stall.HELD_UP:
+        painter.setBrush(QColor(tokens.warning))
+        painter.drawPolygon(
+            QPolygonF([QPointF(x - 4.2, y - 3.4), QPointF(x + 4.2, y - 3.4), QPointF(x, y + 4)])
+        )
+    elif stall is Stall.FAILED:
+        painter.setPen(QPen(QColor(tokens.danger), 2))
+        painter.drawLine(QPointF(x - 3.4, y - 3.4), QPointF(x + 3.4, y + 3.4))
+        painter.drawLine(QPointF(x - 3.4, y + 3.4), QPointF(x + 3.4, y - 3.4))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """From top to bottom."""
+
+    marks: QRect
+    columns: QRect
+    strip: QRect
+    axis: QRect
+
+    @classmethod
+    def within(cls, place: QRect) -> _Places:
+        width, top = place.width(), place.top()
+        height = max(24, place.height() - MARKS_HEIGHT - STRIP_HEIGHT - AXIS_HEIGHT - 2 * SPACE)
+        marks = QRect(0, top, width, MARKS_HEIGHT)
+        columns = QRect(0, marks.bottom() + 1, width, height)
+        strip = QRect(0, columns.bottom() + 1 + 2 * SPACE, width, STRIP_HEIGHT)
+        return cls(marks, columns, strip, QRect(0, strip.bottom() + 1, width, AXIS_HEIGHT))
+
+
+class _Picture:
+    def __init__(self, painter: QPainter, places: _Places, excerpt: Excerpt, tokens: Tokens) -> None:
+        self._painter = painter
+        self._places = places
+        self._excerpt = excerpt
+        self._tokens = tokens
+        self._is_in_ms = excerpt.height_of is Height.MILLISECONDS
+        self._top = scale_for(excerpt.heights, 0.1 if self._is_in_ms else 1.0)
+        self._phases = [name for name in PHASES if name != "decode" or not self._is_in_ms]
+        whole = np.sum([excerpt.figures[f"{name}_ms"] for name in self._phases], axis=0)
+        self._strip_top = scale_for(whole, 0.1)
+
+    def paint(self, chosen: int | None, chosen_seq: int | None) -> None:
+        places, colours = self._places, _colour_table(self._tokens)
+        self._paint_image(places.columns, self._by_sequence(places.columns, chosen_seq), colours)
+        self._paint_image(places.strip, self._by_phase(places.strip), colours)
+        self._paint_space_between_columns()
+        self._paint_cuts()
+        self._paint_scale()
+        self._paint_step_numbers()
+        self._paint_marks()
+        if chosen is not None:
+            self._paint_chosen(chosen)
+
+    # The images: shape (pixels, columns), of places in the colour table.
+
+    def _by_sequence(self, place: QRect, chosen_seq: int | None) -> Image:
+        """Of the height of a column each sequence has its share of the rows."""
+        height, rows = self._pixels(place), self._excerpt.rows
+        heights = self._excerpt.heights[self._excerpt.shown] * (height / self._top)
+        share = heights / np.maximum(1, self._excerpt.figure("num_rows"))
+        seq_ids = [int(seq_id) for seq_id in np.flatnonzero(rows.any(axis=(0, 2)))]
+        if not seq_ids:
+            return np.zeros((height, len(heights)), np.uint8)
+        layers = np.stack([rows[:, seq_id, phase] * share for seq_id in seq_ids for phase in (0, 1)])
+        colours = [_colour_index(seq_id, phase, chosen_seq) for seq_id in seq_ids for phase in (0, 1)]
+        return stacked(layers, np.array(colours, np.uint8), height)
+
+    def _by_phase(self, place: QRect) -> Image:
+        """The times that the columns above do not show."""
+        height = self._pixels(place)
+        times = np.stack([self._excerpt.figure(f"{name}_ms") for name in self._phases])
+        colours = [PHASE_COLOURS + PHASES.index(name) for name in self._phases]
+        return stacked(times * (height / self._strip_top), np.array(colours, np.uint8), height)
+
+    def _pixels(self, place: QRect) -> int:
+        return max(1, round(place.height() * self._painter.device().devicePixelRatioF()))
+
+    def _paint_image(self, place: QRect, pixels: Image, colours: list[int]) -> None:
+        height, num_columns = pixels.shape
+        image = QImage(pixels.data, num_columns, height, num_columns, QImage.Format.Format_Indexed8)
+        image.setColorTable(colours)
+        image = image.convertToFormat(QImage.Format.Format_RGB32)  # the one Qt scales fast
+        width = num_columns * self._excerpt.column_width
+        self._painter.drawImage(QRect(0, place.top(), width, place.height()), image)
+
+    # What is drawn over them.
+
+    def _paint_space_between_columns(self) -> None:
+        width = self._excerpt.column_width
+        top, height = self._places.columns.top(), self._places.strip.bottom() - self._places.columns.top() + 1
+        if width >= MIN_GAP_WIDTH:
+            for right in range(width - 1, (len(self._excerpt.shown) + 1) * width, width):
+                self._painter.fillRect(right, top, 1, height, QColor(self._tokens.window))
+
+    def _paint_cuts(self) -> None:
+        """On what is higher than the scale."""
+        width = self._excerpt.column_width
+        for column in np.flatnonzero(self._excerpt.heights[self._excerpt.shown] > self._top):
+            left = int(column) * width
+            self._painter.fillRect(
+                left, self._places.columns.top(), max(1, width - 1), 2, QColor(self._tokens.text)
+            )
+
+    def _paint_scale(self) -> None:
+        painter, columns = self._painter, self._places.columns
+        painter.setPen(QColor(self._tokens.hairline))
+        for place in (columns, self._places.strip):
+            painter.drawLine(0, place.bottom() + 1, place.right(), place.bottom() + 1)
+        painter.setPen(QPen(QColor(self._tokens.hairline), 1, Qt.PenStyle.DotLine))
+        for y in (columns.top(), columns.center().y()):
+            painter.drawLine(0, y, columns.right(), y)
+        self._paint_label(columns, f"{self._top:,g} ms decode" if self._is_in_ms else f"{self._top:,g} rows")
+        what = "beside decode" if self._is_in_ms else "in all"
+        self._paint_label(self._places.strip, f"{self._strip_top:,g} ms {what}")
+
+    def _paint_label(self, place: QRect, text: str) -> None:
+        """On a piece of page, so that it can be read over columns."""
+        painter, metrics = self._painter, self._painter.fontMetrics()
+        size = QSize(metrics.horizontalAdvance(text) + 8, metrics.height())
+        ground = QColor(self._tokens.window)
+        ground.setAlphaF(0.8)
+        label = QRect(place.topLeft() + QPoint(2, 2), size)
+        painter.fillRect(label, ground)
+        painter.setPen(QColor(self._tokens.muted))
+        painter.drawText(label, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _paint_step_numbers(self) -> None:
+        """At every so many columns, so that they keep their places while the columns move."""
+        excerpt, axis = self._excerpt, self._places.axis
+        steps = excerpt.figure("step")
+        every = max(1, LABEL_WIDTH // excerpt.column_width)
+        self._painter.setPen(QColor(self._tokens.muted))
+        for column in range(-excerpt.left % every, len(steps), every):
+            left = column * excerpt.column_width
+            self._painter.drawLine(left, axis.top(), left, axis.top() + 4)
+            place = QRect(left + 3, axis.top() + 2, LABEL_WIDTH - 3, axis.height() - 2)
+            self._painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, count(int(steps[column])))
+
+    def _paint_marks(self) -> None:
+        """Of each group of columns that is as wide as a mark, the worst."""
+        excerpt, painter = self._excerpt, self._painter
+        stalls, width = excerpt.stalls, excerpt.column_width
+        every = max(1, -(-MARK_SIDE // width))
+        y = self._places.marks.center().y()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for begin in range(-(excerpt.left % every), len(stalls), every):
+            group = stalls[max(0, begin) : begin + every]
+            if not group.any():
+                continue
+            column = max(0, begin) + int(group.argmax())
+            stall, x = Stall(int(group.max())), (column + 0.5) * width
+            if stall is Stall.FAILED:
+                height = self._places.columns.bottom() - y - 6
+                painter.fillRect(int(x), y + 6, 1, height, QColor(self._tokens.danger))
+            paint_mark(painter, QPointF(x, y), stall, self._tokens)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+    def _paint_chosen(self, chosen: int) -> None:
+        places, width = self._places, max(4, self._excerpt.column_width)
+        self._painter.setPen(QColor(self._tokens.text))
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        height = places.strip.bottom() - places.columns.top() + 3
+        self._painter.drawRect(self._excerpt.x_of(chosen) - 1, places.columns.top() - 1, width, height)
+
+
+def _colour_index(seq_id: int, phase: int, chosen_seq: int | None) -> int:
+    is_faded = chosen_seq is not None and seq_id != chosen_seq
+    return 1 + 2 * (seq_id % NUM_COLOURS) + phase + (FADED if is_faded else 0)
+
+
+@cache
+def _colour_table(tokens: Tokens) -> list[int]:
+    page = QColor(tokens.window)
+    pairs = [(QColor(name), answer_colour(QColor(name), tokens)) for name in SEQUENCE_COLOURS]
+    vivid = [colour for pair in pairs for colour in pair]
+    faded = [_mixed(colour, page, 0.8) for colour in vivid]
+    return [colour.rgba() for colour in (page, *vivid, *faded, *phase_colours(tokens))]
+
+
+def _mixed(colour: QColor, other: QColor, share: float) -> QColor:
+    """With so much of the other in it."""
+    return QColor.fromRgbF(
+        colour.redF() + share * (other.redF() - colour.redF()),
+        colour.greenF() + share * (other.greenF() - colour.greenF()),
+        colour.blueF() + share * (other.blueF() - colour.blueF()),
+    )

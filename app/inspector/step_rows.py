@@ -1,0 +1,148 @@
+"""The rows of one step's batch as a table: every token that was computed, where, and for whom. GUI thread."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QHeaderView, QWidget
+
+from app.engine.types import Span, StepReport
+from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.token_text import shown
+from app.look.figures import count
+
+COLUMNS = ("row", "token", "text", "pos", "seq", "tab", "phase", "logits")
+ROW, TOKEN, TEXT, POS, SEQ, TAB, PHASE, LOGITS = range(len(COLUMNS))
+TIPS = (
+    "Its place in the batch",
+    "Token id",
+    "How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character",
+    "Its position in the sequence",
+    "The sequence whose cell it is, seq_id",
+    "The chat",
+    "Part of a prompt, or of an answer",
+    "Whether the logits behind it were wanted, to sample from",
+)
+NUMBERS = (ROW, TOKEN, POS)
+WIDEST = {ROW: "9,999", TOKEN: "999,999", POS: "999,999", SEQ: "00", PHASE: "decode", LOGITS: "wanted"}
+TEXT_WIDTH = 120
+_ROOT = QModelIndex()
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class StepRows(QAbstractTableModel):
+    """Makes each row's texts when they are asked for: a prompt has hundreds."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._report: StepReport | None = None
+        self._ends: list[int] = []  # of each span its end in the batch
+        self._token_ids: tuple[tuple[int, ...], ...] = ()  # of each span, as far as they are known
+        self._texts: Mapping[int, bytes] = {}
+        self._titles: Mapping[str, str] = {}
+
+    def apply(self, report: StepReport | None, texts: Mapping[int, bytes], titles: Mapping[str, str]) -> None:
+        self._texts, self._titles = texts, titles
+        if report is self._report:
+            self.tell_texts()
+            return
+        self.beginResetModel()
+        spans = report.spans if report else ()
+        self._report = report
+        self._ends = list(accumulate(span.num_rows for span in spans))
+        self._token_ids = tuple(span.token_ids for span in spans)
+        self.endResetModel()
+
+    def tell_texts(self) -> None:
+        """Texts of tokens, or titles, are known by now."""
+        if self._ends:
+            self.dataChanged.emit(self.index(0, TEXT), self.index(self._ends[-1] - 1, TAB))
+
+    def unknown_token_ids(self) -> tuple[int, ...]:
+        """The tokens whose texts are wanted, each once."""
+        wanted = dict.fromkeys(token_id for token_ids in self._token_ids for token_id in token_ids)
+        return tuple(token_id for token_id in wanted if token_id not in self._texts)
+
+    def seq_at(self, row: int) -> int:
+        return self._span_at(row)[0].seq_id
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() or not self._ends else self._ends[-1]
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._texts_of(index.row())[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if index.column() in NUMBERS else _LEFT
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if section in NUMBERS else _LEFT
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS[section]
+        return None
+
+    def _span_at(self, row: int) -> tuple[Span, int, int]:
+        """The span a row belongs to, its number, and the row's place in it."""
+        assert self._report is not None
+        number = bisect_right(self._ends, row)
+        span = self._report.spans[number]
+        return span, number, row - (self._ends[number] - span.num_rows)
+
+    def _texts_of(self, row: int) -> tuple[str, ...]:
+        """One for each column; what is not known is empty."""
+        span, number, place = self._span_at(row)
+        token_id = self._token_ids[number][place] if self._token_ids[number] else None
+        text = self._texts.get(token_id) if token_id is not None else None
+        return (
+            count(row),
+            "" if token_id is None else str(token_id),
+            "" if text is None else shown(text),
+            count(span.first_pos + place),
+            str(span.seq_id),
+            self._titles.get(span.chat_id, "closed chat"),
+            "prefill" if span.is_prefill else "decode",
+            "wanted" if span.wants_logits and place == span.num_rows - 1 else "",
+        )
+
+
+class StepTable(RowTable):
+    def __init__(self, rows: StepRows, parent: QWidget) -> None:
+        super().__init__("Rows of the step", parent)
+        self.setModel(rows)
+        self.setItemDelegate(_Delegate(self))
+        for column, widest in WIDEST.items():
+            room = SWATCH_ROOM if column == SEQ else 0
+            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column], room))
+        self.setColumnWidth(TEXT, TEXT_WIDTH)
+        self.horizontalHeader().setSectionResizeMode(TAB, QHeaderView.ResizeMode.Stretch)
+
+
+class _Delegate(RowDelegate):
+    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
+        rows = index.model()
+        if index.column() != SEQ or not isinstance(rows, StepRows):
+            return rect
+        return self.decorate_seq(painter, rect, rows.seq_at(index.row()))
+
+    def is_number(self, column: int) -> bool:
+        return column in NUMBERS
+
+    def is_muted(self, index: Index) -> bool:
+        return index.column() in (ROW, PHASE)

@@ -1,0 +1,224 @@
+"""The panel to step through: stand still, see the next batch before it is computed, go on. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from app.engine.commands import Command, DescribeTokens, RunUntil
+from app.engine.types import PauseState, StepReport
+from app.inspector.batch_shares import ShareModel, ShareTable
+from app.inspector.dock_panel import DockPanel
+from app.inspector.recording import Recording
+from app.inspector.step_actions import StepActions
+from app.inspector.step_rows import StepRows, StepTable
+from app.inspector.stop_choice import StopChoice
+from app.look.figures import count, rows
+from app.look.fonts import small_font, tabular
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel, heading
+from app.look.tokens import current
+
+RUNNING = "Pause to see each batch here before it is computed. The chats wait meanwhile; Stop still works."
+NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to step through what it computes."
+RECORDED = "This is a recording: what it shows is over. Only a running engine can be paused."
+MARK = QSize(14, 14)
+NOTHING_PLANNED = "Nothing is planned. Send a message in any tab, and its first batch is shown here."
+
+
+def state_text(pause: PauseState | None, until: str) -> str:
+    """Running or paused, and why."""
+    if pause is None:
+        return f"Running until {until}" if until else "Running"
+    return f"Paused. {pause.reason}" if pause.reason else "Paused"
+
+
+def plan_text(pause: PauseState) -> str:
+    num_rows = sum(span.num_rows for span in pause.planned)
+    num_seqs = len({span.seq_id for span in pause.planned})
+    sequences = "1 sequence" if num_seqs == 1 else f"{count(num_seqs)} sequences"
+    num_logits = sum(span.wants_logits for span in pause.planned)
+    sampled = "1 token is sampled" if num_logits == 1 else f"{count(num_logits)} tokens are sampled"
+    return f"{rows(num_rows)} of {sequences}; {sampled}"
+
+
+class StepperPanel(DockPanel):
+    """Its first three buttons are the window's actions: their keys work also where nobody sees the panel."""
+
+    NAME = "stepper"
+    TITLE = "Step through"
+
+    def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
+        super().__init__(recording, parent)
+        self.actions_of_step = StepActions(self)
+        self.stop_choice = StopChoice(self)
+        self.state = PlainLabel(parent=self)
+        self._mark = QLabel(self)
+        self.shares = ShareModel(self)
+        self.rows = StepRows(self)
+        self.share_table = ShareTable(self.shares, self)
+        self.row_table = StepTable(self.rows, self)
+        self._plan_head = heading("Next batch", self)
+        self._plan = PlainLabel(parent=self, tone="muted")
+        self._empty = PlainLabel(parent=self, tone="muted")
+        self._planned: StepReport | None = None  # its spans are those of the next batch
+        self._asked: set[int] = set()  # tokens whose texts are on their way
+        self._until = ""  # what it runs until, in words
+        self._left: PauseState | None = None  # the pause that this ends, which is reported until it does
+        self._lay_out()
+        self._show_icons()
+        self.setFocusProxy(self.stop_choice.condition)
+        self.actions_of_step.commanded.connect(self._on_stepped)
+        self.stop_choice.commanded.connect(self._on_commanded)
+        self.share_table.selectionModel().currentRowChanged.connect(self._on_share_chosen)
+        self.reset()
+
+    @property
+    def pause(self) -> PauseState | None:
+        newest = self.recording.newest
+        return newest.pause if newest and self.recording.is_live else None
+
+    def draw(self) -> None:
+        newest, pause = self.recording.newest, self.pause
+        self.stop_choice.set_slots(newest.slots if newest else (), self.titles)
+        if tokenised := self.recording.tokenised:
+            self.stop_choice.set_tokens(tokenised)
+        if pause and pause != self._left:
+            self._until = ""
+        self.state.setText(state_text(pause, self._until))
+        self._mark.setVisible(pause is not None)
+        self._show_plan(newest, pause)
+
+    def reset(self) -> None:
+        model = self.recording.model if self.recording.is_live else None
+        self._asked.clear()
+        self._planned, self._until = None, ""
+        self.stop_choice.set_engine(model.max_sequence_tokens if model else 0)
+        self.draw()
+
+    def set_titles(self, titles: Mapping[str, str]) -> None:
+        super().set_titles(titles)
+        if self.isVisible():
+            self._planned = None
+            self.draw()
+
+    def select_sequence(self, seq_id: int) -> None:
+        self.stop_choice.select_sequence(seq_id)
+        number = next((n for n, span in enumerate(self.shares.spans) if span.seq_id == seq_id), None)
+        if number is not None:
+            self.share_table.selectRow(number)
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 300)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 160)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._show_icons()
+
+    def _show_icons(self) -> None:
+        self.actions_of_step.show_icons()
+        self._mark.setPixmap(icon("pause", current().warning).pixmap(MARK))
+
+    def _lay_out(self) -> None:
+        self.state.setFont(tabular(small_font()))
+        self._plan.setFont(tabular(small_font()))
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(2)
+        for action, text in zip(self.actions_of_step.all, ("Pause", "Resume", "Step"), strict=True):
+            action.setIconText(text)
+            buttons.addWidget(_button(action, self))
+        buttons.addSpacing(10)
+        buttons.addWidget(self._mark)
+        buttons.addSpacing(2)
+        buttons.addWidget(self.state, 1)
+        plan = QHBoxLayout()
+        plan.setSpacing(12)
+        plan.addWidget(self._plan_head)
+        plan.addWidget(self._plan, 1)
+        top = QVBoxLayout()
+        top.setContentsMargins(12, 6, 12, 4)
+        top.setSpacing(6)
+        top.addLayout(buttons)
+        top.addWidget(self.stop_choice)
+        top.addSpacing(4)
+        top.addLayout(plan)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addWidget(self.share_table)
+        column.addWidget(self.row_table, 1)
+        column.addWidget(self._empty, 1)
+        self._empty.setContentsMargins(24, 0, 24, 0)
+
+    def _show_plan(self, newest: StepReport | None, pause: PauseState | None) -> None:
+        has_plan = pause is not None and bool(pause.planned)
+        for part in (self._plan_head, self._plan, self.share_table, self.row_table):
+            part.setVisible(has_plan)
+        self._empty.setVisible(not has_plan)
+        self._empty.setText(self._why_empty(pause))
+        if newest is None or pause is None or not has_plan:
+            self._planned = None
+            return
+        if self._planned is None or self._planned.spans != pause.planned:
+            self._planned = replace(newest, spans=pause.planned)
+            self._plan.setText(plan_text(pause))
+            self.shares.apply(pause.planned, self.titles)
+            self.stop_choice.suggest(pause.planned[0].seq_id)
+        self.rows.apply(self._planned, self.recording.token_texts, self.titles)
+        self._ask_for_texts()
+
+    def _ask_for_texts(self) -> None:
+        unknown = tuple(one for one in self.rows.unknown_token_ids() if one not in self._asked)
+        if unknown:
+            self._asked.update(unknown)
+            self.commanded.emit(DescribeTokens(unknown))
+
+    def _why_empty(self, pause: PauseState | None) -> str:
+        if not self.recording.is_live:
+            return RECORDED
+        if self.recording.model is None:
+            return NO_MODEL
+        return NOTHING_PLANNED if pause else RUNNING
+
+    @Slot()
+    def _on_stepped(self) -> None:
+        self._until = ""
+
+    @Slot(object)
+    def _on_commanded(self, command: Command) -> None:
+        if isinstance(command, RunUntil):
+            self._until, self._left = self.stop_choice.words, self.pause
+        self.commanded.emit(command)
+
+    @Slot(QModelIndex)
+    def _on_share_chosen(self, current: QModelIndex) -> None:
+        """Its rows come into view."""
+        if not current.isValid():
+            return
+        before = self.shares.spans[: current.row()]
+        first = self.rows.index(sum(span.num_rows for span in before), 0)
+        self.row_table.scrollTo(first, self.row_table.ScrollHint.PositionAtTop)
+        if self.share_table.hasFocus():
+            self.sequence_selected.emit(self.shares.spans[current.row()].seq_id)
+
+
+def _button(action: QAction, parent: QWidget) -> QToolButton:
+    button = QToolButton(parent)
+    button.setDefaultAction(action)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setProperty("kind", "chip")
+    button.setIconSize(QSize(14, 14))
+    button.setFont(small_font())
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button

@@ -1,0 +1,230 @@
+"""Until when the batcher runs: a condition in one line, chosen from what there is. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
+
+from app.engine.commands import (
+    RunUntil,
+    StopCondition,
+    Tokenise,
+    UntilDecodeFails,
+    UntilEnd,
+    UntilPosition,
+    UntilToken,
+)
+from app.engine.types import SlotSnapshot, TokenisedText
+from app.inspector.choice_button import Choice, ChoiceButton
+from app.inspector.token_text import shown
+from app.look.fonts import small_font, tabular
+from app.look.plain_text import PlainLabel
+
+POSITION, TOKEN, END, FAILURE = "position", "token", "end", "failure"
+CONDITIONS = (
+    Choice(POSITION, "a sequence holds a position"),
+    Choice(TOKEN, "a token is made"),
+    Choice(END, "an answer ends"),
+    Choice(FAILURE, "a decode fails"),
+)
+ANY_CHAT = Choice(None, "any chat")
+TYPING_MS = 150
+A_FEW_TOKENS = 16
+MAX_CHARS = 100
+NO_TEXT = "Type how the token is written, with its spaces."
+
+
+def token_choices(answer: TokenisedText) -> tuple[Choice, ...]:
+    """Each token of the text once, in order."""
+    tokens = answer.tokens
+    written = dict(zip(tokens.token_ids, tokens.texts, strict=True))
+    return tuple(Choice(token_id, f"“{shown(text)}” · {token_id}") for token_id, text in written.items())
+
+
+def hint(answer: TokenisedText) -> str:
+    """What the model makes of the text."""
+    num_tokens = len(answer.tokens.token_ids)
+    if num_tokens == 1:
+        return "One token."
+    return f"The model writes this with {num_tokens} tokens; choose which one to wait for."
+
+
+class StopChoice(QWidget):
+    commanded = Signal(object)  # Command: a Tokenise while somebody types, a RunUntil at the end
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._slots: dict[int, SlotSnapshot] = {}
+        self._has_engine = False
+        self._has_sequence = self._has_position = False  # which the user has chosen
+        self.condition = ChoiceButton("Run until", self)
+        self.condition.set_choices(CONDITIONS)
+        self.sequence = ChoiceButton("Sequence", self)
+        self.position = QSpinBox(self)
+        self.text = QLineEdit(self)
+        self.token = ChoiceButton("Token", self)
+        self.chat = ChoiceButton("Chat", self)
+        self.chat.set_choices((ANY_CHAT,))
+        self.hint = PlainLabel(parent=self, tone="muted")
+        self.run = QPushButton("Run until", self)
+        self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._set_up()
+        self._lay_out()
+        self._connect()
+        self._show_fields()
+
+    @property
+    def stop_condition(self) -> StopCondition | None:
+        """None while something is missing."""
+        chat_id = self.chat.value if isinstance(self.chat.value, str) else None
+        match self.condition.value:
+            case "position":
+                seq_id = self.sequence.value
+                return UntilPosition(seq_id, self.position.value()) if isinstance(seq_id, int) else None
+            case "token":
+                token_id = self.token.value
+                return UntilToken(token_id, chat_id) if isinstance(token_id, int) else None
+            case "end":
+                return UntilEnd(chat_id)
+        return UntilDecodeFails()
+
+    @property
+    def words(self) -> str:
+        """The chosen condition, as it goes on behind "until"."""
+        whose = "" if self.chat.value is None else f" in {self.chat.label}"
+        match self.condition.value:
+            case "position":
+                return f"sequence {self.sequence.value} holds position {self.position.value():,}"
+            case "token":
+                return f"token {self.token.value} is made{whose}"
+            case "end":
+                return f"an answer ends{whose}"
+        return "a decode fails"
+
+    def set_engine(self, n_ctx: int) -> None:
+        """How long a chat can get at most; 0 where there is nobody to ask."""
+        self._has_engine = n_ctx > 0
+        self.position.setMaximum(max(n_ctx - 1, 0))
+        self.token.set_choices(())
+        self.text.clear()
+        self._enable()
+
+    def set_slots(self, slots: tuple[SlotSnapshot, ...], titles: Mapping[str, str]) -> None:
+        self._slots = {slot.seq_id: slot for slot in slots}
+        names = {slot.seq_id: titles.get(slot.chat_id or "", "") for slot in slots}
+        self.sequence.set_choices(
+            [Choice(seq_id, f"{seq_id} · {name}" if name else str(seq_id)) for seq_id, name in names.items()]
+        )
+        self.chat.set_choices([ANY_CHAT, *(Choice(chat_id, title) for chat_id, title in titles.items())])
+        self._enable()
+
+    def select_sequence(self, seq_id: int) -> None:
+        if seq_id in self._slots:
+            self.sequence.choose(seq_id)
+            self._on_sequence_picked()
+
+    def suggest(self, seq_id: int) -> None:
+        """What somebody may wait for who has not said yet: a little more of this sequence."""
+        if not self._has_sequence and seq_id in self._slots:
+            self.sequence.choose(seq_id)
+        if not self._has_position:
+            self._suggest_position()
+
+    def set_tokens(self, answer: TokenisedText) -> None:
+        """The model's answer to what was typed; an earlier text's comes too late."""
+        if answer.text == self.text.text():
+            self.token.set_choices(token_choices(answer))
+            self.hint.setText(hint(answer))
+            self._show_fields()
+
+    def _set_up(self) -> None:
+        self.position.setFont(tabular(small_font()))
+        self.position.setAccessibleName("Position")
+        self.position.setGroupSeparatorShown(True)
+        self.position.setFixedWidth(84)
+        self.position.lineEdit().setTextMargins(6, 0, 0, 0)
+        self.text.setFont(small_font())
+        self.text.setAccessibleName("Text of the token")
+        self.text.setPlaceholderText("text")
+        self.text.setMaxLength(MAX_CHARS)
+        self.text.setMaximumWidth(120)
+        self.hint.setFont(small_font())
+        self.run.setFont(small_font())
+        self.run.setToolTip("Go on, and pause after the step in which this comes true")
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.run)
+        for part in (self.condition, self.sequence, self.position, self.text, self.token, self.chat):
+            row.addWidget(part)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(row)
+        column.addWidget(self.hint)
+
+    def _connect(self) -> None:
+        self.condition.changed.connect(self._show_fields)
+        self.sequence.changed.connect(self._suggest_position)
+        self.text.textEdited.connect(self._on_text_edited)
+        self.text.returnPressed.connect(self.run.click)
+        self.sequence.picked.connect(self._on_sequence_picked)
+        self.position.lineEdit().textEdited.connect(self._on_position_edited)
+        self.position.lineEdit().returnPressed.connect(self.run.click)
+        self.token.changed.connect(self._enable)
+        self._typing.timeout.connect(self._on_typed)
+        self.run.clicked.connect(self._on_run)
+
+    @Slot()
+    def _show_fields(self) -> None:
+        condition = self.condition.value
+        for part in (self.sequence, self.position):
+            part.setVisible(condition == POSITION)
+        self.text.setVisible(condition == TOKEN)
+        self.token.setVisible(condition == TOKEN and self.token.value is not None)
+        self.chat.setVisible(condition in (TOKEN, END))
+        self.hint.setVisible(condition == TOKEN)
+        if not self.text.text():
+            self.hint.setText(NO_TEXT)
+        self._enable()
+
+    @Slot()
+    def _on_sequence_picked(self) -> None:
+        self._has_sequence = True
+
+    @Slot()
+    def _on_position_edited(self) -> None:
+        self._has_position = True
+
+    @Slot()
+    def _suggest_position(self) -> None:
+        seq_id = self.sequence.value
+        if isinstance(seq_id, int) and not self.position.hasFocus():
+            self.position.setValue(max(self._slots[seq_id].pos_max, 0) + A_FEW_TOKENS)
+        self._enable()
+
+    @Slot()
+    def _enable(self) -> None:
+        self.run.setEnabled(self._has_engine and self.stop_condition is not None)
+
+    @Slot()
+    def _on_text_edited(self) -> None:
+        self.token.set_choices(())
+        self._show_fields()
+        self._typing.start()
+
+    @Slot()
+    def _on_typed(self) -> None:
+        if self.text.text():
+            self.commanded.emit(Tokenise(self.text.text()))
+
+    @Slot()
+    def _on_run(self) -> None:
+        if condition := self.stop_condition:
+            self._has_position = False
+            self.commanded.emit(RunUntil(condition))

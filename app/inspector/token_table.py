@@ -1,0 +1,117 @@
+"""The tokens of an answer, one row each, and a last row for what came after them. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+from PySide6.QtWidgets import QHeaderView, QWidget
+
+from app.engine.types import ChatTokens
+from app.inspector.answer_tokens import Candidates, chance
+from app.inspector.row_table import LEFT, RIGHT, Index, RowDelegate, RowTable
+from app.inspector.token_text import shown
+from app.look.figures import count
+
+COLUMNS = ("pos", "token", "id", "after")
+POS, TOKEN, ID, AFTER = range(len(COLUMNS))
+TIPS = (
+    "Its position in the sequence",
+    "How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character",
+    "Token id",
+    "How likely it was after the samplers, where that was looked up",
+)
+NUMBERS = (POS, ID, AFTER)
+WIDEST = {POS: "99,999", ID: "999999", AFTER: ">99.9%"}
+NEXT = "(next)"  # what came behind the last token, or could have
+_ROOT = QModelIndex()
+
+
+class AnswerTokens(QAbstractTableModel):
+    """Rows are only added while it shows one answer, so that whoever has chosen one keeps it."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._tokens = ChatTokens("")
+        self._names: Mapping[int, bytes] = {}
+        self._known: Mapping[int, Candidates] = {}
+
+    def show_answer(
+        self, tokens: ChatTokens, names: Mapping[int, bytes], known: Mapping[int, Candidates]
+    ) -> None:
+        """`names`: how control tokens are written. `known`: what was looked up, by place in the answer."""
+        self.beginResetModel()
+        self._tokens, self._names, self._known = tokens, names, known
+        self.endResetModel()
+
+    def grow(self, tokens: ChatTokens) -> None:
+        """The same answer has more tokens by now."""
+        former = len(self._tokens.pieces)
+        if len(tokens.pieces) > former:
+            self.beginInsertRows(_ROOT, former, len(tokens.pieces) - 1)
+            self._tokens = tokens
+            self.endInsertRows()
+
+    def tell_known(self) -> None:
+        """Something was looked up, or a name has come."""
+        if self._tokens.token_ids:
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, AFTER))
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() or not self._tokens.token_ids else len(self._tokens.pieces) + 1
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        return self._text(index.row(), index.column()) if role == Qt.ItemDataRole.DisplayRole else None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if section in NUMBERS else LEFT
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS[section]
+        return None
+
+    def _text(self, place: int, column: int) -> str:
+        position = self._tokens.num_prompt_tokens + place
+        if column == POS:
+            return count(position)
+        if place == len(self._tokens.pieces):
+            return NEXT if column == TOKEN else ""
+        token_id = self._tokens.token_ids[position]
+        if column == TOKEN:
+            return shown(self._tokens.pieces[place] or self._names.get(token_id, b""))
+        return str(token_id) if column == ID else self._chance(place, token_id)
+
+    def _chance(self, place: int, token_id: int) -> str:
+        if place not in self._known:
+            return ""
+        sampled = self._known[place].sampled
+        told = (one for one in (*sampled.likeliest, sampled.chosen) if one.token_id == token_id)
+        return next((chance(one.probability) for one in told), "")
+
+
+class TokenTable(RowTable):
+    def __init__(self, tokens: AnswerTokens, parent: QWidget) -> None:
+        super().__init__("Tokens of the answer", parent)
+        self.setModel(tokens)
+        self.setItemDelegate(_Delegate(self))
+        for column, widest in WIDEST.items():
+            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column]))
+        self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
+
+
+class _Delegate(RowDelegate):
+    def is_number(self, column: int) -> bool:
+        return column in NUMBERS
+
+    def is_muted(self, index: Index) -> bool:
+        return index.column() != TOKEN or index.row() == index.model().rowCount() - 1

@@ -1,0 +1,80 @@
+"""Tells across the window that all chats are paused, and how they go on. GUI thread."""
+
+from PySide6.QtCore import QEvent, QSize, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from app.engine.types import PauseState
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel
+from app.look.tokens import current
+
+HEIGHT = 38
+HIDE_AFTER_MS = 250  # a step between two pauses is no reason to jump
+PAUSED = "All chats are paused: they wait."
+
+
+class PauseStrip(QWidget):
+    step_requested = Signal()
+    resume_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._mark = QLabel(self)
+        self._words = PlainLabel(PAUSED, self)
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.step = self._button("Step", "Run one step, then pause again (F10)")
+        self.resume = self._button("Resume", "Go on computing (F5)")
+        self.step.clicked.connect(self.step_requested)
+        self.resume.clicked.connect(self.resume_requested)
+        self._leave = QTimer(self)
+        self._leave.setSingleShot(True)
+        self._leave.setInterval(HIDE_AFTER_MS)
+        self._leave.timeout.connect(self.hide)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 0, 12, 0)
+        row.setSpacing(8)
+        row.addWidget(self._mark)
+        row.addWidget(self._words, 1)
+        row.addWidget(self.step)
+        row.addWidget(self.resume)
+        self.setFixedHeight(HEIGHT)
+        self.setAccessibleName("Paused")
+        self._dress()
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._words.text()
+
+    def apply(self, pause: PauseState | None) -> None:
+        if pause:
+            self._leave.stop()
+            self._words.setText(f"{PAUSED} {pause.reason}".strip())
+            self.setAccessibleDescription(self.text)
+            self.show()
+        elif self.isVisible() and not self._leave.isActive():
+            self._leave.start()
+
+    def _button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setProperty("kind", "quiet")
+        button.setProperty("place", "bar")
+        button.setToolTip(tip)
+        return button
+
+    def _dress(self) -> None:
+        self._mark.setPixmap(icon("pause", current().warning).pixmap(QSize(16, 16)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._dress()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        tint = QColor(tokens.warning)
+        tint.setAlphaF(0.12)
+        painter.fillRect(self.rect(), QColor(tokens.window))
+        painter.fillRect(self.rect(), tint)

@@ -1,0 +1,198 @@
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.engine.types import CellMap
+from app.inspector import recording_file
+from app.inspector.recording import Recording
+from app.inspector.recording_file import RecordingFileError, Snapshot, load, save
+from tests.fakes import model_info
+from tests.inspector.steps import busy_step, step
+from tests.inspector.test_packed_steps import RARE
+
+
+@pytest.fixture
+def recording() -> Recording:
+    recording = Recording()
+    recording.start(model_info(path=Path("/home/ann/models/fake.gguf")))
+    recording.note_titles({"chat 0": "Sums – 34 + 21", "chat 1": "Notes\u2028“x”"})
+    recording.token_texts = {4: b" cat", 9: b"\xe2\x80"}
+    holders = np.array([[1], [3], [0]], np.uint64)
+    recording.cell_map = CellMap(
+        np.array([0, 1, -1], np.int32), np.array([4, 9, -1], np.int32), holders, high_water=2
+    )
+    recording.append([busy_step(1), busy_step(2), RARE, *(busy_step(number) for number in range(4, 10))])
+    return recording
+
+
+@pytest.fixture
+def saved(recording: Recording, tmp_path: Path) -> Path:
+    path = tmp_path / "steps.jsonl"
+    save(Snapshot.of(recording), path)
+    return path
+
+
+def test_a_recording_is_read_back_as_it_was(recording: Recording, saved: Path) -> None:
+    again = load(saved)
+    assert list(again.steps) == list(recording.steps)
+    assert again.num_seen == 9
+    assert (again.titles, again.token_texts) == (recording.titles, recording.token_texts)
+    assert (again.columns.figures == recording.columns.figures).all()
+    for name in ("pos", "token_ids", "holders"):
+        assert np.array_equal(getattr(again.cell_map, name), getattr(recording.cell_map, name))
+    assert (again.name, again.is_live, recording.is_live) == ("steps.jsonl", False, True)
+
+
+def test_packed_steps_are_written_as_the_newest_are(tmp_path: Path) -> None:
+    recording = Recording(max_steps=300)
+    recording.append(busy_step(number, num_seqs=1) for number in range(350))
+    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    assert list(load(tmp_path / "steps.jsonl").steps) == list(recording.steps)
+
+
+def test_of_the_models_place_only_its_name_is_told(recording: Recording, saved: Path) -> None:
+    assert b"/home/ann" not in saved.read_bytes()
+    assert load(saved).model == replace(recording.model, path=Path("fake.gguf"))
+
+
+def test_a_cell_map_too_large_for_a_line_is_left_out(recording: Recording, tmp_path: Path) -> None:
+    cells = np.zeros(1 << 21, np.int32)
+    recording.cell_map = CellMap(cells, cells, np.zeros((1 << 21, 1), np.uint64))
+    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    assert load(tmp_path / "steps.jsonl").cell_map is None
+
+
+def test_each_line_is_json_and_each_step_has_one(saved: Path) -> None:
+    head, *steps = [json.loads(line) for line in saved.read_text("utf-8").split("\n")[:-1]]
+    assert (head["format"], head["version"], head["num_steps"]) == ("skein recording", 1, 9)
+    assert [line["report"]["step"] for line in steps] == list(range(1, 10))
+
+
+def test_tabs_without_a_step_are_not_told_of(recording: Recording, tmp_path: Path) -> None:
+    recording.note_titles({"chat 77": "A secret", "chat 9": "Hibernated", "chat w": "Waiting"})
+    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    assert load(tmp_path / "steps.jsonl").titles.keys() == {"chat 0", "chat 1", "chat 9", "chat w"}
+
+
+def test_a_recording_without_a_model_can_be_kept_too(tmp_path: Path) -> None:
+    save(Snapshot.of(Recording()), tmp_path / "empty.jsonl")
+    again = load(tmp_path / "empty.jsonl")
+    assert (again.model, len(again.steps)) == (None, 0)
+
+
+def test_a_file_is_replaced_only_by_a_complete_one(
+    recording: Recording, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = saved.read_bytes()
+    monkeypatch.setattr(os, "fsync", _full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        save(Snapshot.of(recording), saved)
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def _full_disk(_handle: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+FIRST = "its first line does not fit"
+HUGE = "9" * 400
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (b'{"format":"skein recording"', b'{"format":"other"', FIRST),
+        (b'"version":1', b'"version":2', "it is of format 2, and this Skein reads format 1"),
+        (b'"num_steps":9', b'"num_steps":8', "something stands behind the last of its 8 steps"),
+        (b'"num_steps":9', b'"num_steps":10', "line 11 of 11 is damaged or missing (it is cut off)"),
+        (b'"num_steps":9', b'"num_steps":10001', FIRST),
+        (b'"num_steps":9', b'"num_steps":-1', FIRST),
+        (b'"n_seq_max":4', b'"n_seq_max":5000', "its model has too many sequences"),
+        (b'"n_ctx":512', b'"n_ctx":' + HUGE.encode(), "a number is out of bounds"),
+        (b'"9":"', b'"nine":"', FIRST),
+        (b'"pos":"AAAAAAEA', b'"pos":"AAAA', FIRST),
+        (b'"step":1,', b'"step":"1",', "line 2 of 10 is damaged"),
+        (b'"step":1,', b'"step":1,"more":0,', "line 2 of 10 is damaged"),
+        (b'"step":2,', b'"step":0,', "its steps are not in order"),
+        (b'"seq_id":3', b'"seq_id":-3', "it names a sequence that cannot be"),
+        (b'"seq_id":3', b'"seq_id":30000', "it names a sequence that cannot be"),
+        (b'"num_rows":1,', b'"num_rows":2,', "the rows of a sequence do not fit its tokens"),
+        (b'"num_rows":1,', b'"num_rows":-1,', "the rows of a sequence do not fit its tokens"),
+        (b'"decode_ms":11.0', b'"decode_ms":-1.0', "a time is negative"),
+        (b'"decode_ms":11.0', b'"decode_ms":NaN', "a number is out of bounds"),
+        (b'"decode_ms":11.0', b'"decode_ms":1e999', "a number is out of bounds"),
+        (b'"num_cells":102', b'"num_cells":' + HUGE.encode(), "a number is out of bounds"),
+        (b'"state":"decode"', b'"state":"asleep"', "line 2 of 10 is damaged"),
+        (b'"report":', b'"report":' + b"[" * 5000, "line 2 of 10 is damaged"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused_with_the_reason(
+    saved: Path, old: bytes, new: bytes, why: str
+) -> None:
+    before = saved.read_bytes()
+    assert old in before
+    saved.write_bytes(before.replace(old, new, 1))
+    assert why in refusal(saved)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\x00\xff\n", b"[]\n", b"{}\n", b'{"a": 1}\n{"b": 2}\n'])
+def test_a_foreign_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "foreign.jsonl"
+    path.write_bytes(content)
+    text = refusal(path)
+    assert text.startswith("foreign.jsonl cannot be opened as a recording: its first line does not fit")
+    assert text.endswith("Choose a file that was made by “Export recording”.")
+
+
+@pytest.mark.parametrize("part", [0.001, 0.5, 0.999])
+def test_a_file_that_was_cut_is_refused(saved: Path, part: float) -> None:
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[: int(part * len(whole))])
+    assert "it is cut off" in refusal(saved)
+
+
+def test_what_stands_in_a_foreign_file_is_not_repeated(tmp_path: Path) -> None:
+    path = tmp_path / "secrets.jsonl"
+    path.write_text('{"format": "hunter2"}\n')
+    assert "hunter2" not in refusal(path)
+
+
+def test_sizes_are_not_believed(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording_file, "MAX_LINE_BYTES", 1000)
+    assert "it is cut off" in refusal(saved)
+    monkeypatch.setattr(recording_file, "MAX_FILE_BYTES", 1000)
+    assert "it is larger than" in refusal(saved)
+
+
+@pytest.mark.parametrize(
+    ("num_values", "why"),
+    [(1_000, "hardly anything in it is as it should be"), (500_000, "it has too many values")],
+)
+def test_a_line_made_to_take_all_memory_is_refused(saved: Path, num_values: int, why: str) -> None:
+    many = b'"spans":[' + b"0," * num_values
+    saved.write_bytes(saved.read_bytes().replace(b'"spans":[', many, 1))
+    assert why in refusal(saved)
+
+
+def test_a_file_that_is_not_there_is_told_so(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "away.jsonl") == "away.jsonl could not be read: No such file or directory."
+    assert refusal(tmp_path) == f"{tmp_path.name} could not be read: Is a directory."
+
+
+def test_steps_of_a_span_without_tokens_are_taken(tmp_path: Path) -> None:
+    recording = Recording()
+    recording.append([step(1, *(replace(span, token_bytes=b"") for span in busy_step(1).spans))])
+    save(Snapshot.of(recording), tmp_path / "a.jsonl")
+    assert list(load(tmp_path / "a.jsonl").steps) == list(recording.steps)
+
+
+def refusal(path: Path) -> Any:
+    with pytest.raises(RecordingFileError) as caught:
+        load(path)
+    return str(caught.value)

@@ -1,0 +1,219 @@
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QTextEdit
+from pytestqt.qtbot import QtBot
+from qasync import QEventLoop
+
+from app.bridge import tasks
+from app.engine.commands import CheckCells
+from app.inspector.arrangement import ROWS
+from app.inspector.batch_timeline import TimelinePanel
+from app.inspector.docks import InspectorDocks
+from app.inspector.events import EventsPanel
+from app.inspector.recording import Recording
+from app.inspector.recording_file import Snapshot, load, save
+from app.inspector.recording_files import LINES, TRACE
+from tests.fakes import model_info
+from tests.inspector.steps import busy_step
+from tests.inspector.test_packed_steps import RARE
+from tests.inspector.trace_format import check_trace
+
+LIVE_TITLES = {"chat 0": "Live tab"}
+
+
+@pytest.fixture
+def docks(qtbot: QtBot) -> Iterator[InspectorDocks]:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    window.setCentralWidget(QTextEdit())
+    window.resize(1000, 700)
+    docks = InspectorDocks(window, ((5, (TimelinePanel,)), (5, (EventsPanel,))))
+    window.show()
+    docks.set_model(model_info())
+    docks.set_titles(LIVE_TITLES)
+    docks.append([busy_step(number) for number in range(1, 31)])
+    yield docks
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    recording = Recording()
+    recording.note_titles({"chat 0": "Recorded tab"})
+    recording.append([busy_step(7), busy_step(8)])
+    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    return tmp_path / "steps.jsonl"
+
+
+@pytest.fixture
+def told(docks: InspectorDocks) -> list[str]:
+    """What the window was told, errors among it."""
+    texts: list[str] = []
+    docks.files.saved.connect(texts.append)
+    docks.files.failed.connect(texts.append)
+    return texts
+
+
+def timeline(docks: InspectorDocks) -> TimelinePanel:
+    panel = docks.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    return panel
+
+
+def tabs_of_rows(docks: InspectorDocks) -> str:
+    return str(timeline(docks).rows.index(0, 5).data())
+
+
+async def test_what_is_shown_is_exported_as_lines_or_as_a_trace(
+    qloop: QEventLoop, docks: InspectorDocks, told: list[str], tmp_path: Path
+) -> None:
+    docks.files.export(tmp_path / "a.jsonl")
+    assert not docks.files.export_action.isEnabled()
+    await tasks.finish_all()
+    docks.files.export(tmp_path / "a.trace.json")
+    await tasks.finish_all()
+    assert list(load(tmp_path / "a.jsonl").steps) == list(docks.recording.steps)
+    check_trace(json.loads((tmp_path / "a.trace.json").read_text("utf-8")))
+    assert told == ["Saved 30 steps in a.jsonl.", "Saved 30 steps in a.trace.json."]
+    assert docks.files.export_action.isEnabled()
+
+
+async def test_where_nothing_can_be_written_it_says_what_to_do(
+    qloop: QEventLoop, docks: InspectorDocks, told: list[str], tmp_path: Path
+) -> None:
+    docks.files.export(tmp_path / "away" / "a.jsonl")
+    await tasks.finish_all()
+    [text] = told
+    assert text.startswith("a.jsonl could not be written: No such file or directory. Choose another folder")
+
+
+async def test_a_recorded_file_takes_the_place_of_the_live_steps(
+    qloop: QEventLoop, docks: InspectorDocks, recorded: Path
+) -> None:
+    docks.files.open(recorded)
+    await tasks.finish_all()
+    assert timeline(docks)._head.text().startswith("Step 8 ")
+    assert tabs_of_rows(docks) == "Recorded tab"
+    for panel in docks.panels:
+        assert panel.recording is docks.shown
+        banner = docks.dock(panel.NAME).banner
+        assert (banner.isVisible(), banner.text) == (True, "Recording steps.jsonl")
+        assert panel.geometry().top() == banner.height()
+
+
+async def test_live_steps_go_on_behind_a_recorded_file(
+    qloop: QEventLoop, docks: InspectorDocks, recorded: Path
+) -> None:
+    docks.files.open(recorded)
+    await tasks.finish_all()
+    docks.append([busy_step(31)])
+    docks.set_titles({"chat 0": "Renamed"})
+    assert timeline(docks)._head.text().startswith("Step 8 ")
+    assert tabs_of_rows(docks) == "Recorded tab"
+    docks.dock("timeline").banner.back.click()
+    assert docks.shown is docks.recording
+    assert timeline(docks)._head.text().startswith("Step 31 ")
+    assert tabs_of_rows(docks) == "Renamed"
+    assert docks.dock("timeline").banner.isHidden()
+    assert timeline(docks).geometry().top() == 0
+
+
+async def test_another_model_does_not_touch_what_is_looked_at(
+    qloop: QEventLoop, docks: InspectorDocks, recorded: Path
+) -> None:
+    docks.files.open(recorded)
+    await tasks.finish_all()
+    docks.set_model(None)
+    assert timeline(docks)._head.text().startswith("Step 8 ")
+    docks.show_live()
+    assert timeline(docks)._empty.isVisible()
+
+
+async def test_nothing_is_asked_of_the_engine_about_what_was_recorded(
+    qloop: QEventLoop, docks: InspectorDocks, recorded: Path, qtbot: QtBot
+) -> None:
+    docks.files.open(recorded)
+    await tasks.finish_all()
+    with qtbot.assertNotEmitted(docks.commanded):
+        timeline(docks).commanded.emit(CheckCells())
+    docks.show_live()
+    with qtbot.waitSignal(docks.commanded):
+        timeline(docks).commanded.emit(CheckCells())
+
+
+async def test_a_file_that_cannot_be_read_changes_nothing(
+    qloop: QEventLoop, docks: InspectorDocks, told: list[str], recorded: Path
+) -> None:
+    recorded.write_bytes(recorded.read_bytes()[:-9])
+    docks.files.open(recorded)
+    await tasks.finish_all()
+    assert docks.shown is docks.recording
+    assert len(told) == 1
+    assert "line 3 of 3 is damaged or missing" in told[0]
+
+
+async def test_no_panel_fails_at_what_a_foreign_file_may_tell(
+    qloop: QEventLoop, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Numbers and texts at their limits, everywhere where the file format allows them."""
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    window.setCentralWidget(QTextEdit())
+    window.resize(1200, 800)
+    docks = InspectorDocks(window, ROWS)
+    window.show()
+    recording = Recording()
+    recording.start(model_info(n_ctx=2**53, n_seq_max=1_000, n_ctx_train=-1, cell_bytes=2**53))
+    limits = itertools.cycle([2**53, -(2**53), 2**31, -1, 0, 1])
+    recording.append([_at_limits(replace(RARE, step=number), limits) for number in range(5)])
+    save(Snapshot.of(recording), tmp_path / "odd.jsonl")
+    docks.show_recording(load(tmp_path / "odd.jsonl"))
+    for panel in docks.panels:
+        docks.show_panel(panel.NAME)
+        panel.select_step(3)
+        panel.select_sequence(1)
+        assert not panel.grab().isNull()
+    docks.show_live()
+
+
+def _at_limits(value: Any, limits: Iterator[int], name: str = "") -> Any:
+    """The same value with other numbers and longer texts in it, but for what is checked when it is read."""
+    if name in ("seq_id", "num_rows", "step", "token_bytes") or isinstance(value, bool | StrEnum):
+        return value
+    if isinstance(value, int | float):
+        limit = type(value)(next(limits))
+        return abs(limit) if name.endswith("_ms") or name == "started_at" else limit
+    if isinstance(value, str):
+        return f"<b>\u202e&amp;\n{value}" * 50
+    if isinstance(value, tuple):
+        return tuple(_at_limits(one, limits) for one in value)
+    if is_dataclass(value):
+        names = [field.name for field in fields(value)]
+        return replace(value, **{one: _at_limits(getattr(value, one), limits, one) for one in names})  # type: ignore[type-var]
+    return value
+
+
+def test_the_dialogs_offer_what_can_be_read_and_written(docks: InspectorDocks) -> None:
+    window = docks.parent()
+    docks.files.open_action.trigger()
+    docks.files.export_action.trigger()
+    opening, saving = window.findChildren(QFileDialog)
+    assert opening.nameFilters()[0] == LINES
+    assert saving.nameFilters() == [LINES, TRACE]
+    saving.filterSelected.emit(TRACE)
+    assert saving.selectedFiles()[0].endswith("skein.trace.json")
+    for dialog in (opening, saving):
+        dialog.reject()
+
+
+def test_the_menu_has_both(docks: InspectorDocks) -> None:
+    window = docks.parent()
+    assert isinstance(window, QMainWindow)
+    texts = [action.text() for action in docks.menu(window).actions()]
+    assert texts[-2:] == ["&Open recording…", "&Export recording…"]

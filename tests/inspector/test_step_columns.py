@@ -1,0 +1,48 @@
+from app.inspector.stalls import Stall
+from app.inspector.step_columns import DECODE, PREFILL, StepColumns
+from tests.inspector.steps import busy_step, idle_step, span, step
+
+
+def test_a_step_is_a_row_of_numbers() -> None:
+    columns = StepColumns(10)
+    columns.append(4, step(7, span(0, 50), span(2, 0, 30, is_prefill=True), return_code=0))
+    [row] = columns.figures
+    assert (row["number"], row["step"], row["num_rows"], row["stall"]) == (4, 7, 31, Stall.NONE)
+    assert [round(float(row[f"{name}_ms"]), 3) for name in ("schedule", "decode", "sample", "deliver")] == [
+        0.1,
+        10.0,
+        0.2,
+        0.3,
+    ]
+    assert columns.rows.shape == (1, 3, 2)
+    assert columns.rows[0, 0, DECODE] == 1
+    assert columns.rows[0, 2, PREFILL] == 30
+
+
+def test_news_between_steps_are_no_rows_but_tell_of_gaps() -> None:
+    columns = StepColumns(10)
+    columns.append(0, step(1, span(0, 50), slots=()))
+    columns.append(1, idle_step(1))
+    columns.append(2, step(2, span(0, 51), started_at=1010.0))
+    assert list(columns.figures["number"]) == [0, 2]
+    assert list(columns.figures["stall"]) == [Stall.NONE, Stall.NO_WORK]
+
+
+def test_only_the_newest_are_kept_and_each_is_found_by_its_number() -> None:
+    columns = StepColumns(10)
+    for number in range(37):
+        columns.append(number, busy_step(number, num_seqs=1 + number // 10))
+        assert list(columns.figures["step"]) == list(range(max(0, number - 9), number + 1))
+        assert columns.first == max(0, number - 9)
+        assert (columns.rows.sum(axis=(1, 2)) == columns.figures["num_rows"]).all()
+    assert columns.index_of(36) == 9
+    assert columns.index_of(27) == 0
+    assert columns.index_of(26) is None
+    assert columns.index_of(37) is None
+
+
+def test_rows_beyond_what_can_be_counted_are_drawn_as_many() -> None:
+    columns = StepColumns(10)
+    columns.append(0, step(1, span(0, 0, 70_000, is_prefill=True)))
+    assert columns.rows[0, 0, PREFILL] == 65_535
+    assert columns.figures["num_rows"][0] == 70_000
