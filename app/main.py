@@ -1,6 +1,7 @@
-"""The command line: `skein` opens the window, `skein ask` answers in the terminal.
+"""The command line: `skein` opens the window, `skein ask` answers in the terminal, `skein serve` over HTTP.
 
-Imports Qt only for the window, so that the rest works where PySide6 is not installed.
+`skein selftest` proves on this machine that it works. Imports Qt only for the window, so that the rest works
+where PySide6 is not installed.
 """
 
 import argparse
@@ -22,6 +23,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app import ask
 
         return ask.main(arguments[1:])
+    if arguments[:1] == ["serve"]:
+        from app import serve
+
+        return serve.main(arguments[1:])
+    if arguments[:1] == ["selftest"]:
+        from app.selftest import command
+
+        return command.main(arguments[1:])
     options = _parse(arguments)
     os.environ["QT_API"] = "pyside6"  # qasync would take another Qt if it found one
     try:
@@ -51,7 +60,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein",
         description="Many chats with a local language model through one shared llama.cpp context.",
-        epilog="`skein ask PROMPT…` answers in the terminal; see `skein ask --help`.",
+        epilog="`skein ask PROMPT…` answers in the terminal, `skein serve` over HTTP, and `skein selftest` "
+        "proves that it works with a model; each explains itself with --help.",
     )
     parser.add_argument("model", metavar="FILE.gguf", nargs="?", type=Path, help="the model to open")
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")

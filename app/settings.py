@@ -38,6 +38,9 @@ class Settings(BaseModel):
     overflow: Overflow = "stop"  # of new chats: what becomes of one that no longer fits
     verify: bool = False  # after every step, not only when idle
     system_prompt: str = ""
+    api_enabled: bool = False  # other programs on this machine may ask, with the key
+    api_port: Annotated[int, Field(ge=1024, le=65_535)] = 8808
+    api_key: str = ""  # made when it is first needed; the file is for its owner's eyes only
     temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     top_k: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None

@@ -217,6 +217,10 @@ ensure_window_test_tools() {
     if ((${#missing[@]})); then install_packages "tools for the tests of the real window" "${missing[@]}"; fi
 }
 
+ensure_api_test_tools() {
+    if ! command -v curl >/dev/null; then install_packages "curl, for the tests of the API" curl; fi
+}
+
 # install_packages WHAT PACKAGE…: as root by apt-get; anyone else is told the command.
 install_packages() {
     local what=$1

@@ -1,0 +1,110 @@
+"""Parts of answers that several endpoints write alike: what it cost, how long it took, how likely it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from app.api.errors import ApiError, invalid, unavailable
+from app.engine.types import FinishReason, Output, SampledToken, TokenLogprob, Usage
+
+if TYPE_CHECKING:
+    from app.api.engine_client import EngineClient
+
+LEAST_LOGPROB = -3.4028234663852886e38  # JSON has no infinity; llama-server writes this for it
+
+
+def usage_json(usages: Sequence[Usage], num_copies: int = 1) -> dict[str, Any]:
+    """Of all answers to a request, `num_copies` to each prompt, which is counted once."""
+    prompts = usages[::num_copies]
+    num_prompt_tokens = sum(usage.num_prompt_tokens for usage in prompts)
+    num_completion_tokens = sum(usage.num_generated_tokens for usage in usages)
+    return {
+        "completion_tokens": num_completion_tokens,
+        "prompt_tokens": num_prompt_tokens,
+        "total_tokens": num_prompt_tokens + num_completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": sum(map(num_cached_tokens, prompts))},
+    }
+
+
+def num_cached_tokens(usage: Usage) -> int:
+    """Of the prompt: all that had not to be computed for it."""
+    return usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
+
+
+def timings_json(usage: Usage) -> dict[str, Any]:
+    """llama-server's figures. The first token belongs to the prompt's time."""
+    num_cached = num_cached_tokens(usage)
+    num_computed = max(usage.num_prompt_tokens - num_cached, 0)
+    num_decoded = max(usage.num_generated_tokens - 1, 0)
+    return {
+        "cache_n": num_cached,
+        **_timing("prompt", num_computed, num_computed, usage.prompt_s),
+        **_timing("predicted", usage.num_generated_tokens, num_decoded, usage.decode_s),
+    }
+
+
+def _timing(name: str, count: int, num_timed: int, seconds: float) -> dict[str, Any]:
+    return {
+        f"{name}_n": count,
+        f"{name}_ms": seconds * 1000,
+        f"{name}_per_token_ms": seconds * 1000 / num_timed if num_timed else 0.0,
+        f"{name}_per_second": num_timed / seconds if seconds > 0 else 0.0,
+    }
+
+
+def logprobs_json(tokens: Sequence[SampledToken], num_top: int) -> list[dict[str, Any]]:
+    """With so many of the likeliest, which may be fewer than the engine told."""
+    return [
+        {
+            **_logprob_json(token.chosen),
+            "top_logprobs": [_logprob_json(other) for other in token.likeliest[:num_top]],
+        }
+        for token in tokens
+    ]
+
+
+def probabilities_json(tokens: Sequence[SampledToken], num_top: int) -> list[dict[str, Any]]:
+    """After sampling: how likely each was to be drawn. What was ruled out is not among the likeliest."""
+    listed = []
+    for token in tokens:
+        drawable = [other for other in token.likeliest if other.probability > 0]
+        drawable.sort(key=lambda other: other.probability, reverse=True)
+        top = [_probability_json(other) for other in drawable[:num_top]]
+        listed.append({**_probability_json(token.chosen), "top_probs": top})
+    return listed
+
+
+def _probability_json(token: TokenLogprob) -> dict[str, Any]:
+    return {**_token_json(token), "prob": token.probability}
+
+
+def _logprob_json(token: TokenLogprob) -> dict[str, Any]:
+    return {**_token_json(token), "logprob": max(token.logprob, LEAST_LOGPROB)}
+
+
+def _token_json(token: TokenLogprob) -> dict[str, Any]:
+    return {
+        "id": token.token_id,
+        "token": token.text.decode("utf-8", "replace"),
+        "bytes": list(token.text),
+    }
+
+
+def error_of(output: Output, client: EngineClient) -> ApiError | None:
+    """Why there is no answer, if the engine gave none."""
+    if output.finish_reason is FinishReason.ABORT:
+        return unavailable(output.notice or "The answer was stopped in Skein.")
+    if output.finish_reason is not FinishReason.ERROR:
+        return None
+    if not output.is_refused:
+        return ApiError(500, output.notice)
+    if output.found_no_room:
+        return ApiError(
+            400,
+            f"The request exceeds the available context size. {output.notice}",  # llama-server's words
+            "exceed_context_size_error",
+            n_prompt_tokens=output.usage.num_prompt_tokens,
+            n_ctx=client.model.max_sequence_tokens,
+        )
+    return invalid(output.notice)

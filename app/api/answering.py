@@ -1,0 +1,99 @@
+"""From the engine's outputs to an HTTP answer, whole or streamed. How it is written is each endpoint's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from aiohttp import web
+
+from app.api.answer_parts import error_of
+from app.api.engine_client import Answers
+from app.api.errors import ApiError
+from app.api.event_stream import EventStream
+from app.api.state import CLIENT
+from app.engine.types import FinishReason, Output, SampledToken, Usage
+
+Event = dict[str, Any] | str
+
+FINISH_REASONS = {FinishReason.STOP: "stop", FinishReason.LENGTH: "length"}
+
+
+@dataclass(slots=True)
+class Whole:
+    """One answer from its first output to its last."""
+
+    text: str = ""
+    token_ids: list[int] = field(default_factory=list)
+    logprobs: list[SampledToken] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str | None = None
+    stopping_word: str = ""
+    found_no_room: bool = False
+
+    def add(self, output: Output) -> None:
+        self.text += output.text
+        self.token_ids += output.token_ids
+        self.logprobs += output.logprobs
+        self.usage = output.usage
+        self.stopping_word, self.found_no_room = output.stopping_word, output.found_no_room
+        if output.finish_reason:
+            self.finish_reason = FINISH_REASONS[output.finish_reason]
+
+
+class Chunks(Protocol):
+    """How the pieces of a streamed answer are written."""
+
+    async def of(self, index: int, output: Output) -> list[Event]:
+        """What is sent when `output` of request number `index` has come."""
+
+    def last(self) -> list[Event]:
+        """What is sent when every request has ended."""
+
+
+async def whole_answers(request: web.Request, answers: Answers) -> list[Whole]:
+    """All that was asked for. Raises ApiError when one of them fails."""
+    wholes = [Whole() for _request in answers.requests]
+    async for batch in answers:
+        _raise_first_error(request, batch)
+        for index, output in batch:
+            wholes[index].add(output)
+    return wholes
+
+
+async def stream_answers(request: web.Request, answers: Answers, chunks: Chunks) -> web.StreamResponse:
+    """Sends nothing before the first token, so that what cannot be answered gets a status of its own."""
+    batch: list[tuple[int, Output]] | None = await anext(answers)
+    _raise_first_error(request, (batch or [])[:1])
+    stream = EventStream(request)
+    await stream.begin()
+    try:
+        while batch is not None:
+            await _send(request, stream, chunks, batch)
+            batch = await anext(answers, None)
+        await stream.send(*chunks.last())
+    except ApiError as error:
+        await stream.send(error.body)
+    return await stream.end()
+
+
+async def _send(
+    request: web.Request, stream: EventStream, chunks: Chunks, batch: list[tuple[int, Output]]
+) -> None:
+    """Raises ApiError at the first output that is one, when all before it is sent."""
+    events: list[Event] = []
+    for index, output in batch:
+        if error := error_of(output, request.app[CLIENT]):
+            await stream.send(*events)
+            raise error
+        events += await chunks.of(index, output)
+    if batch:
+        await stream.send(*events)
+    else:
+        await stream.send_comment()
+
+
+def _raise_first_error(request: web.Request, batch: list[tuple[int, Output]]) -> None:
+    for _index, output in batch:
+        if error := error_of(output, request.app[CLIENT]):
+            raise error

@@ -1,0 +1,132 @@
+"""POST /v1/completions: raw prompts in, their continuations out."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from aiohttp import web
+from pydantic import Field
+
+from app.api.answer_parts import logprobs_json, timings_json, usage_json
+from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answers
+from app.api.errors import invalid
+from app.api.json_body import json_response
+from app.api.openai import MAX_COPIES, ChoiceChunks, Frame, OpenAiFields, limit
+from app.api.parameters import read_sampling_fields
+from app.api.state import CLIENT
+from app.engine.sampling import SamplingParams
+from app.engine.types import Output, Request, SampledToken
+
+MAX_LOGPROBS = 5  # OpenAI's limit, here
+
+Text = Annotated[str, Field(min_length=1)]
+Tokens = Annotated[list[int], Field(min_length=1)]
+
+
+class CompletionFields(OpenAiFields):
+    prompt: Text | Tokens | Annotated[list[Text | Tokens], Field(min_length=1, max_length=MAX_COPIES)]
+    logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
+    echo: bool | None = None
+    suffix: str | None = None
+    best_of: int | None = None
+
+    @property
+    def prompts(self) -> list[tuple[str | int, ...]]:
+        prompts: list[Any] = [self.prompt] if _is_one(self.prompt) else list(self.prompt)
+        return [(prompt,) if isinstance(prompt, str) else tuple(prompt) for prompt in prompts]
+
+    def requests(self, recommended: SamplingParams) -> list[Request]:
+        """All copies of the first prompt, then those of the second."""
+        return [
+            Request(
+                request_id=uuid.uuid4().hex,
+                chat_id="",
+                prompt=prompt,
+                sampling=self.sampling(recommended, copy),
+                max_tokens=limit(self.max_tokens),
+                stop=self.stops,
+                keep_cells=copy == 0,
+                num_logprobs=0 if self.logprobs is None else max(self.logprobs, 1),
+            )
+            for prompt, copy in itertools.product(self.prompts, range(self.num_copies))
+        ]
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    router.add_post("/v1/completions", completions)
+
+
+async def completions(request: web.Request) -> web.StreamResponse:
+    fields = await read_sampling_fields(request, CompletionFields)
+    _refuse_unknown(fields)
+    client = request.app[CLIENT]
+    frame = Frame.of(request, "text_completion", "cmpl")
+    requests = fields.requests(client.sampling)
+    with client.answer(*requests, tells_progress=fields.tells_progress) as answers:
+        if fields.stream:
+            return await stream_answers(request, answers, _Chunks(frame, fields, len(answers.requests)))
+        wholes = await whole_answers(request, answers)
+    choices = [_choice(index, whole, fields) for index, whole in enumerate(wholes)]
+    usage = usage_json([whole.usage for whole in wholes], fields.num_copies)
+    return json_response(frame.around(choices, usage=usage, timings=timings_json(wholes[0].usage)))
+
+
+def _refuse_unknown(fields: CompletionFields) -> None:
+    """What cannot be done must not be left out without a word."""
+    if fields.echo or fields.suffix:
+        raise invalid("echo and suffix are not supported.")
+    if fields.best_of is not None and fields.best_of != fields.num_copies:
+        raise invalid("best_of is not supported: it must be the same as n.")
+
+
+def _is_one(prompt: object) -> bool:
+    return isinstance(prompt, str) or (isinstance(prompt, list) and isinstance(prompt[0], int))
+
+
+def _choice(index: int, whole: Whole, fields: CompletionFields) -> dict[str, Any]:
+    logprobs = None if fields.logprobs is None else _logprobs(whole.logprobs, fields.logprobs)
+    return {
+        "text": whole.text,
+        "index": index,
+        "logprobs": logprobs,
+        "finish_reason": whole.finish_reason,
+    }
+
+
+class _Chunks(ChoiceChunks):
+    _fields: CompletionFields
+
+    def __init__(self, frame: Frame, fields: CompletionFields, num_requests: int) -> None:
+        super().__init__(frame, fields, num_requests)
+        self._num_chars = [0] * num_requests
+
+    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+        choice: dict[str, Any] = {"text": output.text, "index": index, "logprobs": None}
+        if output.logprobs:
+            choice["logprobs"] = _logprobs(
+                output.logprobs, self._fields.logprobs or 0, self._num_chars[index]
+            )
+        self._num_chars[index] += len(output.text)
+        choice["finish_reason"] = FINISH_REASONS[output.finish_reason] if output.finish_reason else None
+        return [choice] if output.text or output.logprobs or output.finish_reason else []
+
+    def _empty_choice(self, index: int) -> dict[str, Any]:
+        return {"text": "", "index": index, "logprobs": None, "finish_reason": None}
+
+
+def _logprobs(tokens: Sequence[SampledToken], num_top: int, offset: int = 0) -> dict[str, Any]:
+    """OpenAI's four lists, and llama-server's one."""
+    content = logprobs_json(tokens, num_top)
+    texts = [token["token"] for token in content]
+    return {
+        "tokens": texts,
+        "token_logprobs": [token["logprob"] for token in content],
+        "top_logprobs": [
+            {top["token"]: top["logprob"] for top in token["top_logprobs"]} for token in content
+        ],
+        "text_offset": list(itertools.accumulate(map(len, texts), initial=offset))[:-1],
+        "content": content,
+    }

@@ -1,0 +1,97 @@
+"""Which chat of the engine a request belongs to, although HTTP knows no chats.
+
+A request that begins as an earlier one did goes on with its chat, so that what was computed is found again,
+even after it was hibernated. Only so many chats are kept: a new one then takes over that unused for longest,
+and where all are being answered it is not kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from app.engine.types import Message, Request
+
+PREFIX = "api-"  # of chat ids; the window's are UUIDs
+MAX_TITLE_CHARS = 60
+
+_numbers = itertools.count(1)
+
+Beginning = tuple[Message | str | int, ...]
+
+
+@dataclass(slots=True)
+class _Conversation:
+    chat_id: str
+    asked: Beginning
+    is_busy: bool = True
+    was_answered: bool = False
+
+
+class Conversations:
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, _Conversation] = OrderedDict()  # the one used last at the end
+        self._passing: dict[str, _Conversation] = {}  # gone with their answer
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What their tabs would be called, by chat id."""
+        every = (*self._kept.values(), *self._passing.values())
+        return {one.chat_id: _title(one.asked) for one in every}
+
+    def begin(self, request: Request, max_kept: int) -> Request:
+        """`request` with the chat that it goes on with, or with a new one."""
+        asked: Beginning = request.messages or request.prompt
+        found = self._to_go_on_with(asked, max_kept) if request.keep_cells else None
+        conversation = found or _Conversation(f"{PREFIX}{next(_numbers)}", asked)
+        conversation.asked, conversation.is_busy = asked, True
+        is_kept = request.keep_cells and (found is not None or len(self._kept) < max_kept)
+        (self._kept if is_kept else self._passing)[conversation.chat_id] = conversation
+        if is_kept:
+            self._kept.move_to_end(conversation.chat_id)
+        return replace(request, chat_id=conversation.chat_id, keep_cells=is_kept)
+
+    def end(self, chat_id: str, *, was_answered: bool) -> bool:
+        """The request is over. False: nobody will go on with this chat, so its cells can go."""
+        self._passing.pop(chat_id, None)
+        conversation = self._kept.get(chat_id)
+        if conversation is None:
+            return True  # its cells went with its answer
+        conversation.is_busy = False
+        conversation.was_answered = conversation.was_answered or was_answered
+        if not conversation.was_answered:
+            del self._kept[chat_id]
+        return conversation.was_answered
+
+    def _to_go_on_with(self, asked: Beginning, max_kept: int) -> _Conversation | None:
+        idle = [one for one in self._kept.values() if not one.is_busy]
+        earlier = [one for one in idle if _begins_with(asked, one.asked)]
+        if earlier:
+            return max(earlier, key=lambda one: _length(one.asked))
+        return idle[0] if idle and len(self._kept) >= max_kept else None
+
+
+def is_api_chat(chat_id: str) -> bool:
+    return chat_id.startswith(PREFIX)
+
+
+def _begins_with(asked: Beginning, earlier: Beginning) -> bool:
+    """Text may go on within the last piece."""
+    end = len(earlier) - 1
+    if len(asked) < len(earlier) or asked[:end] != earlier[:end]:
+        return False
+    ours, theirs = asked[end], earlier[end]
+    if isinstance(ours, str) and isinstance(theirs, str):
+        return ours.startswith(theirs)
+    return ours == theirs
+
+
+def _length(asked: Beginning) -> int:
+    return sum(len(piece) if isinstance(piece, str) else 1 for piece in asked)
+
+
+def _title(asked: Beginning) -> str:
+    last = asked[-1]
+    text = last.content if isinstance(last, Message) else last if isinstance(last, str) else "tokens"
+    return f"API: {' '.join(text[: 4 * MAX_TITLE_CHARS].split())[:MAX_TITLE_CHARS]}"

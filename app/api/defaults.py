@@ -1,0 +1,46 @@
+"""What the one who started the server has decided for all requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.api.json_body import as_json
+from app.engine.errors import InvalidRequestError
+from app.engine.json_object import read_object
+from app.engine.sampling import SamplingParams
+from app.engine.types import Message, Overflow, Request, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """They hold where a request says nothing else. With `is_verbose` chats tell their whole prompt."""
+
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    overflow: Overflow = Overflow.STOP
+    template_variables: str = ""
+    is_verbose: bool = False
+
+    def check(self) -> None:
+        """Raises InvalidRequestError for what no request could have."""
+        self.sampling(SamplingParams())
+        self.applied_to(Request("", "", (Message(Role.USER, ""),)))
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InvalidRequestError(f"max_tokens must be at least 1, not {self.max_tokens}.")
+
+    def sampling(self, recommended: SamplingParams) -> SamplingParams:
+        """Raises InvalidRequestError."""
+        given: dict[str, Any] = {"temperature": self.temperature, "seed": self.seed}
+        return replace(recommended, **{name: value for name, value in given.items() if value is not None})
+
+    def applied_to(self, request: Request) -> Request:
+        changes: dict[str, Any] = {"overflow": self.overflow}
+        if request.max_tokens is None:
+            changes["max_tokens"] = self.max_tokens
+        if self.template_variables and request.messages:
+            ours = read_object(self.template_variables, "The template variables")
+            theirs = read_object(request.template_variables, "The template variables")
+            changes["template_variables"] = as_json(ours | theirs)
+        return replace(request, **changes)

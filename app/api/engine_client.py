@@ -1,0 +1,287 @@
+"""The engine as the API sees it: requests in, their outputs as an asynchronous iterator out.
+
+Knows no HTTP. Runs on an asyncio loop's thread, and never makes the engine wait: outputs are kept until they
+are read, and who reads too slowly loses his answer. `EngineAccess` is what it needs: `ThreadedEngine` has it
+without Qt, the window's `ActiveEngine` with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+from app.api.conversations import Conversations
+from app.api.defaults import Defaults
+from app.api.errors import ApiError, unavailable
+from app.api.metrics import Metrics
+from app.api.progress import PromptProgress
+from app.engine.prompt import PromptBuilder
+from app.engine.sampling import SamplingParams
+from app.engine.types import FinishReason, ModelInfo, Output, Request, StepReport
+
+T = TypeVar("T")
+
+MAX_OPEN = 256  # requests, those included that wait their turn
+MAX_UNREAD_BYTES = 256 * 1024  # of one answer
+BYTES_PER_LOGPROB = 64  # about what one takes as JSON
+QUIET_SECONDS = 15.0  # after so long without a word the reader is told that nothing has come
+
+ANSWERED = (FinishReason.STOP, FinishReason.LENGTH)
+TOO_SLOW = "The answer was not read as fast as it was written, so it was ended."
+SERVER_STOPPED = "The server was stopped."
+NO_MODEL = "Loading model"  # llama-server's words
+
+
+class EngineAccess(Protocol):
+    """An engine on another thread. All calls come from the asyncio loop's thread and return at once."""
+
+    @property
+    def model(self) -> ModelInfo | None:
+        """None while none is loaded."""
+
+    def submit(self, request: Request) -> None: ...
+
+    def abort(self, request_id: str) -> None: ...
+
+    def forget(self, chat_id: str) -> None: ...
+
+    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        """Calls `work` beside the engine, where templates are rendered and texts are tokenised."""
+
+
+class Answers:
+    """The outputs of requests that belong together. Leaving the `with` block ends what is still running.
+
+    Iterates over lists of (index of the request, output), each with all that has come since the one before,
+    or empty when nothing has come for QUIET_SECONDS. Ends when every request has had its last output.
+    """
+
+    def __init__(self, client: EngineClient, requests: Sequence[Request], tells_progress: bool) -> None:
+        self.requests = tuple(requests)
+        self.seq_ids: dict[int, int] = {}  # of each request that has or had a slot, by its index
+        self._client = client
+        self._index = {request.request_id: index for index, request in enumerate(requests)}
+        self._unfinished = set(self._index)
+        self._progress = {request_id: PromptProgress() for request_id in self._index if tells_progress}
+        self._unread: list[tuple[int, Output]] = []
+        self._num_unread_bytes = 0
+        self._arrived = asyncio.Event()
+        self._failure: ApiError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.abort()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> list[tuple[int, Output]]:
+        if not self._unread and not self._unfinished and not self._failure:
+            raise StopAsyncIteration
+        try:
+            async with asyncio.timeout(QUIET_SECONDS):
+                await self._arrived.wait()
+        except TimeoutError:
+            return []
+        if self._failure:
+            raise self._failure
+        return self._take()
+
+    def abort(self) -> None:
+        """End what is still running. Its last outputs go nowhere."""
+        unfinished, self._unfinished = self._unfinished, set()
+        for request_id in unfinished:
+            self._client.abort(self.requests[self._index[request_id]])
+
+    def note(self, report: StepReport, request_id: str) -> None:
+        """`report` has a lease or rows of this request."""
+        for lease in report.leases:
+            if lease.request_id == request_id:
+                self.seq_ids[self._index[request_id]] = lease.seq_id
+        if request_id in self._progress:
+            for progress in self._progress[request_id].news(report, request_id):
+                self.put(progress)
+
+    def put(self, output: Output) -> None:
+        if output.request_id not in self._unfinished:
+            return
+        if output.finish_reason:
+            self._unfinished.discard(output.request_id)
+        self._unread.append((self._index[output.request_id], output))
+        self._num_unread_bytes += _size(output)
+        self._arrived.set()
+        if self._num_unread_bytes > MAX_UNREAD_BYTES:
+            self.fail(unavailable(TOO_SLOW))
+
+    def fail(self, error: ApiError) -> None:
+        """End all of it; the reader gets `error` instead of what he has not read."""
+        self._failure = error
+        self._unread.clear()
+        self._arrived.set()
+        self.abort()
+
+    def _take(self) -> list[tuple[int, Output]]:
+        taken, self._unread = self._unread, []
+        self._num_unread_bytes = 0
+        self._arrived.clear()
+        return taken
+
+
+class EngineClient:
+    """Hands requests to the engine, and its outputs to those who asked.
+
+    With `num_spare_slots` so many slots stay free for others: what is more than the rest waits here.
+    """
+
+    def __init__(
+        self,
+        engine: EngineAccess,
+        num_spare_slots: int = 0,
+        max_open: int = MAX_OPEN,
+        defaults: Defaults | None = None,
+    ) -> None:
+        self._engine = engine
+        self.defaults = defaults or Defaults()
+        self.metrics = Metrics()
+        self._num_spare_slots = num_spare_slots
+        self._max_open = max_open
+        self._open: dict[str, Answers] = {}  # by request id
+        self._waiting: OrderedDict[str, Request] = OrderedDict()  # not submitted yet
+        self._conversations = Conversations()
+        self._is_letting_in = False
+        self._is_closed = False
+        self.last_report: StepReport | None = None
+        self.on_changed: Callable[[], None] = lambda: None  # a request has come or gone
+
+    @property
+    def model(self) -> ModelInfo:
+        """Raises ApiError (503) while none is loaded."""
+        if self._engine.model is None:
+            raise unavailable(NO_MODEL)
+        return self._engine.model
+
+    @property
+    def sampling(self) -> SamplingParams:
+        """What a request gets that asks for nothing. Raises ApiError (503)."""
+        return self.defaults.sampling(self.model.sampling)
+
+    def require_model(self) -> None:
+        """Raises ApiError (503) while none is loaded."""
+        _ = self.model
+
+    @property
+    def num_open(self) -> int:
+        return len(self._open)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What the inspector may call the chats of callers, by chat id."""
+        return self._conversations.titles
+
+    @property
+    def num_waiting(self) -> int:
+        """Requests the engine has not been given yet."""
+        return len(self._waiting)
+
+    def answer(self, *requests: Request, tells_progress: bool = False) -> Answers:
+        """A request without a chat id gets one. `tells_progress` asks for Progress among the outputs.
+
+        Raises ApiError (503) while no model is loaded, and when too many requests are open.
+        """
+        max_kept = self._num_slots(self.model)
+        if self._is_closed:
+            raise unavailable(SERVER_STOPPED)
+        if self._open and len(self._open) + len(requests) > self._max_open:
+            raise unavailable(f"{len(self._open)} requests are being answered or wait. Try again later.")
+        complete = map(self.defaults.applied_to, requests)
+        named = [one if one.chat_id else self._conversations.begin(one, max_kept) for one in complete]
+        answers = Answers(self, named, tells_progress)
+        for request in named:
+            self._open[request.request_id] = answers
+            self._waiting[request.request_id] = request
+        self._let_in()
+        self.on_changed()
+        return answers
+
+    def abort(self, request: Request) -> None:
+        self._open.pop(request.request_id, None)
+        if self._waiting.pop(request.request_id, None) is None:
+            self._engine.abort(request.request_id)
+        self._end(request.chat_id, was_answered=False)
+
+    async def use_prompts(self, work: Callable[[PromptBuilder], T]) -> T:
+        """What `work` returns, called on the thread where prompts are made. Raises ApiError (503)."""
+        self.require_model()
+        return await asyncio.wrap_future(self._engine.use_prompts(work))
+
+    def on_reports(self, reports: Sequence[StepReport]) -> None:
+        """News from the engine, in order."""
+        for report in reports:
+            self.metrics.note(report)
+            concerned = {lease.request_id for lease in report.leases}
+            concerned.update(span.request_id for span in report.spans if span.is_prefill)
+            for request_id in concerned & self._open.keys():
+                self._open[request_id].note(report, request_id)
+            for output in report.outputs:
+                self.on_output(output)
+        if reports:
+            self.last_report = reports[-1]
+
+    def on_output(self, output: Output) -> None:
+        """Outputs of others are ignored."""
+        answers = self._open.get(output.request_id)
+        if answers is None:
+            return
+        if output.finish_reason:
+            del self._open[output.request_id]
+            self._waiting.pop(output.request_id, None)
+            self._end(output.chat_id, was_answered=output.finish_reason in ANSWERED)
+        answers.put(output)
+
+    def close(self) -> None:
+        """Ends every answer; no more are begun."""
+        self._is_closed = True
+        for answers in set(self._open.values()):
+            answers.fail(unavailable(SERVER_STOPPED))
+        if self._engine.model:
+            for chat_id in self.titles:
+                self._engine.forget(chat_id)
+
+    def _end(self, chat_id: str, *, was_answered: bool) -> None:
+        if not self._conversations.end(chat_id, was_answered=was_answered):
+            self._engine.forget(chat_id)
+        self._let_in()
+        self.on_changed()
+
+    def _let_in(self) -> None:
+        if self._is_letting_in:  # an engine that is gone ends a request while it is submitted
+            return
+        self._is_letting_in = True
+        try:
+            while self._waiting and self._has_room():
+                _, request = self._waiting.popitem(last=False)
+                self._engine.submit(request)
+        finally:
+            self._is_letting_in = False
+
+    def _has_room(self) -> bool:
+        if self._num_spare_slots == 0 or self._engine.model is None:
+            return True  # the engine has a queue of its own, and ends what it cannot answer
+        return len(self._open) - len(self._waiting) < self._num_slots(self._engine.model)
+
+    def _num_slots(self, model: ModelInfo) -> int:
+        """For requests from outside."""
+        return max(1, model.n_seq_max - self._num_spare_slots)
+
+
+def _size(output: Output) -> int:
+    num_logprobs = sum(1 + len(token.likeliest) for token in output.logprobs)
+    return len(output.text) + 4 * len(output.token_ids) + BYTES_PER_LOGPROB * num_logprobs

@@ -1,0 +1,63 @@
+"""Answers on their way out, whole or as server-sent events, to readers who may be slow or gone."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+from app.api.json_body import as_json
+from app.api.limits import LIMITS
+
+DONE = "[DONE]"  # OpenAI's last event
+
+
+class EventStream:
+    """Raises ConnectionError when the reader is gone, or takes nothing for too long."""
+
+    def __init__(self, request: web.Request) -> None:
+        self._request = request
+        headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+        self.response = web.StreamResponse(headers=headers)
+
+    async def begin(self) -> None:
+        await self.response.prepare(self._request)
+
+    async def send(self, *events: dict[str, Any] | str) -> None:
+        """All in one write."""
+        texts = [event if isinstance(event, str) else as_json(event) for event in events]
+        await self._write("".join(f"data: {text}\n\n" for text in texts))
+
+    async def send_comment(self) -> None:
+        """Tells the reader that somebody is still there, and us whether he is."""
+        await self._write(":\n\n")
+
+    async def end(self) -> web.StreamResponse:
+        async with _deadline(self._request):
+            await self.response.write_eof()
+        return self.response
+
+    async def _write(self, text: str) -> None:
+        if text:
+            async with _deadline(self._request):
+                await self.response.write(text.encode())
+
+
+async def send_whole(request: web.Request, response: web.StreamResponse) -> None:
+    """An answer in one piece; nothing if it has been sent already."""
+    async with _deadline(request):
+        await response.prepare(request)
+        await response.write_eof()
+
+
+@asynccontextmanager
+async def _deadline(request: web.Request) -> AsyncIterator[None]:
+    """A reader who takes nothing for so long is cut off."""
+    try:
+        async with asyncio.timeout(request.app[LIMITS].send_s):
+            yield
+    except TimeoutError:
+        if request.transport:
+            request.transport.abort()
+        raise ConnectionResetError("the reader takes nothing") from None

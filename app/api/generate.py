@@ -1,0 +1,65 @@
+"""POST /generate: a raw prompt in, its continuation out. The smallest way to ask."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Annotated, Any
+
+from aiohttp import web
+from pydantic import Field
+
+from app.api.answer_parts import usage_json
+from app.api.answering import FINISH_REASONS, Event, stream_answers, whole_answers
+from app.api.json_body import json_response
+from app.api.parameters import SamplingFields, read_sampling_fields
+from app.api.state import CLIENT
+from app.engine.types import Output, Request
+
+MAX_TOKENS = 2**31 - 1
+
+
+class GenerateFields(SamplingFields):
+    prompt: Annotated[str, Field(min_length=1)]
+    max_tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None  # None: what the context holds
+    stream: bool = False
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    router.add_post("/generate", generate)
+
+
+async def generate(request: web.Request) -> web.StreamResponse:
+    fields = await read_sampling_fields(request, GenerateFields)
+    client = request.app[CLIENT]
+    asked = Request(
+        request_id=uuid.uuid4().hex,
+        chat_id="",
+        prompt=(fields.prompt,),
+        sampling=fields.sampling(client.sampling),
+        max_tokens=fields.max_tokens,
+        stop=fields.stops,
+    )
+    with client.answer(asked) as answers:
+        if fields.stream:
+            return await stream_answers(request, answers, _Chunks())
+        (whole,) = await whole_answers(request, answers)
+    return json_response(
+        {"text": whole.text, "finish_reason": whole.finish_reason, "usage": usage_json([whole.usage])}
+    )
+
+
+class _Chunks:
+    """The last one has a `finish_reason`."""
+
+    async def of(self, _index: int, output: Output) -> list[Event]:
+        if output.finish_reason is None:
+            return [{"text": output.text}] if output.text else []
+        end: dict[str, Any] = {
+            "text": output.text,
+            "finish_reason": FINISH_REASONS[output.finish_reason],
+            "usage": usage_json([output.usage]),
+        }
+        return [end]
+
+    def last(self) -> list[Event]:
+        return []

@@ -1,0 +1,112 @@
+"""Who may ask: this machine's programs with the key, and web pages of this machine. Not the rest of the web.
+
+A page from elsewhere can make a browser send requests to 127.0.0.1. It cannot hide its Origin, know the key,
+or choose another Host than its own name (DNS rebinding). Every route is checked, and before a body is read.
+"""
+
+import hmac
+import ipaddress
+import re
+import secrets
+import socket
+from collections.abc import Sequence
+
+from aiohttp import web
+
+from app.api.errors import ApiError
+
+LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+LOCAL_ORIGIN = re.compile(r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?")
+HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::([0-9]{1,5}))?")
+PUBLIC_PATHS = frozenset({"/health", "/v1/health"})
+
+ALLOWED_METHODS = "GET, POST, OPTIONS"
+ALLOWED_HEADERS = "Authorization, Content-Type, X-Api-Key"
+
+
+class Guard:
+    """`hosts` and `port` are what the server is bound to. Without a `key` every program may ask."""
+
+    def __init__(self, hosts: Sequence[str], port: int, key: str | None) -> None:
+        self._port = port
+        self._key = key.encode() if key else None
+        self._names = set(LOCAL_NAMES)
+        self._is_public = not all(map(is_loopback, hosts))
+        if self._is_public:
+            own = socket.gethostname().lower()
+            self._names |= {*map(_written, hosts), own, f"{own}.local"}
+
+    def check(self, request: web.BaseRequest) -> str | None:
+        """The Origin to be named in the answer, if the request has one. Raises ApiError.
+
+        A browser's question whether it may ask (OPTIONS) carries no key, and is only answered yes where an
+        Origin comes back.
+        """
+        self._check_host(request)
+        if request.method == "OPTIONS":
+            return _local_origin(request)
+        self._check_origin(request)
+        if request.path not in PUBLIC_PATHS:
+            self._check_key(request)
+        return _local_origin(request)
+
+    def _check_host(self, request: web.BaseRequest) -> None:
+        hosts = request.headers.getall("Host", [])
+        found = HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        if (
+            found is None
+            or not request.raw_path.startswith("/")
+            or not self._is_ours(found[1].lower(), found[2])
+        ):
+            raise ApiError(403, "This server does not answer for that Host. Use the address it printed.")
+
+    def _is_ours(self, name: str, port: str | None) -> bool:
+        if not self._is_public:
+            return name in self._names and int(port or 80) == self._port
+        # A rebinding page has a name, never a bare address. Ports may have been forwarded.
+        return name in self._names or _is_address(name)
+
+    def _check_origin(self, request: web.BaseRequest) -> None:
+        is_from_elsewhere = request.headers.get("Sec-Fetch-Site") == "cross-site"
+        if _local_origin(request) is None and ("Origin" in request.headers or is_from_elsewhere):
+            raise ApiError(403, "Web pages from elsewhere may not use this server.")
+
+    def _check_key(self, request: web.BaseRequest) -> None:
+        if self._key is None:
+            return
+        if not any(hmac.compare_digest(given, self._key) for given in _given_keys(request)):
+            raise ApiError(401, "Invalid API Key")
+
+
+def new_key() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host.strip("[]")).is_loopback)
+
+
+def _local_origin(request: web.BaseRequest) -> str | None:
+    origins = request.headers.getall("Origin", [])
+    return origins[0] if len(origins) == 1 and LOCAL_ORIGIN.fullmatch(origins[0]) else None
+
+
+def _given_keys(request: web.BaseRequest) -> list[bytes]:
+    """Whatever header it comes in, it is judged in one place."""
+    schemes = [value.partition(" ") for value in request.headers.getall("Authorization", [])]
+    keys = [key.strip() for scheme, _, key in schemes if scheme.lower() == "bearer"]
+    keys += request.headers.getall("X-Api-Key", [])
+    return [key.encode("utf-8", "surrogateescape") for key in keys]
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _written(host: str) -> str:
+    """As in a URL."""
+    return f"[{host}]" if ":" in host else host.lower()

@@ -1,0 +1,16 @@
+"""Whether the server can answer. The one route that needs no key."""
+
+from aiohttp import web
+
+from app.api.json_body import json_response
+from app.api.state import CLIENT
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    for path in ("/health", "/v1/health"):
+        router.add_get(path, health)
+
+
+async def health(request: web.Request) -> web.Response:
+    request.app[CLIENT].require_model()
+    return json_response({"status": "ok"})

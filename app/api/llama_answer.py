@@ -1,0 +1,127 @@
+"""llama-server's form of an answer: one object for all of it, or one for each piece."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from app.api.answer_parts import logprobs_json, probabilities_json, timings_json
+from app.api.answering import Whole
+from app.api.engine_client import Answers
+from app.api.state import CLIENT, model_name
+from app.engine.prompt import PromptBuilder
+from app.engine.sampling import NEVER, SamplingParams
+from app.engine.types import Request, SampledToken
+
+ANY_SEED = 2**32 - 1  # llama.cpp's "draw one"
+NO_LIMIT = -1
+
+# In the order in which they choose, by llama-server's names.
+SAMPLERS = ("penalties", "dry", "top_n_sigma", "top_k", "typ_p", "top_p", "min_p", "xtc", "temperature")
+
+# Called the same there and in SamplingParams.
+SAME_NAMES = (
+    "temperature",
+    "dynatemp_range",
+    "dynatemp_exponent",
+    "top_k",
+    "top_p",
+    "min_p",
+    "top_n_sigma",
+    "xtc_probability",
+    "xtc_threshold",
+    "typical_p",
+    "repeat_penalty",
+    "presence_penalty",
+    "frequency_penalty",
+    "dry_multiplier",
+    "dry_base",
+    "dry_allowed_length",
+    "dry_penalty_last_n",
+    "mirostat",
+    "mirostat_tau",
+    "mirostat_eta",
+    "ignore_eos",
+    "min_keep",
+)
+
+
+def sampling_json(sampling: SamplingParams, max_tokens: int | None) -> dict[str, Any]:
+    """The settings without what a caller wrote. Adaptive-p is off: Skein does not have it."""
+    limit = NO_LIMIT if max_tokens is None else max_tokens
+    return {
+        "seed": ANY_SEED if sampling.seed is None else sampling.seed,
+        **{name: getattr(sampling, name) for name in SAME_NAMES},
+        "repeat_last_n": sampling.penalty_last_n,
+        "adaptive_target": -1.0,
+        "adaptive_decay": 0.9,
+        "max_tokens": limit,
+        "n_predict": limit,
+        "samplers": list(SAMPLERS),
+    }
+
+
+async def settings_json(request: web.Request, asked: Request) -> dict[str, Any]:
+    """What one answer is made with."""
+    client = request.app[CLIENT]
+    sampling = asked.sampling or client.sampling
+    biases = dict(sampling.logit_bias)
+    if sampling.ignore_eos:
+        ends = await client.use_prompts(lambda prompts: prompts.end_tokens)
+        biases |= dict.fromkeys(sorted(ends), NEVER)
+    return {
+        **sampling_json(sampling, asked.max_tokens),
+        "dry_sequence_breakers": list(sampling.dry_sequence_breakers),
+        "stop": list(asked.stop),
+        "grammar": sampling.grammar or sampling.json_schema,
+        # JSON has no infinity: null rules a token out.
+        "logit_bias": [
+            {"token": token_id, "bias": None if bias == NEVER else bias} for token_id, bias in biases.items()
+        ],
+    }
+
+
+async def prompt_text(request: web.Request, asked: Request) -> str:
+    """The whole prompt as it is computed, control tokens by their names."""
+
+    def written(prompts: PromptBuilder) -> bytes:
+        return b"".join(prompts.written(prompts.build(asked).token_ids))
+
+    return (await request.app[CLIENT].use_prompts(written)).decode("utf-8", "replace")
+
+
+async def answer_json(request: web.Request, answers: Answers, index: int, whole: Whole) -> dict[str, Any]:
+    """Of an answer that has ended. With `content` and `tokens` of all of it."""
+    asked = answers.requests[index]
+    usage = whole.usage
+    return {
+        "index": index,
+        "content": whole.text,
+        "tokens": whole.token_ids,
+        "id_slot": answers.seq_ids.get(index, -1),
+        "stop": True,
+        "model": model_name(request.app),
+        "tokens_predicted": usage.num_generated_tokens,
+        "tokens_evaluated": usage.num_prompt_tokens,
+        "generation_settings": await settings_json(request, asked),
+        "prompt": await prompt_text(request, asked),
+        "has_new_line": "\n" in whole.text,
+        "truncated": whole.found_no_room,
+        "stop_type": _stop_type(whole),
+        "stopping_word": whole.stopping_word,
+        "tokens_cached": usage.num_prompt_tokens + usage.num_generated_tokens,
+        "timings": timings_json(usage),
+    }
+
+
+def _stop_type(whole: Whole) -> str:
+    if whole.finish_reason == "length":
+        return "limit"
+    return "word" if whole.stopping_word else "eos"
+
+
+def token_probabilities(
+    tokens: list[SampledToken], num_top: int, after_sampling: bool
+) -> list[dict[str, Any]]:
+    return probabilities_json(tokens, num_top) if after_sampling else logprobs_json(tokens, num_top)

@@ -1,0 +1,202 @@
+"""POST /completion: raw prompts of any of llama-server's forms in, their continuations out.
+
+`id_slot` is a wish that has nothing to wish for here: the engine looks through all slots and saved chats for
+what it has of a prompt, so it is only checked. `cache_prompt` false computes all of the prompt anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from typing import Annotated, Any
+
+from aiohttp import web
+from pydantic import Field
+
+from app.api.answer_parts import timings_json
+from app.api.answering import Event, Whole, stream_answers, whole_answers
+from app.api.engine_client import Answers, EngineClient
+from app.api.errors import ApiError, invalid
+from app.api.json_body import Body, json_response
+from app.api.llama_answer import answer_json, token_probabilities
+from app.api.openai import MAX_COPIES, MaxTokens, limit
+from app.api.parameters import SamplingFields, read_sampling_fields
+from app.api.progress import Progress
+from app.api.state import CLIENT
+from app.engine.sampling import SamplingParams
+from app.engine.types import MAX_LOGPROBS, Output, Request
+
+MAX_FIELDS = 100
+
+Piece = str | int
+Pieces = Annotated[list[Piece], Field(min_length=1)]
+
+
+class PromptObject(Body):
+    prompt_string: str | Pieces
+    multimodal_data: Any = None
+
+
+OnePrompt = str | Pieces | PromptObject
+
+
+class CompletionFields(SamplingFields):
+    prompt: OnePrompt | Annotated[list[OnePrompt], Field(min_length=1, max_length=MAX_COPIES)]
+    n_predict: MaxTokens | None = None
+    max_tokens: MaxTokens | None = None  # llama-server takes both names
+    n: Annotated[int, Field(ge=1, le=MAX_COPIES)] | None = None
+    n_probs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
+    post_sampling_probs: bool | None = None
+    return_tokens: bool | None = None
+    return_progress: bool | None = None
+    timings_per_token: bool | None = None
+    cache_prompt: bool | None = None
+    id_slot: Annotated[int, Field(ge=-1)] | None = None
+    response_fields: Annotated[list[str], Field(max_length=MAX_FIELDS)] | None = None
+    stream: bool | None = None
+
+    @property
+    def prompts(self) -> list[tuple[Piece, ...]]:
+        """A list with a number in it is one prompt, any other a list of prompts."""
+        if isinstance(self.prompt, list) and not any(isinstance(one, int) for one in self.prompt):
+            return [_pieces(one) for one in self.prompt]
+        return [_pieces(self.prompt)]
+
+    def requests(self, recommended: SamplingParams) -> list[Request]:
+        max_tokens = self.max_tokens if self.n_predict is None else self.n_predict
+        uses_cache = self.cache_prompt is not False
+        return [
+            Request(
+                request_id=uuid.uuid4().hex,
+                chat_id="",
+                prompt=prompt,
+                sampling=self.sampling(recommended, copy),
+                max_tokens=limit(max_tokens),
+                stop=self.stops,
+                keep_cells=uses_cache and copy == 0,
+                shares_prefix=uses_cache,
+                num_logprobs=self._num_logprobs,
+            )
+            for prompt, copy in itertools.product(self.prompts, range(self.n or 1))
+        ]
+
+    @property
+    def _num_logprobs(self) -> int:
+        """The likeliest after sampling need not be the likeliest before."""
+        return MAX_LOGPROBS if self.n_probs and self.post_sampling_probs else self.n_probs or 0
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    for path in ("/completion", "/completions"):
+        router.add_post(path, completion)
+
+
+async def completion(request: web.Request) -> web.StreamResponse:
+    fields = await read_sampling_fields(request, CompletionFields)
+    client = request.app[CLIENT]
+    _check_slot(fields, client)
+    requests = fields.requests(client.sampling)
+    with client.answer(*requests, tells_progress=bool(fields.stream and fields.return_progress)) as answers:
+        if fields.stream:
+            return await stream_answers(request, answers, _Chunks(request, fields, answers))
+        wholes = await whole_answers(request, answers)
+    results = [await _result(request, fields, answers, index, whole) for index, whole in enumerate(wholes)]
+    return json_response(results if len(results) > 1 else results[0])
+
+
+def _check_slot(fields: CompletionFields, client: EngineClient) -> None:
+    if fields.id_slot is not None and fields.id_slot >= client.model.n_seq_max:
+        raise invalid(f"id_slot: this server has the slots 0 to {client.model.n_seq_max - 1}.")
+
+
+def _pieces(prompt: object) -> tuple[Piece, ...]:
+    if isinstance(prompt, PromptObject):
+        if prompt.multimodal_data:
+            raise ApiError(501, "This server takes text only: leave multimodal_data out.")
+        prompt = prompt.prompt_string
+    return tuple(prompt) if isinstance(prompt, list) else (str(prompt),)
+
+
+async def _result(
+    request: web.Request, fields: CompletionFields, answers: Answers, index: int, whole: Whole
+) -> dict[str, Any]:
+    body = await _answer(request, fields, answers, index, whole)
+    if not fields.return_tokens:
+        body["tokens"] = []
+    if whole.logprobs:
+        after = bool(fields.post_sampling_probs)
+        body["completion_probabilities"] = token_probabilities(whole.logprobs, fields.n_probs or 0, after)
+    return _chosen(body, fields.response_fields)
+
+
+async def _answer(
+    request: web.Request, fields: CompletionFields, answers: Answers, index: int, whole: Whole
+) -> dict[str, Any]:
+    body = await answer_json(request, answers, index, whole)
+    body["generation_settings"] |= {
+        "n_probs": fields.n_probs or 0,
+        "post_sampling_probs": bool(fields.post_sampling_probs),
+        "stream": bool(fields.stream),
+        "timings_per_token": bool(fields.timings_per_token),
+    }
+    return body
+
+
+def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
+    """The fields named, of those that there are. `generation_settings/seed` is one inside another."""
+    if not paths:
+        return body
+    chosen = {}
+    for path in paths:
+        value: Any = body
+        for name in path.split("/"):
+            value = value.get(name) if isinstance(value, dict) else None
+        if value is not None:
+            chosen[path] = value
+    return chosen
+
+
+class _Chunks:
+    """Pieces of text with their tokens. The last event of each answer tells how it was made."""
+
+    def __init__(self, request: web.Request, fields: CompletionFields, answers: Answers) -> None:
+        self._request = request
+        self._fields = fields
+        self._answers = answers
+        self._wholes = [Whole() for _request in answers.requests]
+
+    async def of(self, index: int, output: Output) -> list[Event]:
+        whole = self._wholes[index]
+        whole.add(output)
+        events: list[Event] = []
+        if output.token_ids or isinstance(output, Progress):
+            events.append(self._piece(index, output))
+        if output.finish_reason:
+            body = await _answer(self._request, self._fields, self._answers, index, whole)
+            rest = "" if output.token_ids else output.text  # what was kept back until the end
+            events.append(_chosen(body | {"content": rest, "tokens": []}, self._fields.response_fields))
+        return events
+
+    def last(self) -> list[Event]:
+        return []
+
+    def _piece(self, index: int, output: Output) -> dict[str, Any]:
+        usage = output.usage
+        piece: dict[str, Any] = {
+            "index": index,
+            "content": output.text,
+            "tokens": list(output.token_ids),
+            "stop": False,
+            "id_slot": self._answers.seq_ids.get(index, -1),
+            "tokens_predicted": usage.num_generated_tokens,
+            "tokens_evaluated": usage.num_prompt_tokens,
+        }
+        if isinstance(output, Progress):
+            piece["prompt_progress"] = output.json
+        if isinstance(output, Progress) or self._fields.timings_per_token:
+            piece["timings"] = timings_json(usage)
+        if output.logprobs:
+            after = bool(self._fields.post_sampling_probs)
+            tokens = list(output.logprobs)
+            piece["completion_probabilities"] = token_probabilities(tokens, self._fields.n_probs or 0, after)
+        return piece

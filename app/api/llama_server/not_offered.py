@@ -1,0 +1,39 @@
+"""What llama-server has and Skein has not: each says so, instead of a bare 404."""
+
+from typing import NoReturn
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from app.api.errors import ApiError
+
+PATHS = {
+    "This server makes no embeddings.": (
+        "/embedding",
+        "/embeddings",
+        "/v1/embeddings",
+    ),
+    "This server does not rank texts.": ("/rerank", "/reranking", "/v1/rerank", "/v1/reranking"),
+    "This server does not fill gaps in code.": ("/infill",),
+    "This server takes no adapters.": ("/lora-adapters",),
+    "Slots are saved and freed by Skein itself.": ("/slots/{id}",),
+    "This server does not speak Anthropic's API.": ("/v1/messages", "/v1/messages/count_tokens"),
+    "This server does not speak OpenAI's Responses API. Use /v1/chat/completions.": ("/v1/responses",),
+    "This server takes no sound.": ("/v1/audio/transcriptions",),
+    "This server has one model. Start it with another one.": ("/models/load", "/models/unload"),
+}
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    for message, paths in PATHS.items():
+        for path in paths:
+            router.add_post(path, _refusal(message))
+    router.add_get("/lora-adapters", _refusal("This server takes no adapters."))
+    router.add_post("/props", _refusal("The settings of this server cannot be changed while it runs."))
+
+
+def _refusal(message: str) -> Handler:
+    async def refuse(_request: web.Request) -> NoReturn:
+        raise ApiError(501, message)
+
+    return refuse

@@ -1,0 +1,44 @@
+"""GET /props: what is being served, and with which settings."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from app.api.json_body import json_response
+from app.api.llama_answer import sampling_json
+from app.api.openai import SYSTEM_FINGERPRINT
+from app.api.state import CLIENT, PRESENTATION, model_name
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    router.add_get("/props", props)
+
+
+async def props(request: web.Request) -> web.Response:
+    """The model's file by its name alone: where it lies is nobody's business."""
+    client = request.app[CLIENT]
+    model = client.model
+    template, (bos_text, eos_text) = await client.use_prompts(
+        lambda prompts: (prompts.template_source, prompts.edge_texts)
+    )
+    return json_response(
+        {
+            "default_generation_settings": {
+                "params": sampling_json(client.sampling, client.defaults.max_tokens),
+                "n_ctx": model.max_sequence_tokens,
+            },
+            "total_slots": model.n_seq_max,
+            "model_alias": model_name(request.app),
+            "model_path": model.path.name,
+            "modalities": {"vision": False, "video": False, "audio": False},
+            "endpoint_slots": request.app[PRESENTATION].is_monitored,
+            "endpoint_props": False,  # they cannot be changed
+            "endpoint_metrics": request.app[PRESENTATION].is_monitored,
+            "ui": False,
+            "chat_template": template,
+            "bos_token": bos_text,
+            "eos_token": eos_text,
+            "build_info": SYSTEM_FINGERPRINT,
+            "is_sleeping": False,
+        }
+    )

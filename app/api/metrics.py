@@ -1,0 +1,91 @@
+"""What the engine has done since the server was started, as Prometheus reads it. Names are llama-server's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.api.answer_parts import num_cached_tokens
+from app.engine.types import StepReport, Usage
+
+PREFIX = "llamacpp:"
+
+
+@dataclass(slots=True)
+class Metrics:
+    """Counts what ended and what was computed, the window's chats included: it is one engine."""
+
+    num_prompt_tokens: int = 0  # computed
+    num_cached_tokens: int = 0
+    prompt_s: float = 0.0
+    num_generated_tokens: int = 0
+    num_decoded_tokens: int = 0  # without the first of each answer, which belongs to the prompt's time
+    decode_s: float = 0.0
+    num_decodes: int = 0
+    num_busy_slots: int = 0  # summed over the decodes
+    longest: int = 0
+    last: StepReport | None = None
+
+    def note(self, report: StepReport) -> None:
+        self.last = report
+        self.num_decodes += bool(report.spans)
+        self.num_busy_slots += len(report.spans)
+        for output in report.outputs:
+            if output.finish_reason:
+                self._note_end(output.usage)
+
+    def _note_end(self, usage: Usage) -> None:
+        if not usage.num_computed_tokens:
+            return  # it never began
+        num_cached = num_cached_tokens(usage)
+        self.num_cached_tokens += num_cached
+        self.num_prompt_tokens += max(usage.num_prompt_tokens - num_cached, 0)
+        self.prompt_s += usage.prompt_s
+        self.num_generated_tokens += usage.num_generated_tokens
+        self.num_decoded_tokens += max(usage.num_generated_tokens - 1, 0)
+        self.decode_s += usage.decode_s
+        self.longest = max(self.longest, usage.num_prompt_tokens + usage.num_generated_tokens)
+
+    def text(self, num_deferred: int) -> str:
+        """With so many requests that the engine has not been given yet."""
+        lines = []
+        for name, kind, value, meaning in [*self._counters(), *self._gauges(num_deferred)]:
+            lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
+            lines.append(f"{PREFIX}{name} {value:.10g}")
+        return "\n".join([*lines, ""])
+
+    def _counters(self) -> list[tuple[str, str, float, str]]:
+        counters: list[tuple[str, float, str]] = [
+            ("prompt_tokens_total", self.num_prompt_tokens, "Prompt tokens computed, without cached ones."),
+            ("prompt_tokens_cached_total", self.num_cached_tokens, "Prompt tokens that were there already."),
+            ("prompt_seconds_total", self.prompt_s, "Time from a slot to the first token."),
+            ("tokens_predicted_total", self.num_generated_tokens, "Tokens generated."),
+            ("tokens_predicted_seconds_total", self.decode_s, "Time from the first token to the last."),
+            ("n_decode_total", self.num_decodes, "Calls of llama_decode."),
+            ("n_tokens_max", self.longest, "Tokens of the longest sequence, prompt and answer."),
+            ("spec_decode_num_draft_tokens_total", 0, "Tokens drafted: Skein does not draft."),
+            ("spec_decode_num_accepted_tokens_total", 0, "Drafted tokens accepted: Skein does not draft."),
+            ("spec_decode_num_drafts_total", 0, "Drafts verified: Skein does not draft."),
+        ]
+        return [(name, "counter", value, meaning) for name, value, meaning in counters]
+
+    def _gauges(self, num_deferred: int) -> list[tuple[str, str, float, str]]:
+        num_running = num_cells = num_used = 0
+        if self.last:
+            num_running = sum(slot.is_running for slot in self.last.slots)
+            num_deferred += self.last.num_waiting
+            num_cells, num_used = self.last.cells.num_total, self.last.cells.num_used
+        busy = _quotient(self.num_busy_slots, self.num_decodes)
+        gauges: list[tuple[str, float, str]] = [
+            ("prompt_tokens_seconds", _quotient(self.num_prompt_tokens, self.prompt_s), "Prompt tokens/s."),
+            ("predicted_tokens_seconds", _quotient(self.num_decoded_tokens, self.decode_s), "Tokens/s."),
+            ("requests_processing", num_running, "Requests that have a slot."),
+            ("requests_deferred", num_deferred, "Requests that wait for one."),
+            ("n_busy_slots_per_decode", busy, "Sequences in a call of llama_decode, on average."),
+            ("kv_cache_usage_ratio", _quotient(num_used, num_cells), "KV cells in use, of all: 1 is full."),
+            ("kv_cache_tokens", num_used, "KV cells in use."),
+        ]
+        return [(name, "gauge", value, meaning) for name, value, meaning in gauges]
+
+
+def _quotient(count: float, of: float) -> float:
+    return count / of if of > 0 else 0.0

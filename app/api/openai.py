@@ -1,0 +1,124 @@
+"""What OpenAI's two completion endpoints have in common: fields of requests, and the frame of answers."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from aiohttp import web
+from pydantic import Field
+
+import app
+from app.api.answer_parts import timings_json, usage_json
+from app.api.answering import Event
+from app.api.event_stream import DONE
+from app.api.json_body import Body
+from app.api.parameters import SamplingFields
+from app.api.progress import Progress
+from app.api.state import model_name
+from app.engine.types import Output, Usage
+
+MAX_COPIES = 32
+MAX_TOKENS = 2**31 - 1
+MAX_TOP_LOGPROBS = 20
+SYSTEM_FINGERPRINT = f"b-skein-{app.__version__}"  # llama-server's begin with its build, b1234
+
+MaxTokens = Annotated[int, Field(ge=-1, le=MAX_TOKENS)]  # -1: what the context holds
+
+
+class StreamOptions(Body):
+    include_usage: bool | None = None
+
+
+class OpenAiFields(SamplingFields):
+    """`model` is whatever the caller likes: there is one."""
+
+    max_tokens: MaxTokens | None = None
+    n: Annotated[int, Field(ge=1, le=MAX_COPIES)] | None = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    timings_per_token: bool | None = None  # llama-server's, as is the next
+    return_progress: bool | None = None
+
+    @property
+    def num_copies(self) -> int:
+        return self.n or 1
+
+    @property
+    def tells_progress(self) -> bool:
+        return bool(self.stream and self.return_progress)
+
+    @property
+    def includes_usage(self) -> bool:
+        return bool(self.stream_options and self.stream_options.include_usage)
+
+
+def limit(max_tokens: int | None) -> int | None:
+    return None if max_tokens == -1 else max_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is the same in all parts of one answer."""
+
+    kind: str
+    model: str
+    id: str
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    @classmethod
+    def of(cls, request: web.Request, kind: str, id_prefix: str) -> Frame:
+        return cls(kind, model_name(request.app), f"{id_prefix}-{uuid.uuid4().hex}")
+
+    def around(self, choices: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "object": self.kind,
+            "created": self.created,
+            "model": self.model,
+            "system_fingerprint": SYSTEM_FINGERPRINT,
+            "choices": list(choices),
+            **more,
+        }
+
+
+class ChoiceChunks:
+    """Streams choices. What the pieces of one look like, its subclasses know."""
+
+    def __init__(self, frame: Frame, fields: OpenAiFields, num_requests: int) -> None:
+        self._frame = frame
+        self._fields = fields
+        self._usages = [Usage()] * num_requests
+
+    async def of(self, index: int, output: Output) -> list[Event]:
+        self._usages[index] = output.usage
+        events: list[Event] = [
+            self._frame.around([choice], **self._timings(choice)) for choice in self._choices(index, output)
+        ]
+        if isinstance(output, Progress):
+            events.append(self._frame.around([self._empty_choice(index)], prompt_progress=output.json))
+        return events
+
+    def last(self) -> list[Event]:
+        if not self._fields.includes_usage:
+            return [DONE]
+        usage = usage_json(self._usages, self._fields.num_copies)
+        return [self._frame.around([], usage=usage, timings=timings_json(self._usages[0])), DONE]
+
+    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+        """One for each chunk to be sent."""
+        raise NotImplementedError
+
+    def _empty_choice(self, index: int) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _timings(self, choice: dict[str, Any]) -> dict[str, Any]:
+        """With the last chunk, or with each but the one that only names the role."""
+        is_last = choice["finish_reason"] is not None
+        names_role = "role" in choice.get("delta", {})
+        if not is_last and (names_role or not self._fields.timings_per_token):
+            return {}
+        return {"timings": timings_json(self._usages[choice["index"]])}

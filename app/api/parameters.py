@@ -1,0 +1,180 @@
+"""How an answer is sampled and where it ends: JSON fields that OpenAI's and llama-server's endpoints share.
+
+Names are llama-server's. A field that is missing or null leaves what the model's maker recommends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Any, TypeVar
+
+from aiohttp import web
+from pydantic import Field, PrivateAttr
+
+from app.api.errors import invalid
+from app.api.json_body import Body, as_json, read_fields
+from app.api.state import CLIENT
+from app.engine.errors import InvalidRequestError
+from app.engine.sampling import INTEGERS, MAX_BIAS, MAX_SEED, NEVER, SamplingParams, shown
+
+MAX_STOPS = 64
+MAX_STOP_CHARS = 1000
+MAX_BIASES = 10_000
+MAX_WINDOW = INTEGERS["penalty_last_n"][1]
+MAX_BIAS_CHARS = 100_000
+
+# Fields that are called the same in SamplingParams.
+SAME_NAMES = (
+    "temperature",
+    "dynatemp_range",
+    "dynatemp_exponent",
+    "top_p",
+    "min_p",
+    "min_keep",
+    "top_n_sigma",
+    "typical_p",
+    "xtc_probability",
+    "xtc_threshold",
+    "repeat_penalty",
+    "frequency_penalty",
+    "presence_penalty",
+    "dry_multiplier",
+    "dry_base",
+    "dry_allowed_length",
+    "mirostat",
+    "mirostat_tau",
+    "mirostat_eta",
+    "ignore_eos",
+    "grammar",
+)
+
+Bias = float | bool
+BiasPair = Annotated[list[int | str | float | bool], Field(min_length=2, max_length=2)]
+Stop = Annotated[str, Field(min_length=1, max_length=MAX_STOP_CHARS)]
+
+
+class SamplingFields(Body):
+    """Ranges are those of SamplingParams, which names the field it refuses."""
+
+    temperature: float | None = None
+    dynatemp_range: float | None = None
+    dynatemp_exponent: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    min_keep: int | None = None
+    top_n_sigma: float | None = None
+    typical_p: float | None = None
+    xtc_probability: float | None = None
+    xtc_threshold: float | None = None
+    repeat_last_n: int | None = None
+    repeat_penalty: float | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    dry_multiplier: float | None = None
+    dry_base: float | None = None
+    dry_allowed_length: int | None = None
+    dry_penalty_last_n: int | None = None
+    dry_sequence_breakers: list[str] | None = None
+    mirostat: int | None = None
+    mirostat_tau: float | None = None
+    mirostat_eta: float | None = None
+    ignore_eos: bool | None = None
+    seed: int | None = None
+    grammar: str | None = None
+    json_schema: dict[str, Any] | None = None
+    logit_bias: (
+        Annotated[list[BiasPair], Field(max_length=MAX_BIASES)]
+        | Annotated[dict[str, Bias], Field(max_length=MAX_BIASES)]
+        | None
+    ) = None
+    stop: Stop | Annotated[list[Stop], Field(max_length=MAX_STOPS)] | None = None
+    _tokens_of: dict[str, list[int]] = PrivateAttr(default_factory=dict)  # of texts in `logit_bias`
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+
+    def sampling(self, recommended: SamplingParams, copy: int = 0) -> SamplingParams:
+        """For the answer number `copy` to the same question. Raises InvalidRequestError and ApiError."""
+        values = {name: getattr(self, name) for name in SAME_NAMES}
+        values["top_k"] = self.top_k if self.top_k is None else max(self.top_k, 0)  # -1 means all, too
+        values["penalty_last_n"] = _window("repeat_last_n", self.repeat_last_n)
+        values["dry_penalty_last_n"] = _window("dry_penalty_last_n", self.dry_penalty_last_n)
+        if self.dry_sequence_breakers is not None:
+            values["dry_sequence_breakers"] = tuple(self.dry_sequence_breakers)
+        if self.json_schema is not None:
+            values["json_schema"] = as_json(self.json_schema)
+        values["logit_bias"] = self._token_biases()
+        values["seed"] = _seed(recommended.seed if self.seed is None else self.seed, copy)
+        return replace(recommended, **{name: value for name, value in values.items() if value is not None})
+
+    async def tokenise_biases(self, request: web.Request) -> None:
+        """A bias of a text is one of each of its tokens. Raises ApiError."""
+        texts = [token for token, _bias in self._bias_pairs() if isinstance(token, str)]
+        if sum(map(len, texts)) > MAX_BIAS_CHARS:
+            raise invalid(f"logit_bias: the texts may have {MAX_BIAS_CHARS:,} characters together.")
+        if texts:
+            self._tokens_of = await request.app[CLIENT].use_prompts(
+                lambda prompts: {text: prompts.tokenise(text, parse_special=False) for text in texts}
+            )
+
+    def _token_biases(self) -> tuple[tuple[int, float], ...] | None:
+        """A token named twice gets the sum, as in llama-server."""
+        if self.logit_bias is None:
+            return None
+        biases: dict[int, float] = {}
+        for token, bias in self._bias_pairs():
+            for token_id in self._tokens_of[token] if isinstance(token, str) else [token]:
+                biases[token_id] = _sum(biases[token_id], bias) if token_id in biases else bias
+        return tuple(biases.items())
+
+    def _bias_pairs(self) -> Iterator[tuple[int | str, float]]:
+        pairs = self.logit_bias.items() if isinstance(self.logit_bias, dict) else self.logit_bias or []
+        for token, bias in pairs:
+            if isinstance(token, str) and token.isdecimal() and len(token) < 10:
+                yield int(token), _bias(bias)
+            elif isinstance(token, int | str) and not isinstance(token, bool):
+                yield token, _bias(bias)
+            else:
+                raise invalid("logit_bias: a token is named by its id or its text.")
+
+
+Sampling = TypeVar("Sampling", bound=SamplingFields)
+
+
+async def read_sampling_fields(request: web.Request, kind: type[Sampling]) -> Sampling:
+    """Raises ApiError."""
+    fields = await read_fields(request, kind)
+    await fields.tokenise_biases(request)
+    return fields
+
+
+def _seed(seed: int | None, copy: int) -> int | None:
+    """Clients draw seeds of up to 64 bits. Below zero, and llama.cpp's own word for it, ask for any."""
+    if seed is None or seed < 0 or seed == MAX_SEED + 1:
+        return None
+    return (seed + copy) % (MAX_SEED + 1)
+
+
+def _window(name: str, num_tokens: int | None) -> int | None:
+    """-1 means all of the context; the largest that can be had is more than that."""
+    if num_tokens is not None and not -1 <= num_tokens <= MAX_WINDOW:
+        raise InvalidRequestError(f"{name} must be between -1 and {MAX_WINDOW:,}, not {shown(num_tokens)}.")
+    return MAX_WINDOW if num_tokens == -1 else num_tokens
+
+
+def _sum(first: float, second: float) -> float:
+    """Many texts may have one token in common."""
+    total = first + second
+    return total if total == NEVER else max(-MAX_BIAS, min(total, MAX_BIAS))
+
+
+def _bias(bias: object) -> float:
+    """False rules a token out."""
+    if bias is False:
+        return NEVER
+    if bias is True or not isinstance(bias, int | float):
+        raise invalid("logit_bias: a bias is a number, or false.")
+    return float(bias)

@@ -1,0 +1,186 @@
+"""The HTTP server: what every request passes through, and starting and stopping. Any asyncio loop.
+
+Endpoints are in files of their own, each with its `add_routes`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from app.api import chat_completions, completions, generate, health, llama_server, models
+from app.api.engine_client import EngineClient
+from app.api.errors import ApiError, from_engine
+from app.api.event_stream import send_whole
+from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
+from app.api.json_body import json_response
+from app.api.limits import LIMITS, Limits
+from app.api.state import CLIENT, PRESENTATION, Presentation
+from app.engine.errors import EngineError, RequestError
+
+log = logging.getLogger(__name__)
+
+
+class ApiServer:
+    """Begins to listen with `start`, and has given everything back when `stop` returns."""
+
+    def __init__(
+        self,
+        client: EngineClient,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        key: str | None,
+        presentation: Presentation | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
+        self._client = client
+        # "localhost" could be two sockets, and a free port of one is not one of the other.
+        self._hosts = ["127.0.0.1" if name == "localhost" else name for name in host.split(",")]
+        self._port = port
+        self._key = key
+        self._limits = limits or Limits()
+        self._presentation = presentation or Presentation()
+        self._runner: web.AppRunner | None = None
+        self._server: asyncio.Server | None = None
+        self._guard: Guard | None = None
+
+    @property
+    def address(self) -> str:
+        """Such as http://127.0.0.1:8080, once it listens."""
+        host = f"[{self._hosts[0]}]" if ":" in self._hosts[0] else self._hosts[0]
+        return f"http://{host}:{self._port}"
+
+    async def start(self) -> None:
+        """Raises OSError when the address cannot be had."""
+        runner = web.AppRunner(
+            self._application(), handler_cancellation=True, shutdown_timeout=self._limits.stop_s
+        )
+        await runner.setup()
+        self._runner = runner
+        try:
+            loop = asyncio.get_running_loop()
+            self._server = await loop.create_server(self._new_connection, self._hosts, self._port)
+        except OSError:
+            await runner.cleanup()
+            raise
+        self._port = self._server.sockets[0].getsockname()[1]
+        for listening in self._server.sockets:  # the sockets of connections inherit it
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.send_buffer_bytes)
+        self._guard = Guard(self._hosts, self._port, self._key)
+
+    async def stop(self) -> None:
+        """Ends every answer and every connection."""
+        if self._server:
+            self._server.close()
+        self._client.close()
+        if self._runner:
+            await self._runner.cleanup()
+        self._server = self._runner = None
+
+    def _application(self) -> web.Application:
+        application = web.Application(
+            middlewares=[_answer_errors, self._check], client_max_size=self._limits.max_body_bytes
+        )
+        application[CLIENT] = self._client
+        application[LIMITS] = self._limits
+        application[PRESENTATION] = self._presentation
+        application.on_response_prepare.append(_add_headers)
+        for endpoints in (health, models, generate, completions, chat_completions, llama_server):
+            endpoints.add_routes(application.router)
+        return application
+
+    def _new_connection(self) -> asyncio.Protocol:
+        assert self._runner
+        server = self._runner.server
+        assert server
+        if len(server.connections) >= self._limits.num_connections:
+            return _Refusal()
+        return _Connection(
+            server,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=self._limits.header_s,
+            lingering_time=self._limits.linger_s,
+            auto_decompress=False,
+            access_log=None,  # type: ignore[arg-type]  # None means none
+        )
+
+    @web.middleware
+    async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        assert self._guard
+        if origin := self._guard.check(request):
+            request[ORIGIN] = origin
+        if request.method == "OPTIONS":
+            return web.Response()
+        return await handler(request)
+
+
+ORIGIN = web.RequestKey("origin", str)
+
+
+@web.middleware
+async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Whatever goes wrong is told in the one form."""
+    try:
+        response = await handler(request)
+    except ApiError as error:
+        response = error_response(error)
+    except (RequestError, EngineError) as error:
+        response = error_response(from_engine(error))
+    except web.HTTPException as error:
+        response = error_response(ApiError(error.status, error.reason))
+    if not response.prepared:
+        await send_whole(request, response)
+    return response
+
+
+def error_response(error: ApiError) -> web.Response:
+    """It ends the connection: what was sent may not have been read to its end."""
+    response = json_response(error.body, status=error.status, headers=error.headers)
+    response.force_close()
+    return response
+
+
+async def _add_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
+    response.headers["Server"] = "Skein"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    if origin := request.get(ORIGIN):
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Allow-Methods"] = ALLOWED_METHODS
+        response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS
+        response.headers["Vary"] = "Origin"
+
+
+class _Connection(web.RequestHandler):
+    """aiohttp's, which answers what is no HTTP in a form of its own."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,  # noqa: ARG002  (aiohttp's own words may quote a header)
+    ) -> web.StreamResponse:
+        """An answer that ends the connection. Bad requests are not logged: they may hold keys or prompts."""
+        if status >= 500:
+            log.error("a request could not be answered", exc_info=exc)
+        if request.writer.output_size > 0:
+            raise ConnectionResetError("an answer has begun, and cannot become an error any more")
+        text = "Skein failed; its log says why." if status >= 500 else "The request is not valid HTTP."
+        return error_response(ApiError(status, text))
+
+
+class _Refusal(asyncio.Protocol):
+    """One connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n")
+        transport.close()

@@ -1,0 +1,124 @@
+"""A model and its engine on a thread of their own, seen from an asyncio loop. Qt-free.
+
+What the window has in `EngineThread` and `ActiveEngine`, for one model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from app.engine.backend import Backend
+from app.engine.engine import Engine
+from app.engine.errors import EngineError, ModelLoadCancelledError
+from app.engine.loop import EngineLoop
+from app.engine.prompt import PromptBuilder
+from app.engine.types import ModelInfo, Request, StepReport
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+STACK_BYTES = 64 << 20  # the native library is written for the 8 MB of a main thread
+
+OpenBackend = Callable[[Callable[[float], bool]], AbstractContextManager[Backend]]
+OnReports = Callable[[Sequence[StepReport]], None]
+
+
+class ThreadedEngine:
+    """`ended` has the error that ended the engine, or None after `stop`.
+
+    Made and used on the thread of the asyncio loop.
+    """
+
+    def __init__(self, open_backend: OpenBackend, *, verify: bool = False) -> None:
+        self._open_backend = open_backend
+        self._verify = verify
+        self._loop: EngineLoop | None = None
+        self._on_reports: OnReports = lambda _reports: None
+        self._asyncio_loop = asyncio.get_running_loop()
+        self._loaded: asyncio.Future[ModelInfo] = self._asyncio_loop.create_future()
+        self.ended: asyncio.Future[EngineError | None] = self._asyncio_loop.create_future()
+        self._stop_requested = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="skein-engine")
+
+    @property
+    def model(self) -> ModelInfo | None:
+        """None before it is loaded, and when the engine has ended."""
+        return self._loaded.result() if self._loaded.done() and not self.ended.done() else None
+
+    async def start(self, on_reports: OnReports) -> ModelInfo:
+        """Returns when the model is loaded. Raises EngineError if it cannot be."""
+        self._on_reports = on_reports
+        former = threading.stack_size(STACK_BYTES)
+        try:
+            self._thread.start()
+        finally:
+            threading.stack_size(former)
+        await asyncio.wait((self._loaded, self.ended), return_when=asyncio.FIRST_COMPLETED)
+        if not self._loaded.done():
+            raise self.ended.result() or ModelLoadCancelledError("The load was called off.")
+        return self._loaded.result()
+
+    async def stop(self) -> None:
+        """Ends a load or the loop, and returns when the thread has ended."""
+        self._stop_requested.set()
+        if self._loop:
+            self._loop.stop()
+        if self._thread.ident is not None:
+            await self.ended
+            self._thread.join()
+
+    def submit(self, request: Request) -> None:
+        self._running_loop().submit(request)
+
+    def abort(self, request_id: str) -> None:
+        self._running_loop().abort(request_id)
+
+    def forget(self, chat_id: str) -> None:
+        self._running_loop().forget(chat_id)
+
+    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        return self._running_loop().use_prompts(work)
+
+    def _running_loop(self) -> EngineLoop:
+        assert self._loop, "nothing can be asked of an engine before it is loaded"
+        return self._loop
+
+    def _deliver(self) -> None:
+        self._on_reports(self._running_loop().take_reports())
+
+    # The engine thread only.
+
+    def _run(self) -> None:
+        error: EngineError | None = None
+        try:
+            with self._open_backend(self._on_progress) as backend:
+                self._run_engine(backend)
+        except ModelLoadCancelledError:
+            log.info("The load was called off.")
+        except EngineError as reason:
+            error = reason
+        except Exception:  # the root of this thread: whoever waits must hear of our bug
+            log.exception("the engine failed")
+            error = EngineError("The engine stopped because of an error in Skein itself.")
+        self._tell(self.ended.set_result, error)
+
+    def _run_engine(self, backend: Backend) -> None:
+        self._loop = EngineLoop(Engine(backend, verify=self._verify), lambda: self._tell(self._deliver))
+        if self._stop_requested.is_set():  # a stop that came before there was a loop
+            self._loop.stop()
+        else:
+            self._tell(self._loaded.set_result, backend.model)
+        self._loop.run()
+
+    def _on_progress(self, _fraction: float) -> bool:
+        return not self._stop_requested.is_set()
+
+    def _tell(self, callback: Callable[..., object], *arguments: object) -> None:
+        self._asyncio_loop.call_soon_threadsafe(callback, *arguments)

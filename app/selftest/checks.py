@@ -1,0 +1,400 @@
+"""The seven claims, each as a function that tells what it saw, or raises what is wrong."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import psutil
+
+from app.engine.types import FinishReason
+from app.selftest.bench import Answer, Bench, CannotCheckError, CheckFailedError, living_native_objects
+
+NUM_IN_A_ROW = 10
+PROMPT, ANSWER = 20, 12  # tokens; a prompt this long is computed in one step
+TOGETHER = (1, 2, 3, 5)  # answers at once
+NUM_WITH_ABORT = 3
+DOCUMENT = 64  # tokens that two chats begin with
+QUESTION = 10  # tokens of a later turn
+SLOWER, SLOWER_BY_S = 3.0, 0.05  # later requests may take so many times as long, and so much longer
+NUM_TRIES = 3  # at what another program on this machine can disturb
+NUM_IDS = 3
+NUM_ROUNDS, NUM_IN_ROUND = 4, 4
+GROWTH_BYTES = 1 << 20  # of one round; a leak is what grows by more in all of them
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    title: str
+    done: str
+    run: Callable[[Bench], str]  # returns what was seen
+    num_answers: int  # about so many are made: its part of the progress
+
+
+# Line a.
+
+
+def ten_in_a_row(bench: Bench) -> str:
+    costs: set[tuple[int, int, int]] = set()
+
+    def ask_ten() -> tuple[list[float], list[float]]:
+        seconds = [_seconds_of_one(bench, costs) for _ in range(NUM_IN_A_ROW)]
+        return seconds[: NUM_IN_A_ROW // 2], seconds[NUM_IN_A_ROW // 2 :]
+
+    earlier, later = _compared_times(ask_ten, "the later ones took longer")
+    ((num_tokens, num_steps, num_cells),) = costs
+    return (
+        f"each computed {num_tokens} tokens in {num_steps} steps, used {num_cells} cells and left none; "
+        f"the first five took {_milliseconds(earlier)} each, the others {_milliseconds(later)}"
+    )
+
+
+def _seconds_of_one(bench: Bench, costs: set[tuple[int, int, int]]) -> float:
+    bench.reports.clear()
+    answers: list[Answer] = []
+    request = bench.request(bench.prompt(PROMPT), ANSWER)
+    seconds = bench.seconds_of(lambda: answers.append(bench.ask(request)))
+    bench.check_empty()
+    num_cells = max(report.cells.num_used for report in bench.reports)
+    costs.add((answers[0].usage.num_computed_tokens, answers[0].num_steps, num_cells))
+    if len(costs) > 1:
+        raise CheckFailedError(f"the costs in (tokens computed, steps, cells) differ: {sorted(costs)}")
+    return seconds
+
+
+# Line b.
+
+
+def together_as_alone(bench: Bench) -> str:
+    requests = [
+        bench.request(bench.prompt(PROMPT + turn, turn), ANSWER + 2 * turn) for turn in range(max(TOGETHER))
+    ]
+    alone = [bench.alone(request) for request in requests]
+    num_alike = num_tokens = 0
+    for num_requests in TOGETHER:
+        answers = bench.ask_all(*[bench.again(request) for request in requests[:num_requests]])
+        for expected, answer in zip(alone, answers, strict=False):
+            _check_length(answer)
+            num_tokens += len(answer.tokens)
+            num_alike += bench.num_alike(expected, answer, f"{num_requests} at once")
+    most = max(len(report.spans) for report in bench.reports)
+    return (
+        f"{_alike(num_alike, num_tokens)}; up to {most} answers were in one batch, and each left it when done"
+    )
+
+
+def _check_length(answer: Answer) -> None:
+    if (len(answer.tokens), answer.finish_reason) != (answer.request.max_tokens, FinishReason.LENGTH):
+        raise CheckFailedError(
+            f"an answer of {answer.request.max_tokens} tokens ended after {len(answer.tokens)} "
+            f"({answer.finish_reason})"
+        )
+
+
+def _alike(num_alike: int, num_tokens: int) -> str:
+    if not num_alike:
+        raise CannotCheckError("the model is undecided from the first token on, so nothing can be compared")
+    if num_alike == num_tokens:
+        return f"all {num_tokens} tokens are those made alone"
+    return f"{num_alike} of {num_tokens} tokens are those made alone, the others come after a tie"
+
+
+# Line c.
+
+
+def positions(bench: Bench) -> str:
+    bench.ask(bench.request(bench.prompt(PROMPT), ANSWER))
+    bench.check_empty()
+    seen = ["after clearing, no sequence has a position"]
+    gap = _refusal_of_a_gap(bench)
+    seen.append(f"a gap: {gap}")
+    first = bench.ask(bench.request(bench.prompt(PROMPT), ANSWER, keeps=True))
+    last_pos = bench.backend.pos_max(first.seq_id)
+    back = bench.backend.refusal_of(first.seq_id, last_pos, bench.words(1, 0))
+    if not back:
+        raise CheckFailedError(f"the library took a step back to position {last_pos}")
+    seen.append(f"a step back: {_quoted(back)}")
+    seen.append(_next_turn(bench, first, last_pos))
+    seen.append(_old_and_new_ids(bench))
+    return "; ".join(seen)
+
+
+def _refusal_of_a_gap(bench: Bench) -> str:
+    held = bench.ask(bench.request(bench.prompt(PROMPT), ANSWER, keeps=True))
+    last_pos = bench.backend.pos_max(held.seq_id)
+    refusal = bench.backend.refusal_of(held.seq_id, last_pos + 2, bench.words(1, 0))
+    if refusal:
+        if bench.backend.pos_max(held.seq_id) != last_pos:
+            raise CheckFailedError("what the library refused has changed its positions")
+        bench.forget(held)
+        return _quoted(refusal)
+    if bench.model.can_shift:
+        raise CheckFailedError(f"the library took position {last_pos + 2} after {last_pos}")
+    bench.renew()
+    return "the library takes one with this kind of positions, so only Skein refuses it"
+
+
+def _next_turn(bench: Bench, first: Answer, last_pos: int) -> str:
+    prompt = _continued(first, bench.words(QUESTION, 1))
+    bench.reports.clear()
+    second = bench.ask(bench.request(prompt, ANSWER, first.request.chat_id, keeps=True))
+    starts = [span.first_pos for report in bench.reports for span in report.spans]
+    num_alike = bench.num_as_alone([first, second], "a next turn")
+    if starts[0] != last_pos + 1 and bench.model.has_plain_attention:
+        raise CheckFailedError(f"the next turn began at {starts[0]}, after position {last_pos}")
+    return (
+        f"the first turn ended at {last_pos}, the next began at {starts[0]}, "
+        f"and {_alike(num_alike, len(first.tokens) + len(second.tokens))}"
+    )
+
+
+def _continued(answer: Answer, words: tuple[int, ...]) -> tuple[int, ...]:
+    asked = tuple(token for token in answer.request.prompt if isinstance(token, int))
+    return asked + answer.token_ids + words
+
+
+def _old_and_new_ids(bench: Bench) -> str:
+    num_ids = min(NUM_IDS, bench.model.n_seq_max - 1)
+    if not num_ids:
+        return "there is one sequence only, so there are no other ids to compare"
+    request = bench.request(bench.prompt(PROMPT, 2), ANSWER)
+    expected = bench.alone(request)
+    ids: set[int] = set()
+
+    def timed(what: str) -> float:
+        answers: list[Answer] = []
+        seconds = bench.seconds_of(lambda: answers.append(bench.ask(bench.again(request))))
+        bench.num_alike(expected, answers[0], what)
+        ids.add(answers[0].seq_id)
+        return seconds
+
+    def ask_on_ids() -> tuple[list[float], list[float]]:
+        old = [timed("an id used again") for _ in range(num_ids)]
+        new: list[float] = []
+        holders: list[Answer] = []
+        for turn in range(num_ids):
+            holders.append(bench.ask(bench.request(bench.prompt(PROMPT, 3 + turn), 1, keeps=True)))
+            new.append(timed("a fresh id"))
+        bench.forget(*holders)
+        return old, new
+
+    old, new = _compared_times(ask_on_ids, "fresh ids took longer")
+    return (
+        f"one id used again took {_milliseconds(old)}, fresh ones {_milliseconds(new)}, with the same text "
+        f"on {len(ids)} ids"
+    )
+
+
+def _quoted(refusal: str) -> str:
+    """The library's words without the figures that it lists behind them."""
+    return f"“{re.split(':? +- ', refusal)[0].removeprefix('init: ')}”"
+
+
+# Line d.
+
+
+def abort_one(bench: Bench) -> str:
+    requests = [bench.request(bench.prompt(PROMPT, turn), 2 * ANSWER) for turn in range(NUM_WITH_ABORT)]
+    requests = requests[: bench.model.n_seq_max]
+    answers = bench.start(*requests)
+    bench.step_until(answers, lambda: all(len(answer.tokens) >= 2 for answer in answers))
+    victim, others = (
+        answers[len(answers) // 2],
+        [one for one in answers if one is not answers[len(answers) // 2]],
+    )
+    if any(answer.finish_reason for answer in answers):
+        raise CannotCheckError("there is no room for several answers at once")
+    num_held = bench.backend.pos_max(victim.seq_id) + 1
+    bench.reports.clear()
+    bench.engine.abort(victim.request.request_id)
+    num_left = bench.backend.pos_max(victim.seq_id) + 1
+    bench.step_until(answers, lambda: False)
+    spans = [span.request_id for report in bench.reports for span in report.spans]
+    if num_more := spans.count(victim.request.request_id):
+        raise CheckFailedError(f"after its abort the answer was in {num_more} more batches")
+    if victim.finish_reason is not FinishReason.ABORT:
+        raise CheckFailedError(f"the aborted answer ended as {victim.finish_reason}")
+    if num_left:
+        raise CheckFailedError(f"{num_left} of its {num_held} cells were still held after the abort")
+    num_alike = bench.num_as_alone(others, "beside an aborted answer")
+    if not others:
+        return f"it was in no later batch and gave its {num_held} cells back at once"
+    return (
+        f"it was in no later batch and gave its {num_held} cells back at once; of the {len(others)} others "
+        f"{_alike(num_alike, sum(len(other.tokens) for other in others))}"
+    )
+
+
+# Line e.
+
+
+def moved_cells(bench: Bench) -> str:
+    document = bench.prompt(DOCUMENT, 1)
+    first = bench.ask(bench.request(document + bench.words(QUESTION, 9), ANSWER, keeps=True))
+    other = bench.ask(bench.request(document + bench.words(QUESTION, 12), ANSWER, keeps=True))
+    shared = _shared(bench, other)
+    is_forked = bench.engine.fork(first.request.chat_id, FORK)
+    on = bench.request(_continued(first, bench.words(QUESTION, 3)), ANSWER, first.request.chat_id, keeps=True)
+    off = bench.request(_continued(first, bench.words(QUESTION, 4)), ANSWER, FORK, keeps=True)
+    going_on, forked = bench.ask_all(on, off)
+    restored, last = _hibernated_and_restored(bench, going_on)
+    answers = [first, other, going_on, forked, last]
+    num_alike = bench.num_as_alone(answers, "shared, forked or restored")
+    return (
+        f"{shared}; the fork {'shares all cells' if is_forked else 'was computed or copied'}; {restored}; "
+        f"{_alike(num_alike, sum(len(answer.tokens) for answer in answers))}"
+    )
+
+
+FORK = "selftest-fork"
+
+
+def _shared(bench: Bench, answer: Answer) -> str:
+    num_shared = answer.usage.num_shared_tokens
+    if bench.model.can_share_cells and bench.model.n_seq_max > 1 and num_shared < DOCUMENT:
+        raise CheckFailedError(
+            f"only {num_shared} of the {DOCUMENT} tokens that two chats begin with are shared"
+        )
+    return f"{num_shared} of {DOCUMENT} common tokens shared"
+
+
+def _hibernated_and_restored(bench: Bench, answer: Answer) -> tuple[str, Answer]:
+    chat_id = answer.request.chat_id
+    is_hibernated = bench.engine.hibernate(chat_id)
+    if is_hibernated and (num_left := bench.backend.pos_max(answer.seq_id) + 1):
+        raise CheckFailedError(f"{num_left} cells are still held after the chat was hibernated")
+    is_kept = chat_id in bench.engine.slots.hibernated
+    last = bench.ask(bench.request(_continued(answer, bench.words(QUESTION, 5)), ANSWER, chat_id, keeps=True))
+    if not is_kept:
+        return "the saved state was too large to keep", last
+    if not last.usage.num_restored_tokens:
+        raise CheckFailedError(f"a hibernated chat was computed again ({last.usage.prefix_end})")
+    return f"{last.usage.num_restored_tokens} hibernated tokens restored", last
+
+
+# Line f.
+
+
+def whole_context(bench: Bench) -> str:
+    bench.check_empty()
+    limit = bench.model.max_sequence_tokens
+    answer = bench.ask(bench.request(bench.prompt(limit - ANSWER), None, keeps=True))
+    num_tokens = answer.usage.num_prompt_tokens + len(answer.tokens)
+    num_cells = bench.engine.slots.cells.num_used  # the last token's is not computed
+    bench.forget(answer)
+    bench.check_empty()
+    if num_tokens < limit and bench.model.has_plain_attention:
+        raise CheckFailedError(f"one sequence got to {num_tokens:,} tokens only, of {limit:,}")
+    short = "" if limit == bench.model.n_ctx else f", as much as one chat may have of {bench.model.n_ctx:,}"
+    return (
+        f"every cell was free; then one sequence took {num_tokens:,} of {limit:,} tokens in "
+        f"{num_cells:,} cells{short}, and every cell was free again"
+    )
+
+
+# Line g.
+
+
+def nothing_leaks(bench: Bench) -> str:
+    process = psutil.Process()
+    sizes = [_size_after_round(bench, process) for _ in range(NUM_ROUNDS + 1)]
+    growth = [after - before for before, after in pairwise(sizes)]
+    if (living := living_native_objects()) != bench.native_objects:
+        raise CheckFailedError(f"native objects were {bench.native_objects}, and are {living} now")
+    if min(growth) > GROWTH_BYTES:
+        raise CheckFailedError(
+            f"memory grew in each of {NUM_ROUNDS} rounds, by {min(growth) >> 10:,} KiB or more"
+        )
+    return (
+        f"native objects are {_listed(living)} as before; memory went from {sizes[0] >> 20:,} to "
+        f"{sizes[-1] >> 20:,} MiB in {NUM_ROUNDS} rounds"
+    )
+
+
+def _size_after_round(bench: Bench, process: psutil.Process) -> int:
+    bench.ask_all(*[bench.request(bench.prompt(PROMPT, turn), 2) for turn in range(NUM_IN_ROUND)])
+    bench.reports.clear()
+    gc.collect()
+    return int(process.memory_info().rss)
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{num} {kind}" for kind, num in sorted(counts.items())) or "none"
+
+
+# Times.
+
+
+def _compared_times(
+    measure: Callable[[], tuple[list[float], list[float]]], what: str
+) -> tuple[list[float], list[float]]:
+    """Measured until the second ones are no slower. Even the fastest of them must be, to be called slower:
+    another program makes some of them slow, but not all, and not each time.
+    """
+    for _ in range(NUM_TRIES):
+        former, latter = measure()
+        if min(latter) <= SLOWER * median(former) + SLOWER_BY_S:
+            return former, latter
+    raise CheckFailedError(f"{what}: {_milliseconds(former)}, then {_milliseconds(latter)}")
+
+
+def _milliseconds(seconds: list[float]) -> str:
+    return f"{1000 * median(seconds):.0f} ms"
+
+
+CHECKS = (
+    Check(
+        "a",
+        "Ten requests in a row cost the same",
+        f"asked the same {NUM_IN_A_ROW} times, each in a chat of its own that was closed",
+        ten_in_a_row,
+        NUM_IN_A_ROW,
+    ),
+    Check(
+        "b",
+        "Answers made together are those made alone",
+        "asked each of five questions alone, then 1, 2, 3 and five of them at once",
+        together_as_alone,
+        max(TOGETHER) + sum(TOGETHER),
+    ),
+    Check(
+        "c",
+        "Positions begin, go on and are refused as they should be",
+        "cleared, gave the library a gap and a step back, asked a next turn, used old and fresh ids",
+        positions,
+        15,
+    ),
+    Check(
+        "d",
+        "An aborted answer is gone from the next batch",
+        "aborted one of three answers that were being made",
+        abort_one,
+        5,
+    ),
+    Check(
+        "e",
+        "Shared, forked, hibernated and restored cells give the same text",
+        f"let two chats begin with the same {DOCUMENT} tokens, forked one, hibernated and restored it",
+        moved_cells,
+        10,
+    ),
+    Check(
+        "f",
+        "Afterwards every cell is free, and one chat can have them all",
+        "looked at every cell, then asked with a prompt that fills the context but for a short answer",
+        whole_context,
+        10,
+    ),
+    Check(
+        "g",
+        "Native objects and memory are as before",
+        f"counted both around {NUM_ROUNDS} rounds of {NUM_IN_ROUND} requests",
+        nothing_leaks,
+        NUM_IN_ROUND * (NUM_ROUNDS + 1),
+    ),
+)

@@ -1,0 +1,71 @@
+"""`skein selftest`: the self-test in the terminal, without a window and without Qt."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app import paths
+from app.engine.errors import EngineError
+from app.engine.types import LoadParams
+from app.selftest.run import DEFAULT_N_CTX, DEFAULT_N_SEQ_MAX, self_test
+
+BAR_WIDTH = 24
+
+
+def main(argv: Sequence[str]) -> int:
+    """Exit code 0 when nothing failed, 1 when something did, 130 after Ctrl+C."""
+    options = _parse(argv)
+    params = LoadParams(
+        options.model,
+        n_ctx=options.ctx,
+        n_seq_max=options.slots,
+        n_threads=options.threads,
+        isolated=options.isolated,
+    )
+    try:
+        report = self_test(params, _show_progress if sys.stderr.isatty() else _no_progress)
+    except EngineError as error:
+        print(f"skein selftest: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(file=sys.stderr)  # leave the bar behind
+        return 128 + signal.SIGINT
+    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2) if options.json else report.as_text()
+    print(text)
+    return 0 if report.passed else 1
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="skein selftest",
+        description="Prove on this machine that chats that share a context do not disturb each other.",
+    )
+    parser.add_argument(
+        "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"
+    )
+    parser.add_argument(
+        "--slots", type=int, default=DEFAULT_N_SEQ_MAX, metavar="N", help="sequences (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--ctx", type=int, default=DEFAULT_N_CTX, metavar="N", help="KV cells (default: %(default)s)"
+    )
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
+    parser.add_argument("--isolated", action="store_true", help="give each sequence cells of its own")
+    parser.add_argument("--json", action="store_true", help="the report as one JSON object")
+    return parser.parse_args(argv)
+
+
+def _show_progress(fraction: float, title: str) -> None:
+    filled = round(BAR_WIDTH * fraction)
+    bar = "#" * filled + "-" * (BAR_WIDTH - filled)
+    sys.stderr.write(f"\r[{bar}] {100 * fraction:3.0f}% {title:60.60}" if title else "\r\033[K")
+    sys.stderr.flush()
+
+
+def _no_progress(_fraction: float, _title: str) -> None:
+    """Nobody is watching."""

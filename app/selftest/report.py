@@ -1,0 +1,79 @@
+"""What a self-test has found, as text and as JSON. Frozen, so any thread may hold it."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+WIDTH = 100
+
+
+class Outcome(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"  # `seen` says why it cannot be told with this model
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One claim: what was done to test it, and what was seen."""
+
+    name: str  # "a" to "g"
+    title: str
+    done: str
+    seen: str
+    outcome: Outcome
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    model: str
+    architecture: str
+    n_ctx: int
+    n_seq_max: int
+    library: str  # its version
+    lines: tuple[Line, ...]
+    was_cancelled: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Nothing failed, and all that was to be tested was."""
+        return not self.was_cancelled and all(line.outcome is not Outcome.FAILED for line in self.lines)
+
+    @property
+    def seconds(self) -> float:
+        return sum(line.seconds for line in self.lines)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "passed": self.passed, "seconds": self.seconds}
+
+    def as_text(self) -> str:
+        head = (
+            f"Self-test of {self.model} ({self.architecture}): {self.n_ctx:,} cells, "
+            f"{self.n_seq_max} sequences, llama-cpp-python {self.library}"
+        )
+        return "\n".join([head, "", *map(line_as_text, self.lines), self._verdict])
+
+    @property
+    def _verdict(self) -> str:
+        if self.was_cancelled:
+            return "Cancelled."
+        counts = [
+            f"{num} {outcome}"
+            for outcome in Outcome
+            if (num := sum(line.outcome is outcome for line in self.lines))
+        ]
+        return f"{', '.join(counts)} in {self.seconds:.1f} s."
+
+
+def line_as_text(line: Line) -> str:
+    head = f"{line.outcome:8}({line.name}) {line.title}, {line.seconds:.1f} s"
+    return "\n".join([head, _indented(f"Done: {line.done}"), _indented(f"Seen: {line.seen}"), ""])
+
+
+def _indented(text: str) -> str:
+    margin = " " * 12
+    return textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin + " " * 6)

@@ -1,0 +1,186 @@
+"""`skein serve`: other programs ask the model over HTTP, without a window and without Qt."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app import paths
+from app.api.defaults import Defaults
+from app.api.engine_client import EngineClient
+from app.api.guard import is_loopback, new_key
+from app.api.server import ApiServer
+from app.api.state import Presentation
+from app.api.threaded_engine import OpenBackend, ThreadedEngine
+from app.engine.errors import EngineError, InvalidRequestError
+from app.engine.probe import open_probed_backend
+from app.engine.types import LoadParams, Overflow
+
+DEFAULT_SLOTS = 4
+KEY_VARIABLE = "SKEIN_API_KEY"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Exit code 0 after SIGTERM or Ctrl+C, 1 when it could not start or the engine stopped."""
+    options = _parse(argv)
+    try:
+        return asyncio.run(_serve(options))
+    except (EngineError, OSError) as error:
+        print(f"skein serve: {error}", file=sys.stderr)
+        return 1
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="skein serve",
+        description="Answer other programs over HTTP with a local model, as OpenAI and llama-server do.",
+    )
+    parser.add_argument(
+        "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"
+    )
+    parser.add_argument("--alias", type=_words, default=(), metavar="NAME,…", help="what the model is called")
+    parser.add_argument("--tags", type=_words, default=(), metavar="TAG,…", help="told of it in /v1/models")
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="HOST,…", help="addresses (default: this machine only)"
+    )
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="port (default: a free one)")
+    parser.add_argument(
+        "--slots", type=int, default=DEFAULT_SLOTS, metavar="N", help="answers computed together"
+    )
+    parser.add_argument("--ctx", type=int, default=0, metavar="N", help="KV cells of the context")
+    parser.add_argument(
+        "--isolated", action="store_true", help="each answer has cells of its own: ctx / slots"
+    )
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
+    _add_defaults(parser)
+    parser.add_argument(
+        "--no-monitoring", action="store_true", help="do not offer /slots and /metrics to those with the key"
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="tell the whole prompt beside each chat's answer"
+    )
+    parser.add_argument(
+        "--verify", action="store_true", help="compare every step with the library's own books"
+    )
+    access = parser.add_mutually_exclusive_group()
+    access.add_argument(
+        "--api-key",
+        default=os.environ.get(KEY_VARIABLE, ""),
+        metavar="KEY",
+        help=f"what callers must send (default: {KEY_VARIABLE}, else a new one, printed to stderr)",
+    )
+    access.add_argument("--no-api-key", action="store_true", help="every program on this machine may ask")
+    options = parser.parse_args(argv)
+    options.defaults = Defaults(
+        options.temp,
+        options.seed,
+        options.max_tokens,
+        Overflow(options.overflow),
+        options.chat_template_kwargs,
+        options.verbose,
+    )
+    try:
+        options.defaults.check()
+    except InvalidRequestError as error:
+        parser.error(str(error))
+    hosts = options.host.split(",")
+    if len(hosts) > 1 and not options.port:
+        parser.error("--host: several addresses need a --port")
+    if options.no_api_key and not all(map(is_loopback, hosts)):
+        parser.error(f"--no-api-key: on {options.host} other machines could ask; a key is needed there")
+    return options
+
+
+def _add_defaults(parser: argparse.ArgumentParser) -> None:
+    """What holds for requests that say nothing else."""
+    parser.add_argument("--temp", type=float, metavar="T", help="temperature (default: the model's)")
+    parser.add_argument("--seed", type=int, metavar="S", help="the same answer each time (default: another)")
+    parser.add_argument(
+        "--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)"
+    )
+    parser.add_argument(
+        "--overflow",
+        choices=[choice.value for choice in Overflow],
+        default=Overflow.STOP.value,
+        help="what becomes of a chat that no longer fits (default: its answer ends)",
+    )
+    parser.add_argument(
+        "--chat-template-kwargs",
+        default="",
+        metavar="JSON",
+        help='what chat templates are given, such as {"enable_thinking": false}',
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in text.split(",") if word)
+
+
+async def _serve(options: argparse.Namespace) -> int:
+    """The engine has a thread of its own; this one is for the sockets, which are there before the model."""
+    engine = ThreadedEngine(_opener(options), verify=options.verify)
+    client = EngineClient(engine, defaults=options.defaults)
+    presentation = Presentation(options.alias, options.tags, not options.no_monitoring)
+    key = _key(options)
+    server = ApiServer(client, host=options.host, port=options.port, key=key, presentation=presentation)
+    asked_to_stop = _when_asked_to_stop()
+    await server.start()
+    try:
+        loading = asyncio.ensure_future(engine.start(client.on_reports))
+        await asyncio.wait((loading, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
+        if loading.done():
+            loading.result()  # or its error
+            print(f"listening on {server.address}", flush=True)
+            await asyncio.wait((engine.ended, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await server.stop()
+        await engine.stop()
+    await asyncio.gather(loading, return_exceptions=True)  # it may have been called off
+    if error := engine.ended.result():
+        raise error
+    return 0
+
+
+def _opener(options: argparse.Namespace) -> OpenBackend:
+    params = LoadParams(
+        options.model,
+        n_ctx=options.ctx,
+        n_seq_max=options.slots,
+        n_threads=options.threads,
+        isolated=options.isolated,
+    )
+    return lambda on_progress: open_probed_backend(params, on_progress)
+
+
+def _key(options: argparse.Namespace) -> str | None:
+    if options.no_api_key:
+        return None
+    if not all(map(is_loopback, options.host.split(","))):
+        _warn(f"on {options.host} other machines can ask, too, and what they send is not encrypted.")
+    if options.api_key:
+        return str(options.api_key)
+    key = new_key()
+    _warn(f"no key was given. Callers must send this one: {key}")
+    return key
+
+
+def _warn(text: str) -> None:
+    print(f"skein serve: {text}", file=sys.stderr, flush=True)
+
+
+def _when_asked_to_stop() -> asyncio.Future[None]:
+    loop = asyncio.get_running_loop()
+    asked = loop.create_future()
+
+    def stop() -> None:
+        if not asked.done():
+            asked.set_result(None)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    return asked

@@ -1,0 +1,103 @@
+"""Stands where the suite expects llama-server: takes its flags and becomes `skein serve`.
+
+What Skein has no flag for is done here (a chat template becomes part of the model file) or left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from llama_server_suite.source import Suite
+from llama_server_suite.stand_in import stand_in
+
+FOLDER_VARIABLE = "SKEIN_LLAMA_SERVER_SUITE"  # where the suite lies
+
+# Two of the templates that llama-server knows by name, as its tests expect them.
+NAMED_TEMPLATES = {
+    "chatml": None,  # what a model without a template gets
+    "llama3": (
+        "{% for message in messages %}<|start_header_id|>{{ message.role }}<|end_header_id|>\n\n"
+        "{{ message.content }}<|eot_id|>{% endfor %}"
+        "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
+    ),
+    "command-r": (
+        "{% for message in messages %}<|START_OF_TURN_TOKEN|>"
+        "<|{{ {'assistant': 'CHATBOT'}.get(message.role, message.role | upper) }}_TOKEN|>"
+        "{{ message.content }}<|END_OF_TURN_TOKEN|>{% endfor %}"
+        "{% if add_generation_prompt %}<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>{% endif %}"
+    ),
+}
+
+
+def main() -> None:
+    options = parse(sys.argv[1:])
+    suite = Suite(Path(os.environ[FOLDER_VARIABLE]))
+    model = stand_in(suite.models, suite.vocabulary, chat_template(options))
+    command = [sys.executable, "-m", "app", "serve", *serve_arguments(options, model)]
+    os.execv(command[0], command)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """llama-server's flags that mean something here; the others are dropped."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", default="0")
+    parser.add_argument("--ctx-size", default="0")
+    parser.add_argument("--parallel", default="4")
+    parser.add_argument("--threads", default="0")
+    parser.add_argument("--kv-unified", action="store_true")
+    parser.add_argument("--temp")
+    parser.add_argument("--seed")
+    parser.add_argument("--n-predict", default="-1")
+    parser.add_argument("--alias")
+    parser.add_argument("--tags")
+    parser.add_argument("--api-key")
+    parser.add_argument("--chat-template")
+    parser.add_argument("--chat-template-file", type=Path)
+    parser.add_argument("--reasoning", default="auto")
+    parser.add_argument("--context-shift", action="store_true")
+    parser.add_argument("--no-slots", action="store_true")
+    parser.add_argument("--metrics", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    return parser.parse_known_args(arguments)[0]
+
+
+def chat_template(options: argparse.Namespace) -> str | None:
+    if options.chat_template_file:
+        return str(options.chat_template_file.read_text(encoding="utf-8"))
+    if options.chat_template in NAMED_TEMPLATES:
+        return NAMED_TEMPLATES[options.chat_template]
+    return str(options.chat_template) if options.chat_template else None
+
+
+def serve_arguments(options: argparse.Namespace, model: Path) -> list[str]:
+    """The same wishes in the words of `skein serve`."""
+    arguments = ["--model", str(model), "--port", options.port, "--host", options.host]
+    arguments += ["--ctx", options.ctx_size, "--slots", options.parallel, "--threads", options.threads]
+    arguments += ["--api-key", options.api_key] if options.api_key else ["--no-api-key"]
+    arguments += ["--chat-template-kwargs", json.dumps({"enable_thinking": options.reasoning != "off"})]
+    if not options.kv_unified:
+        arguments.append("--isolated")
+    if options.n_predict != "-1":
+        arguments += ["--max-tokens", options.n_predict]
+    for name in ("temp", "seed", "tags"):
+        if value := getattr(options, name):
+            arguments += [f"--{name}", value]
+    if options.alias:  # llama-server calls the model by the first in order
+        arguments += ["--alias", ",".join(sorted(options.alias.split(",")))]
+    if options.context_shift:
+        arguments += ["--overflow", "truncate_middle"]
+    if options.no_slots and not options.metrics:
+        arguments.append("--no-monitoring")
+    if options.verbose:
+        arguments.append("--verbose")
+    return arguments
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""What people use: the openai client and plain curl, on llama.cpp and the starter model."""
+
+import asyncio
+import contextlib
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import openai
+import pytest
+
+from app import paths
+from app.api.engine_client import EngineClient
+from app.api.server import ApiServer
+from app.api.threaded_engine import ThreadedEngine
+from app.engine.llama.backend import LlamaBackend
+from app.engine.llama.loading import open_llama_backend
+from app.engine.types import LoadParams, StepReport
+from tests.api.conftest import KEY, Served, until
+
+pytestmark = pytest.mark.native
+
+SUM = [{"role": "user", "content": "What is 2 + 2?"}]
+
+
+TOOLS = (
+    "{{ tools | tojson if tools }}{% for message in messages %}<|im_start|>{{ message.role }}\n"
+    "{{ message.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+)
+
+
+@contextlib.asynccontextmanager
+async def starter(template: str = "") -> AsyncIterator[Served]:
+    @contextlib.contextmanager
+    def open_starter(_on_progress: object) -> Iterator[LlamaBackend]:
+        params = LoadParams(paths.starter_model(), n_ctx=4096, n_seq_max=4, n_threads=1)
+        with open_llama_backend(params) as backend:
+            backend.chat_template = template or backend.chat_template
+            yield backend
+
+    engine = ThreadedEngine(open_starter)
+    client = EngineClient(engine)
+    api = ApiServer(client, key=KEY)
+    reports: list[StepReport] = []
+
+    def on_reports(new: Any) -> None:
+        reports.extend(new)
+        client.on_reports(new)
+
+    await api.start()
+    try:
+        await engine.start(on_reports)
+        yield Served(None, engine, client, api, None, reports)  # type: ignore[arg-type]
+    finally:
+        await api.stop()
+        await engine.stop()
+
+
+@contextlib.asynccontextmanager
+async def openai_client(served: Served) -> AsyncIterator[openai.AsyncOpenAI]:
+    address = f"{served.server.address}/v1"
+    async with openai.AsyncOpenAI(base_url=address, api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+async def shell(served: Served, script: str) -> str:
+    """What a bash script prints; it knows the server as $url and has the header with the $key."""
+    process = await asyncio.create_subprocess_exec(
+        "bash",
+        "-euc",
+        f"url={served.server.address}\nkey='X-Api-Key: {KEY}'\n{script}",
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert process.returncode == 0, (out, err)
+    return out.decode()
+
+
+def prompt_of(text: str) -> str:
+    return json.dumps(
+        {"prompt": f"<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n", "max_tokens": 24}
+    )
+
+
+async def nothing_more_is_computed(served: Served) -> None:
+    await until(served.is_idle)
+    num_steps = served.num_steps
+    await shell(served, 'curl -sSfH "$key" $url/health')
+    assert served.num_steps == num_steps
+
+
+class TestOpenAi:
+    async def test_models_are_listed(self):
+        async with starter() as served, openai_client(served) as client:
+            (model,) = (await client.models.list()).data
+            assert (await client.models.retrieve(model.id)).id == model.id
+
+    async def test_a_chat_is_answered_whole_and_streamed(self):
+        async with starter() as served, openai_client(served) as client:
+            whole = await client.chat.completions.create(model="any", messages=SUM)
+            assert "4" in whole.choices[0].message.content
+            assert whole.choices[0].finish_reason == "stop"
+            stream = await client.chat.completions.create(
+                model="any", messages=SUM, stream=True, stream_options={"include_usage": True}
+            )
+            chunks = [chunk async for chunk in stream]
+            text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+            assert text == whole.choices[0].message.content
+            assert chunks[-1].usage.completion_tokens == whole.usage.completion_tokens
+            assert chunks[-1].usage.prompt_tokens_details.cached_tokens > 0
+
+    async def test_what_it_reads_beside_the_text(self):
+        async with starter() as served, openai_client(served) as client:
+            answer = await client.chat.completions.create(
+                model="any", messages=SUM, n=2, seed=1, logprobs=True, top_logprobs=2, stop=["\n"]
+            )
+            for choice in answer.choices:
+                assert "".join(token.token for token in choice.logprobs.content) == choice.message.content
+                assert len(choice.logprobs.content[0].top_logprobs) == 2
+            raw = await client.completions.create(model="any", prompt=["1 + 1 =", "2 + 2 ="], max_tokens=4)
+            assert [choice.index for choice in raw.choices] == [0, 1]
+
+    async def test_an_answer_follows_a_schema(self):
+        schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+        wish: Any = {"type": "json_schema", "json_schema": {"name": "it", "schema": schema}}
+        async with starter() as served, openai_client(served) as client:
+            answer = await client.chat.completions.create(model="any", messages=SUM, response_format=wish)
+            assert json.loads(answer.choices[0].message.content)["ok"] in (True, False)
+
+    async def test_a_tool_that_must_be_called_is_called(self):
+        number = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+        tools: Any = [
+            {"type": "function", "function": {"name": name, "parameters": number}} for name in ("up", "down")
+        ]
+        choice: Any = {"type": "function", "function": {"name": "down"}}
+        async with starter(TOOLS) as served, openai_client(served) as client:
+            for wish, names in (("required", {"up", "down"}), (choice, {"down"})):
+                answer = await client.chat.completions.create(
+                    model="any", messages=SUM, tools=tools, tool_choice=wish
+                )
+                assert answer.choices[0].finish_reason == "tool_calls"
+                (call,) = answer.choices[0].message.tool_calls
+                assert call.function.name in names
+                assert isinstance(json.loads(call.function.arguments)["n"], int)
+
+    async def test_errors_become_its_own(self):
+        async with starter() as served, openai_client(served) as client:
+            with pytest.raises(openai.BadRequestError, match="temperature must be between"):
+                await client.chat.completions.create(model="any", messages=SUM, temperature=-1)
+            long: Any = [{"role": "user", "content": "word " * 5000}]
+            with pytest.raises(openai.BadRequestError, match="tokens"):
+                await client.chat.completions.create(model="any", messages=long, stream=True)
+            with pytest.raises(openai.AuthenticationError):
+                await client.with_options(api_key="wrong").models.list()
+            with pytest.raises(openai.NotFoundError):
+                await client.models.retrieve("another")
+
+    async def test_leaving_a_stream_ends_the_answer(self):
+        async with starter() as served, openai_client(served) as client:
+            stream = await client.chat.completions.create(
+                model="any", messages=SUM, stream=True, extra_body={"ignore_eos": True}
+            )
+            await anext(aiter(stream))
+            await stream.close()
+            await until(lambda: served.client.num_open == 0)
+            await nothing_more_is_computed(served)
+
+
+class TestCurl:
+    async def test_three_in_a_row(self):
+        async with starter() as served:
+            script = "".join(
+                f"curl -sSfH \"$key\" $url/generate -d '{prompt_of(f'{n} + {n} =')}'; echo\n"
+                for n in (1, 2, 3)
+            )
+            answers = [json.loads(line) for line in (await shell(served, script)).splitlines()]
+            assert [re.search(r"(\d+)$", one["text"])[1] for one in answers] == ["2", "4", "6"]
+            assert {one["finish_reason"] for one in answers} == {"stop"}
+            await nothing_more_is_computed(served)
+
+    async def test_ten_in_a_row_compute_and_answer_the_same(self):
+        async with starter() as served:
+            costs = []
+            for _ in range(10):
+                before = sum(report.num_rows for report in served.reports)
+                answer = await shell(served, f"curl -sSfH \"$key\" $url/generate -d '{prompt_of('3 + 4 =')}'")
+                await until(served.is_idle)
+                rows = sum(report.num_rows for report in served.reports) - before
+                cells = served.reports[-1].cells.num_used
+                costs.append((json.loads(answer)["text"], rows, cells))
+            assert len(set(costs[1:])) == 1  # the first one computes its prompt, the others find it
+            assert costs[0][0] == costs[1][0]
+            await nothing_more_is_computed(served)
+
+    async def test_five_at_once_answer_as_each_alone(self):
+        async with starter() as served:
+            prompts = [prompt_of(f"{n} + 1 =") for n in range(1, 6)]
+            alone = [
+                json.loads(await shell(served, f"curl -sSfH \"$key\" $url/generate -d '{one}'"))["text"]
+                for one in prompts
+            ]
+            script = "".join(
+                f"curl -sSfH \"$key\" $url/generate -d '{one}' >$dir/{n} &\n" for n, one in enumerate(prompts)
+            )
+            read = "for n in 0 1 2 3 4; do cat $dir/$n; echo; done; rm -r $dir"
+            together = await shell(served, f"dir=$(mktemp -d)\n{script}wait\n{read}")
+            assert [json.loads(line)["text"] for line in together.splitlines()] == alone
+            assert len(set(alone)) == 5
+            await nothing_more_is_computed(served)
+
+    async def test_a_stream_comes_in_pieces(self):
+        async with starter() as served:
+            body = json.dumps({"messages": SUM, "stream": True})
+            script = f"curl -sSNfH \"$key\" $url/v1/chat/completions -d '{body}'"
+            lines = (await shell(served, script)).split("\n\n")
+            assert lines[-2] == "data: [DONE]"
+            assert len(lines) > 5
+
+    async def test_a_curl_that_is_killed_takes_its_work_along(self):
+        async with starter() as served:
+            body = json.dumps({"prompt": "1 2 3", "ignore_eos": True})
+            begin = f"curl -sSfH \"$key\" $url/generate -d '{body}' >/dev/null &"
+            await shell(served, f"{begin}\nsleep 0.3; kill $!; wait || true")
+            assert served.num_steps > 0
+            await until(lambda: served.client.num_open == 0)
+            await nothing_more_is_computed(served)

@@ -1,0 +1,208 @@
+"""Requests in and outputs out, on an engine that does what the test says."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from app.api import engine_client
+from app.api.engine_client import EngineClient
+from app.api.errors import ApiError
+from app.engine.types import CellUsage, FinishReason, Message, ModelInfo, Output, Request, Role, StepReport
+from tests.fakes import model_info
+
+
+class ScriptedEngine:
+    def __init__(self) -> None:
+        self.model: ModelInfo | None = model_info(n_seq_max=4)
+        self.submitted: list[str] = []
+        self.aborted: list[str] = []
+        self.forgotten: list[str] = []
+        self.on_submit: Callable[[Request], None] = lambda _request: None
+
+    def submit(self, request: Request) -> None:
+        self.submitted.append(request.request_id)
+        self.on_submit(request)
+
+    def abort(self, request_id: str) -> None:
+        self.aborted.append(request_id)
+
+    def forget(self, chat_id: str) -> None:
+        self.forgotten.append(chat_id)
+
+    def use_prompts(self, work: Callable[[Any], Any]) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(work("prompts"))
+        return future
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine()
+
+
+def request(name: str, text: str = "") -> Request:
+    return Request(name, "", (Message(Role.USER, text or name),))
+
+
+def report(*outputs: Output) -> StepReport:
+    return StepReport(1, outputs, (), (), CellUsage(512))
+
+
+def output(name: str, text: str = "", reason: FinishReason | None = None) -> Output:
+    return Output(name, "", text, reason)
+
+
+async def texts(answers: engine_client.Answers) -> list[tuple[int, str]]:
+    return [(index, one.text) async for batch in answers for index, one in batch]
+
+
+async def test_outputs_reach_who_asked_until_the_last_one(engine):
+    client = EngineClient(engine)
+    with client.answer(request("a"), request("b")) as answers, client.answer(request("c")) as others:
+        client.on_reports([report(output("b", "1"), output("x", "?"), output("c", "3"))])
+        client.on_reports([report(output("a", "2", FinishReason.STOP), output("b", "", FinishReason.STOP))])
+        assert await texts(answers) == [(1, "1"), (0, "2"), (1, "")]
+        client.on_output(output("c", "!", FinishReason.LENGTH))
+        assert await texts(others) == [(0, "3"), (0, "!")]
+    assert (client.num_open, engine.aborted) == (0, [])
+
+
+async def test_leaving_ends_what_is_not_finished(engine):
+    client = EngineClient(engine)
+    with client.answer(request("a"), request("b")):
+        client.on_output(output("a", "", FinishReason.STOP))
+    assert engine.aborted == ["b"]
+    assert client.num_open == 0
+    client.on_output(output("b", "too late", FinishReason.ABORT))
+
+
+async def test_cancelling_ends_it_too(engine):
+    client = EngineClient(engine)
+
+    async def ask() -> None:
+        with client.answer(request("a")) as answers:
+            await texts(answers)
+
+    task = asyncio.create_task(ask())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert engine.aborted == ["a"]
+
+
+async def test_a_new_chat_that_was_broken_off_is_forgotten_and_an_answered_one_kept(engine):
+    client = EngineClient(engine)
+    with client.answer(request("a", "x")) as answers:
+        client.on_output(Output("a", answers.requests[0].chat_id, finish_reason=FinishReason.STOP))
+    with client.answer(request("b", "y")) as answers:
+        broken_off = answers.requests[0].chat_id
+    assert engine.forgotten == [broken_off]
+
+
+async def test_a_new_chat_that_could_not_be_answered_is_forgotten(engine):
+    client = EngineClient(engine)
+    with client.answer(request("a")) as answers:
+        chat_id = answers.requests[0].chat_id
+        client.on_output(Output("a", chat_id, finish_reason=FinishReason.ERROR))
+    assert engine.forgotten == [chat_id]
+    assert client.titles == {}
+
+
+async def test_with_a_spare_slot_the_others_wait_and_come_in_order(engine):
+    client = EngineClient(engine, num_spare_slots=1)
+    asked = [client.answer(request(name)) for name in "abcde"]
+    assert engine.submitted == ["a", "b", "c"]
+    assert client.num_waiting == 2
+    asked[3].abort()
+    assert engine.aborted == []  # the engine never had it
+    client.on_output(output("b", "", FinishReason.STOP))
+    assert engine.submitted == ["a", "b", "c", "e"]
+
+
+async def test_a_context_of_one_slot_still_answers_one(engine):
+    engine.model = model_info(n_seq_max=1)
+    client = EngineClient(engine, num_spare_slots=1)
+    client.answer(request("a"))
+    client.answer(request("b"))
+    assert engine.submitted == ["a"]
+
+
+async def test_a_full_house_refuses_more_but_never_a_single_large_request(engine):
+    client = EngineClient(engine, max_open=2)
+    with client.answer(*(request(name) for name in "abc")):
+        with pytest.raises(ApiError) as refused:
+            client.answer(request("d"))
+        assert refused.value.status == 503
+    client.answer(request("d"))
+
+
+async def test_without_a_model_nothing_is_taken(engine):
+    engine.model = None
+    client = EngineClient(engine)
+    with pytest.raises(ApiError, match="Loading model"):
+        client.answer(request("a"))
+    with pytest.raises(ApiError):
+        await client.use_prompts(lambda _prompts: None)
+
+
+async def test_what_waits_when_the_engine_goes_is_ended_by_it_not_forgotten(engine):
+    client = EngineClient(engine, num_spare_slots=3)
+    asked = [client.answer(request(str(number))) for number in range(200)]
+
+    def refuse(one: Request) -> None:
+        client.on_output(Output(one.request_id, one.chat_id, finish_reason=FinishReason.ERROR))
+
+    engine.model, engine.on_submit = None, refuse
+    client.on_output(output("0", "", FinishReason.ERROR))
+    assert client.num_open == 0
+    for answers in asked:
+        assert len(await texts(answers)) == 1
+
+
+async def test_who_reads_too_slowly_loses_his_answer_and_no_other(engine):
+    client = EngineClient(engine)
+    with client.answer(request("slow")) as slow, client.answer(request("fast")) as fast:
+        for _ in range(engine_client.MAX_UNREAD_BYTES // 1000 + 2):
+            client.on_output(output("slow", "x" * 1000))
+            client.on_output(output("fast", "x" * 1000))
+            await anext(fast)
+        assert engine.aborted == ["slow"]
+        with pytest.raises(ApiError, match="not read as fast"):
+            await anext(slow)
+
+
+async def test_silence_is_told_so_that_the_caller_can_be_told(engine, monkeypatch):
+    monkeypatch.setattr(engine_client, "QUIET_SECONDS", 0.01)
+    client = EngineClient(engine)
+    with client.answer(request("a")) as answers:
+        assert await anext(answers) == []
+        client.on_output(output("a", "x"))
+        assert [one.text for _, one in await anext(answers)] == ["x"]
+
+
+async def test_closing_ends_every_answer_and_refuses_new_ones(engine):
+    client = EngineClient(engine)
+    with client.answer(request("a")) as answers:
+        client.close()
+        with pytest.raises(ApiError, match="stopped"):
+            await anext(answers)
+    assert engine.aborted == ["a"]
+    with pytest.raises(ApiError, match="stopped"):
+        client.answer(request("b"))
+
+
+async def test_closing_leaves_no_cells_of_callers(engine):
+    client = EngineClient(engine)
+    with client.answer(request("a")) as answers:
+        chat_id = answers.requests[0].chat_id
+        client.on_output(Output("a", chat_id, finish_reason=FinishReason.STOP))
+    client.close()
+    assert engine.forgotten == [chat_id]
+
+
+async def test_work_on_prompts_is_done_elsewhere_and_awaited(engine):
+    assert await EngineClient(engine).use_prompts(lambda prompts: f"{prompts} used") == "prompts used"

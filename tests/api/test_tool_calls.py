@@ -1,0 +1,137 @@
+"""Calls of tools in the words of each family of models."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.api.tool_calls import MARKERS, ToolCallReader, find_tool_calls
+
+NAMES = {"add", "get_weather"}
+ADD = ("add", {"a": 1, "b": "x\n"})
+ADD_JSON = '{"name": "add", "arguments": {"a": 1, "b": "x\\n"}}'
+
+
+def calls(text: str) -> list[tuple[str, dict]]:
+    return [(call.name, json.loads(call.arguments)) for call in find_tool_calls(text, NAMES)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<tool_call>\n{ADD_JSON}\n</tool_call>",
+        f"<tool_call>{ADD_JSON}",  # the end was cut by the end of the answer
+        ADD_JSON,
+        ADD_JSON.replace("arguments", "parameters"),
+        f"<|python_tag|>{ADD_JSON}",
+        f"[TOOL_CALLS][{ADD_JSON}]",
+        f"[{ADD_JSON}]",
+        '[TOOL_CALLS]add[ARGS]{"a": 1, "b": "x\\n"}',
+        'add[CALL_ID]abc123[ARGS]{"a": 1, "b": "x\\n"}',
+        '<function=add>{"a": 1, "b": "x\\n"}</function>',
+        (
+            '<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\n"x\\n"\n'
+            "</parameter>\n</function>\n</tool_call>"
+        ),
+        (
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>add\n```json\n"
+            '{"a": 1, "b": "x\\n"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
+        ),
+        (
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>"
+            '{"a": 1, "b": "x\\n"}<｜tool▁call▁end｜>'
+        ),
+        '{"type": "function", "function": {"name": "add", "parameters": {"a": 1, "b": "x\\n"}}}',
+        '{"name": "add", "arguments": "{\\"a\\": 1, \\"b\\": \\"x\\\\n\\"}"}',
+    ],
+)
+def test_each_family_is_understood(text):
+    assert calls(text) == [ADD]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<tool_call>{ADD_JSON}</tool_call>\n<tool_call>{ADD_JSON}</tool_call>",
+        f"[{ADD_JSON}, {ADD_JSON}]",
+        f"{ADD_JSON}; {ADD_JSON}",
+        f"{ADD_JSON}\n{ADD_JSON}",
+    ],
+)
+def test_several_calls_keep_their_order(text):
+    assert calls(text) == [ADD, ADD]
+
+
+def test_parameters_in_tags_are_json_or_else_text():
+    body = "".join(
+        f"<parameter={name}>\n{value}\n</parameter>\n"
+        for name, value in [
+            ("city", "São Paulo"),
+            ("days", "3"),
+            ("units", '["c"]'),
+            ("note", "3 or 4\nlines"),
+        ]
+    )
+    assert calls(f"<tool_call>\n<function=get_weather>\n{body}</function>\n</tool_call>") == [
+        ("get_weather", {"city": "São Paulo", "days": 3, "units": ["c"], "note": "3 or 4\nlines"})
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "rm", "arguments": {}}',  # nobody offered that one
+        '{"name": "add", "arguments": [1]}',
+        '{"answer": 42}',
+        "[1, 2, 3]",
+        "{not json",
+        "<tool_call>add</tool_call>",
+        "the function add",
+        "[" * 50_000,
+        "",
+    ],
+)
+def test_anything_else_is_text(text):
+    assert calls(text) == []
+    reader = ToolCallReader(NAMES)
+    given = reader.feed(text)
+    rest, found = reader.finish()
+    assert (given + rest, found) == (text, [])
+
+
+def read(pieces: list[str]) -> tuple[str, list, list[str]]:
+    reader = ToolCallReader(NAMES)
+    given = [reader.feed(piece) for piece in pieces]
+    rest, found = reader.finish()
+    return "".join(given) + rest, [(call.name, json.loads(call.arguments)) for call in found], given
+
+
+def test_text_before_a_call_is_given_at_once_and_the_call_is_not_text():
+    text, found, given = read(["Let me ", "see. ", "<tool", "_call>", ADD_JSON, "</tool_call>"])
+    assert given[:2] == ["Let me ", "see. "]
+    assert (text, found) == ("Let me see. ", [ADD])
+
+
+def test_what_only_looks_like_the_beginning_of_a_call_is_given_soon():
+    text, found, given = read(["a < b ", "and <tool", "box> ", "too"])
+    assert (text, found) == ("a < b and <toolbox> too", [])
+    assert "".join(given) == text
+
+
+def test_a_brace_later_in_the_text_is_no_call():
+    text, found, given = read(["Use ", "{", "braces", "}"])
+    assert (text, found) == ("Use {braces}", [])
+    assert "".join(given) == text
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from([*MARKERS, "{", "[", " ", "text", "<", ADD_JSON, "</tool_call>"]), max_size=8),
+    st.data(),
+)
+def test_how_the_text_is_cut_into_pieces_does_not_matter(parts, data):
+    text = "".join(parts)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert read(pieces)[:2] == read(list(text))[:2]
