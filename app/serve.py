@@ -100,9 +100,7 @@ def _add_defaults(parser: argparse.ArgumentParser) -> None:
     """What holds for requests that say nothing else."""
     parser.add_argument("--temp", type=float, metavar="T", help="temperature (default: the model's)")
     parser.add_argument("--seed", type=int, metavar="S", help="the same answer each time (default: another)")
-    parser.add_argument(
-        "--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)"
-    )
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)")
     parser.add_argument(
         "--overflow",
         choices=[choice.value for choice in Overflow],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from app.engine.types import ModelInfo
 
@@ -45,7 +46,7 @@ class FakeCells:
     def of(self, seq_id: int) -> list[Cell]:
         """In order of position."""
         held = [cell for cell in self.cells.values() if seq_id in cell.seq_ids]
-        return sorted(held, key=lambda cell: cell.pos)
+        return sorted(held, key=attrgetter("pos"))
 
     def decode(self, rows: Sequence[Row], num_ubatches: int | None = None) -> int:
         """Put in all rows, or so many micro-batches and then break off in the next. How many rows are in.

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from app.engine.types import Message, Request
 
-PREFIX = "api-"  # of chat ids; the window's are UUIDs
 MAX_TITLE_CHARS = 60
 
 _numbers = itertools.count(1)
@@ -44,7 +43,7 @@ class Conversations:
         """`request` with the chat that it goes on with, or with a new one."""
         asked: Beginning = request.messages or request.prompt
         found = self._to_go_on_with(asked, max_kept) if request.keep_cells else None
-        conversation = found or _Conversation(f"{PREFIX}{next(_numbers)}", asked)
+        conversation = found or _Conversation(f"api-{next(_numbers)}", asked)
         conversation.asked, conversation.is_busy = asked, True
         is_kept = request.keep_cells and (found is not None or len(self._kept) < max_kept)
         (self._kept if is_kept else self._passing)[conversation.chat_id] = conversation
@@ -70,10 +69,6 @@ class Conversations:
         if earlier:
             return max(earlier, key=lambda one: _length(one.asked))
         return idle[0] if idle and len(self._kept) >= max_kept else None
-
-
-def is_api_chat(chat_id: str) -> bool:
-    return chat_id.startswith(PREFIX)
 
 
 def _begins_with(asked: Beginning, earlier: Beginning) -> bool:

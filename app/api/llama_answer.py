@@ -74,7 +74,8 @@ async def settings_json(request: web.Request, asked: Request) -> dict[str, Any]:
         **sampling_json(sampling, asked.max_tokens),
         "dry_sequence_breakers": list(sampling.dry_sequence_breakers),
         "stop": list(asked.stop),
-        "grammar": sampling.grammar or sampling.json_schema,
+        "grammar": sampling.grammar,
+        "json_schema": sampling.json_schema,
         # JSON has no infinity: null rules a token out.
         "logit_bias": [
             {"token": token_id, "bias": None if bias == NEVER else bias} for token_id, bias in biases.items()
@@ -110,9 +111,15 @@ async def answer_json(request: web.Request, answers: Answers, index: int, whole:
         "truncated": whole.found_no_room,
         "stop_type": _stop_type(whole),
         "stopping_word": whole.stopping_word,
-        "tokens_cached": usage.num_prompt_tokens + usage.num_generated_tokens,
+        "tokens_cached": usage.num_prompt_tokens + _num_computed(whole),
         "timings": timings_json(usage),
     }
+
+
+def _num_computed(whole: Whole) -> int:
+    """Tokens of the answer that have cells. Its last one has none, unless the model then chose to end it."""
+    num_generated = whole.usage.num_generated_tokens
+    return num_generated if _stop_type(whole) == "eos" else max(num_generated - 1, 0)
 
 
 def _stop_type(whole: Whole) -> str:

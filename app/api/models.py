@@ -39,6 +39,7 @@ def model_json(application: web.Application) -> dict[str, Any]:
         "owned_by": "skein",
         "meta": {
             "n_vocab": model.n_vocab,
+            "n_ctx": model.max_sequence_tokens,
             "n_ctx_train": model.n_ctx_train,
             "n_params": model.n_params,
             "size": model.size_bytes,

@@ -23,7 +23,7 @@ class Progress(Output):
             "total": self.num_total,
             "cache": num_cached_tokens(self.usage),
             "processed": self.usage.num_prompt_tokens,
-            "time_ms": self.usage.prompt_s * 1000,
+            "time_ms": round(self.usage.prompt_s * 1000),
         }
 
 

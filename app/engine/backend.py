@@ -125,7 +125,7 @@ class Backend(Protocol):
         """
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
-        """The positions in a saved state, in the order in which its cells lay; they are restored in that order.
+        """The positions in a saved state, in the order of its cells, which is kept when it is restored.
 
         None for memory without a cell for each token.
         """

@@ -120,7 +120,8 @@ class CellLedger:
         assert not self._places[seq_id]
         order = np.arange(len(token_ids), dtype=np.int32) if order is None else order
         places = self._find(self._stream_of[seq_id], order.size)
-        self._occupy(places, np.full(order.size, seq_id, np.int32), order, np.array(token_ids, np.int32)[order])
+        seq_ids = np.full(order.size, seq_id, np.int32)
+        self._occupy(places, seq_ids, order, np.array(token_ids, np.int32)[order])
         self._places[seq_id].extend(places[np.argsort(order)].tolist())
         self.high_water = max(self.high_water, self.num_used)
 

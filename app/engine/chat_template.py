@@ -44,7 +44,7 @@ class ChatTemplate:
 
         `variables` is a JSON object of what else the template is given.
         """
-        given = self._variables | read_object(variables, "template_variables")
+        given = self._variables | _dates() | read_object(variables, "template_variables")
         try:
             return self._template.render(given, messages=[_turn(message) for message in messages])
         except Exception as error:  # whatever a stranger's code raises is one thing to us: it failed
@@ -119,6 +119,15 @@ def _compile(source: str) -> Template:
         return environment.from_string(source)
     except (TemplateError, RecursionError) as error:
         raise ChatTemplateError(f"The model's chat template cannot be read: {error}") from error
+
+
+def _dates() -> dict[str, str]:
+    """Today, by the names that the templates of Llama 3 and FireFunction have for it.
+
+    Without them Llama 3 takes a day of 2024 for today. A time of day would change the prompt with every turn.
+    """
+    now = datetime.now().astimezone()
+    return {"date_string": now.strftime("%d %b %Y"), "datetime": now.strftime("%b %d %Y")}
 
 
 def _turn(message: Message) -> dict[str, Any]:

@@ -13,20 +13,27 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 Child = subprocess.Popen[bytes]
 
 
-def start(module: str, stderr: int | IO[bytes] = subprocess.DEVNULL, *, leads_group: bool = False) -> Child:
+def start(
+    module: str,
+    stderr: int | IO[bytes] = subprocess.DEVNULL,
+    *,
+    arguments: Sequence[str] = (),
+    leads_group: bool = False,
+) -> Child:
     """Run `module` as the main program. Who leads a group of processes is killed with all it has started.
 
     Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would run the main
     module of whoever uses the engine once more.
     """
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", module],
+        [sys.executable, "-P", "-m", module, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
@@ -59,6 +66,21 @@ def kill(child: Child) -> None:
     child.kill()
 
 
+def hang_up(child: Child) -> None:
+    """Close its stdin, which asks it to end."""
+    stdin, child.stdin = child.stdin, None  # communicate() would flush it
+    if stdin:
+        stdin.close()
+
+
+def await_end(child: Child, patience_s: float) -> None:
+    """Kill it when it has not ended after so many seconds."""
+    try:
+        child.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        kill(child)
+
+
 def bury(child: Child) -> None:
     """Kill it, wait for its end and close its pipes."""
     kill(child)
@@ -71,10 +93,15 @@ def bury(child: Child) -> None:
 
 def end_with_parent() -> None:
     """From here on, end this process when the other end of its stdin is closed, whatever it is doing."""
+    when_parent_ends(lambda: os._exit(1))
+
+
+def when_parent_ends(call: Callable[[], object]) -> None:
+    """Call it on a thread of its own when the other end of stdin is closed."""
 
     def wait_for_end() -> None:
         while os.read(0, 4096):
             pass
-        os._exit(1)
+        call()
 
     threading.Thread(target=wait_for_end, daemon=True, name="parent watch").start()

@@ -73,7 +73,7 @@ class Engine:
         self._idle = IdleChats()
         self._cell_watch = CellWatch(self.slots.cells)
         self._inspection = Inspection(
-            backend, self.prompts, self.slots, self._scheduler, tells_agreement=not verify
+            backend, self.prompts, self.slots, self._scheduler, checks_each_step=verify
         )
         self._batch = Batch(backend.model.n_batch)
         self.stepping = Stepping()

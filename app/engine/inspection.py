@@ -40,14 +40,17 @@ class Inspection:
         slots: SlotPool,
         scheduler: Scheduler,
         *,
-        tells_agreement: bool,
+        checks_each_step: bool,
     ) -> None:
-        """With `tells_agreement` each check leaves an event, not only one that finds something."""
+        """With `checks_each_step` a check leaves an event only if it finds something, which ends the engine.
+
+        Without, cells in another order than ours are only told: the answers are right.
+        """
         self._backend = backend
         self._prompts = prompts
         self._slots = slots
         self._scheduler = scheduler
-        self._tells_agreement = tells_agreement
+        self._checks_each_step = checks_each_step
         self._answers: list[Answer] = []
         self.last_check: CellCheck | None = None
 
@@ -84,7 +87,7 @@ class Inspection:
 
     def note_disagreement(self, error: PositionMismatchError, step: int) -> None:
         """Keep the evidence, wherever the engine met it."""
-        if self.last_check is None or self.last_check.agrees:
+        if self.last_check is None or self.last_check.agrees or self.last_check.is_order_only:
             self._note_check(CellCheck(step, self._slots.cells.num_used, str(error)))
 
     # All cells.
@@ -102,15 +105,16 @@ class Inspection:
     def _note_check(self, check: CellCheck) -> None:
         if not check.agrees:
             self._slots.tell(EventKind.VERIFY, f"the library does not agree: {check.difference}")
-        elif self._tells_agreement:
+        elif not self._checks_each_step:
             what = f"{check.num_cells} cells" if check.can_compare else "positions, this model has no cells"
             self._slots.tell(EventKind.VERIFY, f"the library agrees: compared {what}")
         self._slots.has_unchecked_changes = False
         self.last_check = check
 
     def _raise_disagreement(self) -> None:
-        if self.last_check and not self.last_check.agrees:
-            raise PositionMismatchError(self.last_check.difference)
+        check = self.last_check
+        if check and not check.agrees and (self._checks_each_step or not check.is_order_only):
+            raise PositionMismatchError(check.difference)
 
     # Tokens.
 

@@ -215,7 +215,8 @@ class Lease:
     """A request got a slot: where its prompt came from, and where and why the cached prefix ended.
 
     Prompt and held tokens have the first `num_common_tokens` in common; `common` are the last few of those,
-    `wanted` and `held` the next few of each. Where the model could not be cut back there, less of the prefix was used.
+    `wanted` and `held` the next few of each. Where the model could not be cut back there, less of the prefix
+    was used.
     """
 
     request_id: str
@@ -380,6 +381,7 @@ class CellCheck:
     num_cells: int
     difference: str = ""
     can_compare: bool = True  # False: this model's memory is not made of cells that can be listed
+    is_order_only: bool = False  # the same cells in another order: answers are right, the map of them is not
 
     @property
     def agrees(self) -> bool:

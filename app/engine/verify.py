@@ -37,19 +37,17 @@ def check_cells(backend: Backend, cells: CellLedger, step: int = 0) -> CellCheck
     if found is None:
         return CellCheck(step, 0, can_compare=False)
     booked = cells.used_cells()
-    is_ordered = backend.model.has_plain_attention
-    difference = _difference(found, booked, is_ordered) or _wrong_counts(booked, cells)
-    return CellCheck(step, booked.pos.size, difference)
+    has_same_order = _is_equal(found, booked)
+    if not has_same_order and not _is_equal(_sorted(found), _sorted(booked)):
+        return CellCheck(step, booked.pos.size, _unknown_cells(found.listed(), booked.listed()))
+    if wrong_counts := _wrong_counts(booked, cells):
+        return CellCheck(step, booked.pos.size, wrong_counts)
+    if not has_same_order and backend.model.has_plain_attention:
+        return CellCheck(step, booked.pos.size, _other_order(found, booked), is_order_only=True)
+    return CellCheck(step, booked.pos.size)
 
 
-def _difference(found: UsedCells, booked: UsedCells, is_ordered: bool) -> str:
-    """Empty if there is none."""
-    if _is_equal(found, booked):
-        return ""
-    if not _is_equal(_sorted(found), _sorted(booked)):
-        return _unknown_cells(found.listed(), booked.listed())
-    if not is_ordered:
-        return ""
+def _other_order(found: UsedCells, booked: UsedCells) -> str:
     at = next(
         n for n, pair in enumerate(zip(found.listed(), booked.listed(), strict=True)) if len(set(pair)) > 1
     )

@@ -119,20 +119,16 @@ class CellGrid(QAbstractScrollArea):
 
     # Size and place.
 
-    def zoom(self, steps: int, anchor: int = NO_CELL) -> None:
-        """Larger or smaller squares; the anchor stays where it is."""
-        if not self._picture.layout.num_cells:
-            return
+    def zoom(self, is_larger: bool, anchor: int = NO_CELL) -> None:
+        """The next larger or smaller squares; the anchor stays where it is."""
         ratio, side = self.devicePixelRatioF(), self._picture.layout.side
         sides = [round(one * ratio) for one in SIDES]
-        others = (
-            [one for one in sides if one > side] if steps > 0 else [one for one in sides if one < side][::-1]
-        )
-        if not others:
+        others = [one for one in sides if one > side] if is_larger else [one for one in sides if one < side]
+        if not others or not self._picture.layout.num_cells:
             return
         anchor = anchor if anchor != NO_CELL else max(self.pointed_cell, 0)
         top = self.cell_rect(anchor).top() - MARGIN
-        self._side = others[0]
+        self._side = min(others) if is_larger else max(others)
         self._lay_out()
         row = anchor // self._picture.layout.num_columns
         self.verticalScrollBar().setValue(row - round(top * ratio / self._picture.layout.side))
@@ -265,7 +261,7 @@ class CellGrid(QAbstractScrollArea):
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             if event.angleDelta().y():
-                self.zoom(1 if event.angleDelta().y() > 0 else -1, self.cell_at(event.position()))
+                self.zoom(event.angleDelta().y() > 0, self.cell_at(event.position()))
             event.accept()
             return
         lines = -event.angleDelta().y() / WHEEL_STEP * max(self._num_whole_rows // 8, 1)
@@ -292,9 +288,9 @@ class CellGrid(QAbstractScrollArea):
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current != NO_CELL:
             self.chosen.emit(self._current)
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self.zoom(1)
+            self.zoom(is_larger=True)
         elif key == Qt.Key.Key_Minus:
-            self.zoom(-1)
+            self.zoom(is_larger=False)
         elif key == Qt.Key.Key_0:
             self.fit()
         else:

@@ -214,9 +214,9 @@ def _line(parent: QWidget) -> PlainLabel:
     label = PlainLabel(parent=parent)
     label.setFont(tabular(small_font()))
     label.setWordWrap(True)
-    label.setContentsMargins(MARGIN, 2, MARGIN, 2)
+    label.setContentsMargins(MARGIN, 6, MARGIN, 2)
     label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-    label.setMinimumHeight(2 * label.fontMetrics().lineSpacing() + 4)
+    label.setMinimumHeight(2 * label.fontMetrics().lineSpacing() + 8)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -13,6 +13,7 @@ import psutil
 
 from app.engine.types import FinishReason
 from app.selftest.bench import Answer, Bench, CannotCheckError, CheckFailedError, living_native_objects
+from app.selftest.report import TITLES
 
 NUM_IN_A_ROW = 10
 PROMPT, ANSWER = 20, 12  # tokens; a prompt this long is computed in one step
@@ -29,11 +30,14 @@ GROWTH_BYTES = 1 << 20  # of one round; a leak is what grows by more in all of t
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    name: str
-    title: str
+    name: str  # of TITLES
     done: str
     run: Callable[[Bench], str]  # returns what was seen
     num_answers: int  # about so many are made: its part of the progress
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.name]
 
 
 # Line a.
@@ -350,49 +354,42 @@ def _milliseconds(seconds: list[float]) -> str:
 CHECKS = (
     Check(
         "a",
-        "Ten requests in a row cost the same",
         f"asked the same {NUM_IN_A_ROW} times, each in a chat of its own that was closed",
         ten_in_a_row,
         NUM_IN_A_ROW,
     ),
     Check(
         "b",
-        "Answers made together are those made alone",
         "asked each of five questions alone, then 1, 2, 3 and five of them at once",
         together_as_alone,
         max(TOGETHER) + sum(TOGETHER),
     ),
     Check(
         "c",
-        "Positions begin, go on and are refused as they should be",
         "cleared, gave the library a gap and a step back, asked a next turn, used old and fresh ids",
         positions,
         15,
     ),
     Check(
         "d",
-        "An aborted answer is gone from the next batch",
         "aborted one of three answers that were being made",
         abort_one,
         5,
     ),
     Check(
         "e",
-        "Shared, forked, hibernated and restored cells give the same text",
         f"let two chats begin with the same {DOCUMENT} tokens, forked one, hibernated and restored it",
         moved_cells,
         10,
     ),
     Check(
         "f",
-        "Afterwards every cell is free, and one chat can have them all",
         "looked at every cell, then asked with a prompt that fills the context but for a short answer",
         whole_context,
         10,
     ),
     Check(
         "g",
-        "Native objects and memory are as before",
         f"counted both around {NUM_ROUNDS} rounds of {NUM_IN_ROUND} requests",
         nothing_leaks,
         NUM_IN_ROUND * (NUM_ROUNDS + 1),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,13 +11,14 @@ from pathlib import Path
 from app import paths
 from app.engine.errors import EngineError
 from app.engine.types import LoadParams
+from app.selftest.progress import CANCELLED, tell_program
 from app.selftest.run import DEFAULT_N_CTX, DEFAULT_N_SEQ_MAX, self_test
 
 BAR_WIDTH = 24
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit code 0 when nothing failed, 1 when something did, 130 after Ctrl+C."""
+    """Exit code 0 when nothing failed, 1 when something did, 130 when it was called off."""
     options = _parse(argv)
     params = LoadParams(
         options.model,
@@ -27,6 +27,8 @@ def main(argv: Sequence[str]) -> int:
         n_threads=options.threads,
         isolated=options.isolated,
     )
+    if options.progress:
+        return tell_program(params)
     try:
         report = self_test(params, _show_progress if sys.stderr.isatty() else _no_progress)
     except EngineError as error:
@@ -34,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         print(file=sys.stderr)  # leave the bar behind
-        return 128 + signal.SIGINT
+        return CANCELLED
     text = json.dumps(report.as_json(), ensure_ascii=False, indent=2) if options.json else report.as_text()
     print(text)
     return 0 if report.passed else 1
@@ -56,7 +58,14 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
     parser.add_argument("--isolated", action="store_true", help="give each sequence cells of its own")
-    parser.add_argument("--json", action="store_true", help="the report as one JSON object")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="the report as one JSON object")
+    form.add_argument(
+        "--progress",
+        action="store_true",
+        help="for other programs: one JSON object a line while it runs, the report last; called off when "
+        "stdin is closed, and by SIGTERM",
+    )
     return parser.parse_args(argv)
 
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 WIDTH = 100
+TITLES = {
+    "a": "Ten requests in a row cost the same",
+    "b": "Answers made together are those made alone",
+    "c": "Positions begin, go on and are refused as they should be",
+    "d": "An aborted answer is gone from the next batch",
+    "e": "Shared, forked, hibernated and restored cells give the same text",
+    "f": "Afterwards every cell is free, and one chat can have them all",
+    "g": "Native objects and memory are as before",
+}
 
 
 class Outcome(StrEnum):
@@ -20,12 +29,20 @@ class Outcome(StrEnum):
 class Line:
     """One claim: what was done to test it, and what was seen."""
 
-    name: str  # "a" to "g"
+    name: str  # of TITLES
     title: str
     done: str
     seen: str
     outcome: Outcome
     seconds: float
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Self:
+        """What `as_json` has told."""
+        return cls(**told | {"outcome": Outcome(told["outcome"])})
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +54,12 @@ class Report:
     library: str  # its version
     lines: tuple[Line, ...]
     was_cancelled: bool = False
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Self:
+        """What `as_json` has told."""
+        values = {field.name: told[field.name] for field in fields(cls)}
+        return cls(**values | {"lines": tuple(Line.of(line) for line in told["lines"])})
 
     @property
     def passed(self) -> bool:
@@ -55,10 +78,10 @@ class Report:
             f"Self-test of {self.model} ({self.architecture}): {self.n_ctx:,} cells, "
             f"{self.n_seq_max} sequences, llama-cpp-python {self.library}"
         )
-        return "\n".join([head, "", *map(line_as_text, self.lines), self._verdict])
+        return "\n".join([head, "", *map(line_as_text, self.lines), self.verdict])
 
     @property
-    def _verdict(self) -> str:
+    def verdict(self) -> str:
         if self.was_cancelled:
             return "Cancelled."
         counts = [

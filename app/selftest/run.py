@@ -19,6 +19,7 @@ from app.selftest.checks import CHECKS, Check
 from app.selftest.report import Line, Outcome, Report
 
 OnProgress = Callable[[float, str], None]  # 0 … 1, and what is being tested
+OnLine = Callable[[Line], None]
 
 DEFAULT_N_CTX = 1024  # a large model needs a minute to fill so many cells
 DEFAULT_N_SEQ_MAX = 6  # five at once, and one more
@@ -34,6 +35,7 @@ def self_test(
     params: LoadParams,
     on_progress: OnProgress = lambda _fraction, _title: None,
     is_cancelled: Callable[[], bool] = lambda: False,
+    on_line: OnLine = lambda _line: None,
 ) -> Report:
     """Load the model into a context of its own and test it. Raises ModelLoadError."""
 
@@ -46,6 +48,7 @@ def self_test(
             backend,
             lambda fraction, title: on_progress(LOAD_SHARE + (1 - LOAD_SHARE) * fraction, title),
             is_cancelled,
+            on_line=on_line,
         )
 
 
@@ -54,6 +57,7 @@ def run_checks(
     on_progress: OnProgress = lambda _fraction, _title: None,
     is_cancelled: Callable[[], bool] = lambda: False,
     make_engine: Callable[[Backend], Engine] = verifying_engine,
+    on_line: OnLine = lambda _line: None,
 ) -> Report:
     """Test a context that nobody else uses and whose cells are free. They are free again afterwards.
 
@@ -67,6 +71,7 @@ def run_checks(
         for check in CHECKS:
             progress.begin(check)
             lines.append(_line(bench, check))
+            on_line(lines[-1])
     except CancelledError:
         was_cancelled = True
     finally:

@@ -15,12 +15,13 @@ from app.ui.number_field import NumberField
 
 WIDTH = 640
 LABEL_WIDTH = 96
+FIRST_LINE = 3  # what a radio button has above its text
 MIN_PORT, MAX_PORT = 1024, 65_535
 ON, OFF = "on", "off"
 TOP, MIDDLE = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter
 CHOICES = (
     Choice(OFF, "Off", "Only this window uses the model."),
-    Choice(ON, "On", "Programs on this computer can ask it, too, with the key."),
+    Choice(ON, "On", "Programs on this computer with the key, too."),
 )
 NO_KEY = "Made when the API is first switched on"
 
@@ -40,7 +41,7 @@ class ApiPanel(QDialog):
         self.port.setKeyboardTracking(False)  # each digit would be another port
         self.port.valueChanged.connect(self.port_chosen)
         self.address, self.key = self._value(), self._value()
-        self.copy_address = CopyButton("Copy the address", lambda: self._address, self)
+        self.copy_address = CopyButton("Copy the address", self.address.text, self)
         self.copy_key = CopyButton("Copy the key", lambda: self._key, self)
         self.copy_example = CopyButton("Copy the command", lambda: example(self._address, self._key), self)
         self.new_key = self._button("New key", self.new_key_requested.emit)
@@ -112,7 +113,9 @@ class ApiPanel(QDialog):
         if not isinstance(parts[0], ChoiceList):
             line.addStretch(1)
         label = PlainLabel(name, self)
-        grid.addWidget(label, row, 0, TOP if isinstance(parts[0], ChoiceList) else MIDDLE)
+        has_lines = isinstance(parts[0], ChoiceList)
+        label.setContentsMargins(0, FIRST_LINE if has_lines else 0, 0, 0)
+        grid.addWidget(label, row, 0, TOP if has_lines else MIDDLE)
         grid.addLayout(line, row, 1)
 
 

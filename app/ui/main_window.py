@@ -152,7 +152,7 @@ class MainWindow(QMainWindow):
             "Token &probabilities",
             "Show what else the last answer could have said",
             self._show_tokens_of_answer,
-            "Ctrl+Shift+P",
+            "Ctrl+Alt+P",
         )
         self._fork = make_action(
             self, "&Fork chat", "Go on in a copy of this chat", self.tabs.fork_current, "Ctrl+Shift+K"

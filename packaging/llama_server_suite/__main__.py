@@ -2,7 +2,8 @@
 
     packaging/llama_server_suite/run [FILE…] [--llama-server PATH]
 
-Exit code 0: all passes that llama-server passes, but for the differences that are meant.
+What passes there is written in expected.toml. A llama-server built from the same source package can be run
+again beside Skein. Exit code 0: all passes that passes there, but for the differences that are meant.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def main() -> int:
         theirs = set(expected["llama_server_passes"].get(file, []))
         if run_llama_server:
             theirs = _passes(suite, file, run_llama_server)
-            _show(f"llama-server passes of {file}", theirs)
+        _show(f"llama-server passes of {file}", theirs)
         ours = _passes(suite, file, _skein(suite))
         _show(f"Skein passes of {file}", ours)
         comparison = compare(file, ours, theirs, expected["differences"].get(file, {}))

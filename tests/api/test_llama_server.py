@@ -114,7 +114,7 @@ async def test_an_answer_tells_how_it_was_made(opener):
         answer = await complete(served, TURN + START, **asked)
         _, detokenized = await served.post("/detokenize", {"tokens": answer["tokens"]})
     assert (answer["tokens_predicted"], answer["stop_type"], answer["stopping_word"]) == (8, "limit", "")
-    assert answer["tokens_cached"] == answer["tokens_evaluated"] + 8
+    assert answer["tokens_cached"] == answer["tokens_evaluated"] + 7  # the last one was not computed
     assert answer["prompt"] == TURN + START
     assert detokenized["content"] == answer["content"]
     assert answer["has_new_line"] is ("\n" in answer["content"])
@@ -270,7 +270,7 @@ async def test_the_prompts_progress_goes_from_what_was_cached_to_all_of_it(opene
         asked = GREEDY | {"prompt": "a" * 100 + "b" * 200, "return_progress": True}
         events = await served.events("/completion", asked)
     progress = [event["prompt_progress"] for event in events if "prompt_progress" in event]
-    assert progress[0] == {"total": 300, "cache": 100, "processed": 100, "time_ms": 0.0}
+    assert progress[0] == {"total": 300, "cache": 100, "processed": 100, "time_ms": 0}
     processed = [one["processed"] for one in progress]
     assert processed == sorted(set(processed))
     assert processed[-1] == 300
@@ -434,7 +434,7 @@ async def test_metrics_count_what_the_answers_told(opener):
     assert after["prompt_tokens_cached_total"] == sum(one["cache_n"] for one in timings) > 0
     assert after["tokens_predicted_total"] == sum(one["predicted_n"] for one in timings)
     assert after["n_decode_total"] == served.num_steps
-    assert after["n_tokens_max"] == max(answer["tokens_cached"] for answer in answers)
+    assert after["n_tokens_max"] == first["tokens_evaluated"] + 8
     assert (after["requests_processing"], after["requests_deferred"]) == (0, 0)
     assert 1 <= after["n_busy_slots_per_decode"] < 2
     assert after["kv_cache_tokens"] == num_used > 0

@@ -1,6 +1,7 @@
 """Templates are programs of strangers: they must neither reach out nor hang nor eat the memory."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,13 @@ def test_templates_get_what_the_caller_gives_them(limited):
     variables = '{"tools": ["\\ud800ä"], "add_generation_prompt": false}'
     for template in (limited(source), ChatTemplate(source)):
         assert template.render(chat, variables) == 'sum ["\ud800ä"] False'
+
+
+def test_templates_know_the_day_but_no_time_of_day(limited):
+    text = limited("{{ date_string }}|{{ datetime }}").render(CHAT)
+    assert re.fullmatch(r"\d\d \w{3} 20\d\d\|\w{3} \d\d 20\d\d", text)
+    given = '{"date_string": "01 Jan 2000"}'
+    assert ChatTemplate("{{ date_string }}").render(CHAT, given) == "01 Jan 2000"
 
 
 def test_a_template_can_refuse_a_chat_in_its_own_words(limited):

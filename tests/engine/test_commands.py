@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from app.engine.cells import UsedCells
 from app.engine.commands import (
     CheckCells,
     ClearCells,
@@ -254,6 +255,28 @@ def test_a_disagreement_keeps_its_evidence_and_ends_the_engine(engine):
     assert report.last_check == check
     assert report.slots[0].pos_max == 9
     assert report.slots[0].num_cells > 10
+
+
+class ReversedBackend(CountingBackend):
+    def used_cells(self) -> UsedCells | None:
+        cells = super().used_cells()
+        return cells and UsedCells(cells.pos[::-1], cells.holders[::-1])
+
+
+def test_cells_in_another_order_are_only_told():
+    """The answers are right: only the map of the cells is not."""
+    engine = Engine(ReversedBackend())
+    answered(engine)
+    (check,) = obey(engine, CheckCells()).answers
+    assert (check.agrees, check.is_order_only) == (False, True)
+    assert "in another order" in check.difference
+    answered(engine)
+
+
+def test_cells_in_another_order_end_an_engine_that_is_checked_in_each_step():
+    engine = Engine(ReversedBackend(), verify=True)
+    with pytest.raises(PositionMismatchError, match="in another order"):
+        answered(engine)
 
 
 def test_a_disagreement_found_in_a_step_is_kept_too(engine):

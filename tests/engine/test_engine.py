@@ -317,7 +317,8 @@ def test_every_step_is_one_line_in_the_debug_log(caplog):
     assert re.fullmatch(
         r"step 2 \| seq 0 decode rows=1 pos=(\d+)\.\.\1 tokens=2/2 request=r\d+ "
         r"\| seq 1 decode rows=1 pos=(\d+)\.\.\2 tokens=2/3 request=r\d+ "
-        r"\| end r\d+ length \| released sequence 0: 22 tokens kept \| 2 rows, \d+/512 cells, 0 waiting, [\d.]+ ms",
+        r"\| end r\d+ length \| released sequence 0: 22 tokens kept "
+        r"\| 2 rows, \d+/512 cells, 0 waiting, [\d.]+ ms",
         lines[1],
     )
 

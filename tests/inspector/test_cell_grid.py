@@ -93,7 +93,7 @@ def test_the_keys_scroll_to_the_cell_they_move_to(grid: CellGrid, qtbot: QtBot) 
 
 def test_the_wheel_zooms_about_the_cell_under_it(grid: CellGrid) -> None:
     for _ in range(3):
-        grid.zoom(1)
+        grid.zoom(is_larger=True)
     anchor = grid.cell_at(QPointF(grid.viewport().rect().center()))
     before, side = grid.cell_rect(anchor).top(), grid.layout_of_cells.side
     place = QPointF(middle_of(grid, anchor))
@@ -122,7 +122,7 @@ def test_zero_fits_all_cells_in_again(grid: CellGrid, qtbot: QtBot) -> None:
 
 def test_another_context_begins_without_zoom_and_without_a_cell(grid: CellGrid, qtbot: QtBot) -> None:
     qtbot.keyClick(grid, Qt.Key.Key_End)
-    grid.zoom(1)
+    grid.zoom(is_larger=True)
     grid.apply(cell_map([(0,)] * 65_536))
     assert (grid.pointed_cell, grid.layout_of_cells.num_cells) == (NO_CELL, 65_536)
     grid.apply(None)

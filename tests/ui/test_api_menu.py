@@ -113,7 +113,7 @@ def test_the_dialog_shows_only_the_end_of_the_key_and_copies_all_of_it(
     panel.copy_key.click()
     assert clipboard() == KEY
     panel.copy_address.click()
-    assert clipboard() == "http://127.0.0.1:8808"
+    assert clipboard() == "http://127.0.0.1:8808/v1"
     panel.copy_example.click()
     assert clipboard() == example("http://127.0.0.1:8808", KEY)
 

@@ -168,6 +168,7 @@ class _Chunks:
     async def of(self, index: int, output: Output) -> list[Event]:
         whole = self._wholes[index]
         whole.add(output)
+        whole.logprobs.clear()  # they are sent with their piece
         events: list[Event] = []
         if output.token_ids or isinstance(output, Progress):
             events.append(self._piece(index, output))
@@ -192,7 +193,7 @@ class _Chunks:
             "tokens_evaluated": usage.num_prompt_tokens,
         }
         if isinstance(output, Progress):
-            piece["prompt_progress"] = output.json
+            piece |= {"tokens_evaluated": output.num_total, "prompt_progress": output.json}
         if isinstance(output, Progress) or self._fields.timings_per_token:
             piece["timings"] = timings_json(usage)
         if output.logprobs:

@@ -138,9 +138,7 @@ class LlamaBackend:
         elif code == 2:
             raise DecodeInterruptedError("the step was interrupted", has_begun=True)
         else:
-            raise DecodeError(
-                f"llama.cpp failed to compute a step (code {code}). {library().reason()}", code
-            )
+            raise DecodeError(f"llama.cpp failed to compute a step (code {code}). {library().reason()}", code)
 
     def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
         self._check_thread()

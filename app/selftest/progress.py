@@ -1,0 +1,71 @@
+"""The self-test for another program: one JSON object a line on stdout while it runs, the report last.
+
+It is called off by SIGTERM, or by closing its stdin; whoever started it and dies does so, too. The main thread.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.engine import child_process
+from app.engine.errors import EngineError, ModelLoadCancelledError
+from app.engine.types import LoadParams
+from app.selftest.report import Line
+from app.selftest.run import self_test
+
+CANCELLED = 130  # exit code, as of a program that Ctrl+C has ended
+
+
+def tell_program(params: LoadParams) -> int:
+    """Tells `{"progress": 0 … 1, "doing": …}`, `{"line": …}`, and `{"report": …}` or `{"error": …}`.
+
+    Returns the exit code.
+    """
+    with _cancellation() as cancelled:
+        try:
+            report = self_test(params, _Progress().tell, cancelled.is_set, _tell_line)
+        except ModelLoadCancelledError:
+            return CANCELLED
+        except EngineError as error:
+            _tell(error=str(error))
+            return 1
+    _tell(report=report.as_json())
+    if report.was_cancelled:
+        return CANCELLED
+    return 0 if report.passed else 1
+
+
+@contextmanager
+def _cancellation() -> Iterator[threading.Event]:
+    cancelled = threading.Event()
+    former = signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.set())
+    child_process.when_parent_ends(cancelled.set)
+    try:
+        yield cancelled
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+class _Progress:
+    """Tells whole percents only: a load calls for every tensor."""
+
+    def __init__(self) -> None:
+        self._last: tuple[int, str] | None = None
+
+    def tell(self, fraction: float, title: str) -> None:
+        now = (int(100 * fraction), title)
+        if now != self._last:
+            self._last = now
+            _tell(progress=now[0] / 100, doing=title)
+
+
+def _tell_line(line: Line) -> None:
+    _tell(line=line.as_json())
+
+
+def _tell(**message: object) -> None:
+    child_process.send(sys.stdout.buffer, message)

@@ -1,0 +1,46 @@
+"""What is counted of the reports. That it agrees with the answers is shown in test_llama_server."""
+
+from app.api.metrics import Metrics
+from app.engine.types import CellUsage, FinishReason, Output, StepReport, Usage
+
+ENDED = Usage(
+    num_prompt_tokens=10,
+    num_reused_tokens=1,
+    num_shared_tokens=2,
+    num_restored_tokens=3,
+    num_computed_tokens=8,
+    num_generated_tokens=5,
+    prompt_s=2.0,
+    decode_s=0.5,
+)
+
+
+def noted(*outputs: Output) -> dict[str, float]:
+    metrics = Metrics()
+    metrics.note(StepReport(1, outputs, (), (), CellUsage(100, num_used=25)))
+    lines = [line.split() for line in metrics.text(num_deferred=2).splitlines() if line[0] != "#"]
+    return {name.removeprefix("llamacpp:"): float(value) for name, value in lines}
+
+
+def test_an_answer_is_counted_when_it_ends():
+    running = Output("r", "c", "text", usage=ENDED)
+    assert noted(running)["tokens_predicted_total"] == 0
+    values = noted(Output("r", "c", "text", FinishReason.STOP, usage=ENDED))
+    assert values["prompt_tokens_total"] == 4
+    assert values["prompt_tokens_cached_total"] == 6
+    assert values["prompt_tokens_seconds"] == 2.0
+    assert values["tokens_predicted_total"] == 5
+    assert values["predicted_tokens_seconds"] == 8.0  # the first token belongs to the prompt
+    assert values["n_tokens_max"] == 15
+
+
+def test_what_never_began_is_not_counted():
+    refused = Output("r", "c", "", FinishReason.ERROR, usage=Usage(num_prompt_tokens=600), is_refused=True)
+    values = noted(refused)
+    assert (values["prompt_tokens_total"], values["n_tokens_max"]) == (0, 0)
+
+
+def test_cells_and_waiting_requests_are_those_of_now():
+    values = noted()
+    assert (values["kv_cache_tokens"], values["kv_cache_usage_ratio"]) == (25, 0.25)
+    assert values["requests_deferred"] == 2
