@@ -24,6 +24,7 @@ from app.bridge.garbage import GarbageCollector
 from app.bridge.local_api import LocalApi
 from app.bridge.parameters import load_params
 from app.bridge.report_router import ReportRouter
+from app.bridge.self_test import SelfTest
 from app.bridge.workspace import Workspace
 from app.engine.types import ModelInfo, Speed
 from app.look.theme import apply_theme
@@ -125,6 +126,8 @@ class Program(QObject):
         self._window = MainWindow(self._workspace, self._engine, settings)
         self._api = LocalApi(self._engine, settings, self)
         self._window.show_api(self._api)
+        self._self_test = SelfTest(self)
+        self._window.show_self_test(self._self_test)
         self._window_state = QSettings(str(paths.window_state_file()), QSettings.Format.IniFormat, self)
 
     async def run(self) -> int:
@@ -169,6 +172,7 @@ class Program(QObject):
         faulthandler.dump_traceback_later(MAX_SHUTDOWN_S, exit=True, file=self._crash_file)
         self._save_window_state()
         self._window.hide()
+        await self._self_test.close()
         await self._api.close()
         await self._engine.close()
         await self._workspace.shut_down()

@@ -42,9 +42,13 @@ class Conversations:
     def begin(self, request: Request, max_kept: int) -> Request:
         """`request` with the chat that it goes on with, or with a new one."""
         asked: Beginning = request.messages or request.prompt
-        found = self._to_go_on_with(asked, max_kept) if request.keep_cells else None
+        earlier = found = None
+        if request.keep_cells:
+            earlier = self._earlier(asked)
+            found = earlier or self._to_take_over(max_kept)
         conversation = found or _Conversation(f"api-{next(_numbers)}", asked)
         conversation.asked, conversation.is_busy = asked, True
+        conversation.was_answered = earlier is not None
         is_kept = request.keep_cells and (found is not None or len(self._kept) < max_kept)
         (self._kept if is_kept else self._passing)[conversation.chat_id] = conversation
         if is_kept:
@@ -63,12 +67,17 @@ class Conversations:
             del self._kept[chat_id]
         return conversation.was_answered
 
-    def _to_go_on_with(self, asked: Beginning, max_kept: int) -> _Conversation | None:
-        idle = [one for one in self._kept.values() if not one.is_busy]
-        earlier = [one for one in idle if _begins_with(asked, one.asked)]
-        if earlier:
-            return max(earlier, key=lambda one: _length(one.asked))
-        return idle[0] if idle and len(self._kept) >= max_kept else None
+    def _earlier(self, asked: Beginning) -> _Conversation | None:
+        found = [one for one in self._idle if _begins_with(asked, one.asked)]
+        return max(found, key=lambda one: _length(one.asked), default=None)
+
+    def _to_take_over(self, max_kept: int) -> _Conversation | None:
+        return self._idle[0] if self._idle and len(self._kept) >= max_kept else None
+
+    @property
+    def _idle(self) -> list[_Conversation]:
+        """All of them have been answered; the one unused for longest is the first."""
+        return [one for one in self._kept.values() if not one.is_busy]
 
 
 def _begins_with(asked: Beginning, earlier: Beginning) -> bool:

@@ -168,8 +168,11 @@ class _Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,  # noqa: ARG002  (aiohttp's own words may quote a header)
     ) -> web.StreamResponse:
-        """An answer that ends the connection. Bad requests are not logged: they may hold keys or prompts."""
-        if status >= 500:
+        """An answer that ends the connection. Bad requests are not logged: they may hold keys or prompts.
+
+        Nor are readers who have left: there may be hundreds a second.
+        """
+        if status >= 500 and not isinstance(exc, ConnectionError):
             log.error("a request could not be answered", exc_info=exc)
         if request.writer.output_size > 0:
             raise ConnectionResetError("an answer has begun, and cannot become an error any more")

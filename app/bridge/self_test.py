@@ -85,7 +85,7 @@ class SelfTest(QObject):
             self._note_crash(last["crash"])
             self.ended.emit(self._report(model))
         else:
-            self.failed.emit(f"{last['crash']} Nothing was tested. Open another model and try again.")
+            self.failed.emit(last["crash"])
 
     async def _last_message(self, model: ModelInfo, n_threads: int) -> Message:
         """The report, or the error; of a child that died without a word, how."""
@@ -106,16 +106,19 @@ class SelfTest(QObject):
 
     def _tell(self, message: Message) -> None:
         if "line" in message:
-            line = Line.of(message["line"])
-            self._lines.append(line)
-            self.checked.emit(line)
+            self._add(Line.of(message["line"]))
         else:
             self.progressed.emit(message["progress"], message["doing"])
 
+    def _add(self, line: Line) -> None:
+        self._lines.append(line)
+        self.checked.emit(line)
+
     def _note_crash(self, how: str) -> None:
-        """The line that was being tested has failed."""
+        """The line that was being tested has failed. If all were, the last has: it is about what is left."""
+        del self._lines[len(TITLES) - 1 :]
         name = list(TITLES)[len(self._lines)]
-        self._tell({"line": Line(name, TITLES[name], "", how, Outcome.FAILED, 0.0).as_json()})
+        self._add(Line(name, TITLES[name], "", how, Outcome.FAILED, 0.0))
 
     def _report(self, model: ModelInfo) -> Report:
         """Of a test that did not come to its end."""
@@ -149,8 +152,8 @@ def save(report: Report, path: Path) -> None:
     is_text = path.suffix == ".txt"
     text = report.as_text() if is_text else json.dumps(report.as_json(), ensure_ascii=False, indent=2)
     file = QSaveFile(str(path))
-    file.open(QIODevice.OpenModeFlag.WriteOnly)
-    file.write(f"{text}\n".encode())
+    if file.open(QIODevice.OpenModeFlag.WriteOnly):
+        file.write(f"{text}\n".encode())
     if not file.commit():
         raise OSError(0, file.errorString())
 
@@ -177,14 +180,20 @@ def _last_words(stderr: IO[bytes]) -> str:
     size = stderr.seek(0, os.SEEK_END)
     stderr.seek(max(0, size - LAST_WORDS_BYTES))
     lines = stderr.read().decode("utf-8", "replace").split("\n")
-    return next((line.rsplit("/vendor/", 1)[-1] for line in reversed(lines) if line.strip()), "")
+    return next((line.rsplit("/vendor/", 1)[-1] for line in map(str.strip, reversed(lines)) if line), "")
 
 
 def _obituary(exit_code: int, last_words: str) -> str:
     how = _signal_name(exit_code) or f"exit code {exit_code}"
     if how == "SIGKILL":
-        return "The system ended the process that ran the test, most likely because memory ran out."
-    return f"The process that ran the test crashed ({how}: {last_words or 'no last words'})."
+        return (
+            "The system ended the process that ran the test, most likely because memory ran out. "
+            "Close other programs, or choose a smaller context."
+        )
+    return (
+        f"The process that ran the test crashed ({how}: {last_words or 'no last words'}). "
+        "Start it again; if it crashes each time, report it with these words."
+    )
 
 
 def _signal_name(exit_code: int) -> str:

@@ -44,9 +44,10 @@ class ChatTemplate:
 
         `variables` is a JSON object of what else the template is given.
         """
-        given = self._variables | _dates() | read_object(variables, "template_variables")
+        given = read_object(variables, "template_variables")
         try:
-            return self._template.render(given, messages=[_turn(message) for message in messages])
+            known = self._variables | _names_of_families(given.get("tools"))
+            return self._template.render(known | given, messages=[_turn(message) for message in messages])
         except Exception as error:  # whatever a stranger's code raises is one thing to us: it failed
             raise ChatTemplateError(f"The model's chat template failed: {error}") from error
 
@@ -121,13 +122,19 @@ def _compile(source: str) -> Template:
         raise ChatTemplateError(f"The model's chat template cannot be read: {error}") from error
 
 
-def _dates() -> dict[str, str]:
-    """Today, by the names that the templates of Llama 3 and FireFunction have for it.
+def _names_of_families(tools: Any) -> dict[str, str]:
+    """Today, by Llama 3's name and by FireFunction's, and the tools by FireFunction's.
 
-    Without them Llama 3 takes a day of 2024 for today. A time of day would change the prompt with every turn.
+    Without them Llama 3 takes a day of 2024 for today, and FireFunction's template fails. A time of day would
+    change the prompt with every turn.
     """
     now = datetime.now().astimezone()
-    return {"date_string": now.strftime("%d %b %Y"), "datetime": now.strftime("%b %d %Y")}
+    functions = [tool.get("function", tool) if isinstance(tool, dict) else tool for tool in tools or []]
+    return {
+        "date_string": now.strftime("%d %b %Y"),
+        "datetime": now.strftime("%b %d %Y"),
+        "functions": _to_json(functions, indent=4) if functions else "",
+    }
 
 
 def _turn(message: Message) -> dict[str, Any]:

@@ -184,7 +184,7 @@ class Engine:
         """One decode, or none when there is only news to report. Raises EngineError when that is the end."""
         self._step += 1
         started = time.perf_counter()
-        if not (self._is_planned and self._batch.is_current):
+        if not (self._is_planned and self._can_compute_plan):
             self._schedule()
         self._is_planned = False
         scheduled = time.perf_counter()
@@ -289,6 +289,11 @@ class Engine:
         self._batch.clear()
         self._hibernate_for_speed(time.perf_counter())
         self._scheduler.schedule(self._batch)
+
+    @property
+    def _can_compute_plan(self) -> bool:
+        """A chat that was restored since may have taken cells that were free when it was made."""
+        return self._batch.is_current and self._batch.num_rows <= self.slots.cells.num_free
 
     def _end_step(self) -> None:
         self._batch.clear()

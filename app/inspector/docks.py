@@ -19,6 +19,7 @@ from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
 
 PERIOD_MS = 100
+GAP_MS = 10  # from panel to panel: drawn at once, all together would hold up the keyboard
 WIDTH = 600
 STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not restored
 
@@ -46,6 +47,9 @@ class InspectorDocks(QObject):
         self._is_selecting = False
         self._pulse = QTimer(self, interval=PERIOD_MS)
         self._pulse.timeout.connect(self._on_pulse)
+        self._undrawn: list[DockPanel] = []  # those whose turn comes, after a pulse
+        self._gap = QTimer(self, singleShot=True, interval=GAP_MS)
+        self._gap.timeout.connect(self._draw_next)
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
         self.toggle = self._new_toggle()
@@ -284,15 +288,29 @@ class InspectorDocks(QObject):
 
     @Slot()
     def _on_pulse(self) -> None:
-        if self._has_news:
-            self._draw()
-        else:
+        if not self._has_news:
             self._pulse.stop()
+        elif not self._undrawn:
+            self._has_news = False
+            self._undrawn = list(self.panels)
+            self._draw_next()
+
+    @Slot()
+    def _draw_next(self) -> None:
+        """One that can be seen; the others in a moment."""
+        while self._undrawn:
+            panel = self._undrawn.pop(0)
+            if _can_be_seen(panel):
+                panel.draw()
+                break
+        if self._undrawn:
+            self._gap.start()
 
     def _draw(self) -> None:
+        """All at once, where it is not again and again."""
         self._has_news = False
         for panel in self.panels:
-            if panel.isVisible() and not panel.window().isMinimized():
+            if _can_be_seen(panel):
                 panel.draw()
 
     @Slot(int)
@@ -310,3 +328,7 @@ class InspectorDocks(QObject):
             for panel in self.panels:
                 panel.select_step(step)
             self._is_selecting = False
+
+
+def _can_be_seen(panel: DockPanel) -> bool:
+    return panel.isVisible() and not panel.window().isMinimized()

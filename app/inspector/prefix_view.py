@@ -45,9 +45,11 @@ class SourceBar(QWidget):
         self.setAccessibleName("Where the prompt's tokens came from")
 
     def apply(self, lease: Lease | None) -> None:
-        self._parts = parts_of(lease) if lease else ()
-        self.setAccessibleDescription(self.text)
-        self.update()
+        parts = parts_of(lease) if lease else ()
+        if parts != self._parts:
+            self._parts = parts
+            self.setAccessibleDescription(self.text)
+            self.update()
 
     @property
     def text(self) -> str:

@@ -152,6 +152,9 @@ QPushButton:default:disabled { background: transparent; border-color: @hairline;
 QPushButton[kind="quiet"][place="bar"] { padding: 1px 8px; }
 QPushButton[kind="quiet"][place="status"] { padding: 1px 8px; color: @text; }
 
+QProgressBar { background: @hairline; border: none; border-radius: 2px; max-height: 4px; }
+QProgressBar::chunk { background: @accent; border-radius: 2px; }
+
 QDialog { background: @surface; }
 QFrame#popover { background: @window; border: 1px solid @hairline; }
 QRadioButton { spacing: 8px; padding: 2px 6px 2px 2px; border: 1px solid transparent; border-radius: 6px; }

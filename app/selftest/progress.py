@@ -1,6 +1,7 @@
 """The self-test for another program: one JSON object a line on stdout while it runs, the report last.
 
-It is called off by SIGTERM, or by closing its stdin; whoever started it and dies does so, too. The main thread.
+It is called off by SIGTERM, or by closing its stdin, which whoever started it and dies does, too. The main
+thread.
 """
 
 from __future__ import annotations

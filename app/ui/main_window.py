@@ -23,6 +23,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.local_api import LocalApi
 from app.bridge.parameters import load_params
+from app.bridge.self_test import SelfTest
 from app.bridge.workspace import Workspace
 from app.engine.types import ModelInfo, Role, StepReport
 from app.inspector.arrangement import ROWS
@@ -44,6 +45,7 @@ from app.ui.edit_actions import edit_actions
 from app.ui.engine_menu import EngineMenu
 from app.ui.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
 from app.ui.pausing import Pausing
+from app.ui.self_test_menu import SelfTestMenu
 from app.ui.status_bar import StatusBar
 
 REPORT_PERIOD_MS = 100
@@ -98,7 +100,8 @@ class MainWindow(QMainWindow):
         add_menu(bar, "&Edit", *edit_actions(self))
         theme = radio_menu(bar, "&Theme", THEMES, self._settings.theme, self._choose_theme)
         zoom = self._zoom_actions()
-        add_menu(bar, "&View", self.inspector.menu(self), self._next_pane, None, theme, None, *zoom)
+        self._inspector_menu = self.inspector.menu(self)
+        add_menu(bar, "&View", self._inspector_menu, self._next_pane, None, theme, None, *zoom)
         chat = (self._stop, self._copy_answer, self._show_tokens, None, self._fork, self._chat_settings)
         add_menu(bar, "&Chat", *chat, None, self._next_tab, self._previous_tab)
         add_menu(bar, "&Model", self._open, self._reload)
@@ -116,6 +119,14 @@ class MainWindow(QMainWindow):
         api.settings_changed.connect(self._on_engine_settings_changed)
         api.failed.connect(self.notices.show_error)
         api.titles_changed.connect(self._on_api_titles_changed)
+
+    def show_self_test(self, test: SelfTest) -> None:
+        """The self-test gets its place in the inspector's menu."""
+        self.self_test_menu = SelfTestMenu(test, self._engine, self._settings, self)
+        self._inspector_menu.addSeparator()
+        self._inspector_menu.addAction(self.self_test_menu.open)
+        self.tabs.num_busy_changed.connect(self.self_test_menu.dialog.set_num_busy)
+        self.self_test_menu.ended_unseen.connect(lambda text: self.status.showMessage(text, SAID_FOR_MS))
 
     def _make_actions(self) -> None:
         self._new = make_action(

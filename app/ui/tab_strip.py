@@ -54,7 +54,9 @@ class TabStrip(QWidget):
     def set_mark(
         self, index: int, mark: Mark, title: str, sequence: int | None, colour: QColor | None
     ) -> None:
-        self.bar.setTabIcon(index, tab_mark(mark, colour))
+        icon = tab_mark(mark, colour)
+        if icon.cacheKey() != self.bar.tabIcon(index).cacheKey():  # else the bar would be painted each time
+            self.bar.setTabIcon(index, icon)
         self.bar.setTabToolTip(index, as_tooltip(tab_tooltip(title, mark, sequence)))
 
     def _on_close_clicked(self, button: QToolButton) -> None:

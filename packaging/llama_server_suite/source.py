@@ -21,7 +21,7 @@ WANTED = (
     PurePosixPath("vendor/llama.cpp/models/templates"),
     PurePosixPath("vendor/llama.cpp/models/ggml-vocab-llama-spm.gguf"),
 )
-# The suite's requirements name exact minors. These three are all that is older than what it really needs.
+# The exact minors that the suite asks for have no wheels for every Python that Skein runs on.
 LOOSENED = {"aiohttp", "numpy", "pytest-xdist"}
 
 

@@ -98,6 +98,14 @@ def test_a_later_answer_that_was_broken_off_leaves_the_chat():
     assert answered(conversations, said("one", "1", "two")) == chat_id
 
 
+def test_a_taken_over_chat_whose_new_answer_was_broken_off_leaves_nothing():
+    conversations = Conversations()
+    oldest, newer = (answered(conversations, said(text), 2) for text in ("one", "two"))
+    assert conversations.begin(said("three"), 2).chat_id == oldest
+    assert not conversations.end(oldest, was_answered=False)
+    assert conversations.titles == {newer: "API: two"}
+
+
 def test_a_title_is_one_short_line():
     conversations = Conversations()
     conversations.begin(said("a\nb " * 500), 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -217,6 +218,36 @@ async def test_without_its_end_an_answer_goes_on_and_says_which_tokens_are_ruled
     assert answer["generation_settings"]["logit_bias"] == [{"token": END, "bias": None}]
 
 
+async def test_generate_says_the_same(opener):
+    async with serving(open_backend=opener) as served:
+        native = await complete(served, "Hello", stop=["zz"])
+        asked = {"prompt": "Hello", "temperature": 0.0, "max_tokens": 8, "stop": ["zz"]}
+        _, generated = await served.post("/generate", asked)
+    assert generated["text"] == native["content"]
+    assert generated["usage"]["completion_tokens"] == native["tokens_predicted"]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "n_predict",
+        "n_probs",
+        "n",
+        "id_slot",
+        "cache_prompt",
+        "return_tokens",
+        "response_fields",
+        "logit_bias",
+    ],
+)
+async def test_no_value_of_a_field_does_harm(field):
+    async with serving() as served:
+        for value in (-2, 0, 2**31, 2**63, 1e300, "x", None, [], {}, True, [None], [[]], {"x": {}}):
+            status, body = await served.post("/completion", {"prompt": "Hi", field: value})
+            assert status in (200, 400), (value, body)
+        assert await complete(served, "Hi")
+
+
 # The cache, and the slot.
 
 
@@ -286,6 +317,24 @@ async def test_each_of_several_streamed_answers_has_its_own_end():
         mine = [event for event in events if event["index"] == index]
         assert "".join(event["content"] for event in mine) == alone[index]
         assert [event["stop"] for event in mine] == [False] * (len(mine) - 1) + [True]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_caller_that_leaves_takes_all_his_answers_along(stream):
+    steps = Steps()
+    async with serving(endless(before_decode=steps.wait)) as served:
+        asked = {"prompt": ["one", "two"], "stream": stream, "ignore_eos": True}
+        url = served.server.address + "/completion"
+        asking = asyncio.ensure_future(served.http.post(url, json=asked))
+        steps.allow(3)
+        await until(lambda: steps.num_begun == 4)
+        if not asking.cancel():  # its stream has begun
+            asking.result().close()
+        await until(lambda: served.client.num_open == 0)
+        steps.free()
+        await until(served.is_idle)
+        await until(lambda: served.reports[-1].cells.num_used == 0)
+        assert steps.num_begun == 4
 
 
 # Texts and tokens.

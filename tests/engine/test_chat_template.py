@@ -1,5 +1,6 @@
 """Templates are programs of strangers: they must neither reach out nor hang nor eat the memory."""
 
+import json
 import os
 import re
 import subprocess
@@ -63,9 +64,13 @@ def test_templates_get_what_the_caller_gives_them(limited):
         assert template.render(chat, variables) == 'sum ["\ud800ä"] False'
 
 
-def test_templates_know_the_day_but_no_time_of_day(limited):
+def test_templates_get_the_day_and_the_tools_by_the_names_of_their_families(limited):
     text = limited("{{ date_string }}|{{ datetime }}").render(CHAT)
     assert re.fullmatch(r"\d\d \w{3} 20\d\d\|\w{3} \d\d 20\d\d", text)
+    source = "{{ '' + functions }}"  # fails where there are none
+    assert ChatTemplate(source).render(CHAT) == ""
+    tools = '{"tools": [{"type": "function", "function": {"name": "sum"}}]}'
+    assert json.loads(limited(source).render(CHAT, tools)) == [{"name": "sum"}]
     given = '{"date_string": "01 Jan 2000"}'
     assert ChatTemplate("{{ date_string }}").render(CHAT, given) == "01 Jan 2000"
 

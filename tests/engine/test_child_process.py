@@ -71,3 +71,17 @@ def test_to_kill_one_that_has_ended_does_nothing(start):
     child_process.kill(child)
     child_process.bury(child)
     assert child.returncode == 0
+
+
+def test_a_child_that_is_hung_up_on_may_end_in_its_own_way(start):
+    child = start("import sys\nprint('listening', flush=True)\nsys.stdin.read()\nprint('bye')\nsys.exit(3)")
+    child_process.hang_up(child)
+    child_process.await_end(child, 30)
+    assert (child.stdout.read(), child.returncode) == (b"bye\n", 3)
+
+
+def test_a_child_that_does_not_end_is_killed(start):
+    child = start("print('busy', flush=True)\nwhile True: pass", start_new_session=True)
+    child_process.hang_up(child)
+    child_process.await_end(child, 0)
+    assert child.wait(30) < 0

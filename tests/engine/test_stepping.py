@@ -3,7 +3,9 @@
 import pytest
 
 from app.engine.commands import (
+    Hibernate,
     Pause,
+    Restore,
     Resume,
     RunUntil,
     StepOnce,
@@ -133,6 +135,22 @@ def test_after_resume_it_runs_to_the_end(engine):
     engine.obey(Resume())
     assert not run(engine).is_open(one.request_id)
     assert engine.report().pause is None
+
+
+def test_a_plan_whose_cells_were_given_away_is_made_anew():
+    engine = Engine(CountingBackend(endless_token, n_ctx=512, n_seq_max=2, n_batch=512), verify=True)
+    sleeper, one = request("a" * 300, max_tokens=1), request("b" * 250, max_tokens=4)
+    run(engine, sleeper)
+    engine.obey(Hibernate(sleeper.chat_id))
+    engine.add_request(one)
+    engine.obey(Pause())
+    planned = engine.plan().pause.planned
+    engine.obey(Resume())
+    engine.obey(Restore(sleeper.chat_id))
+    assert engine.slots.cells.num_free < sum(span.num_rows for span in planned)
+    result = run(engine)
+    assert {report.return_code for report in result.reports} == {0}
+    assert result.answers[one.request_id].finish_reason is FinishReason.LENGTH
 
 
 def test_it_runs_until_a_sequence_holds_a_position(engine):

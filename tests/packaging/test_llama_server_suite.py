@@ -1,5 +1,7 @@
 """How llama-server's suite is run and judged. The run itself takes too long to be among the tests."""
 
+import io
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -7,6 +9,7 @@ from app import serve
 from app.engine.chat_template import ChatTemplate
 from app.engine.types import Message, Overflow, Role
 from llama_server_suite.compare import compare
+from llama_server_suite.source import Suite, _unpack
 from llama_server_suite.wrapper import chat_template, parse, serve_arguments
 
 EXPECTED = Path(__file__).parents[2] / "packaging" / "llama_server_suite" / "expected.toml"
@@ -59,6 +62,23 @@ def test_a_chat_template_has_a_name_or_is_written_out_or_in_a_file(tmp_path):
     rendered = ChatTemplate(named).render([Message(Role.USER, "Hi")])
     turn = "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>Hi<|END_OF_TURN_TOKEN|>"
     assert rendered == f"{turn}<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"
+
+
+def test_only_what_the_suite_needs_is_unpacked(tmp_path):
+    package = tmp_path / "package.tar.gz"
+    with tarfile.open(package, "w:gz") as archive:
+        for name in (
+            "tools/server/tests/unit/test_x.py",
+            "models/ggml-vocab-llama-spm.gguf",
+            "src/llama.cpp",
+        ):
+            member = tarfile.TarInfo(f"llama_cpp_python-1.2.3/vendor/llama.cpp/{name}")
+            member.size = 4
+            archive.addfile(member, io.BytesIO(b"text"))
+    suite = Suite(tmp_path / "suite")
+    _unpack(package, suite.folder)
+    assert (suite.tests / "unit" / "test_x.py").read_text() == suite.vocabulary.read_text() == "text"
+    assert len([path for path in suite.folder.rglob("*") if path.is_file()]) == 2
 
 
 def test_what_llama_server_passes_must_pass_or_have_a_reason():
