@@ -19,7 +19,9 @@ from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
 
 PERIOD_MS = 100
-GAP_MS = 10  # from panel to panel: drawn at once, all together would hold up the keyboard
+# From one panel to the next. All at once would hold up the keyboard, and what Python paints, the engine waits
+# for; so the more panels can be seen, the less often each is drawn: five times a second where there are seven.
+GAP_MS = 30
 WIDTH = 600
 STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not restored
 

@@ -58,8 +58,8 @@ class EventsPanel(DockPanel):
         self.reset()
 
     def draw(self) -> None:
-        self.events.read_on()
-        if self.follow.isChecked() and not self.table.is_at_end:
+        has_new = self.events.read_on()  # the table has not made room for them yet, so it may seem at its end
+        if self.follow.isChecked() and (has_new or not self.table.is_at_end):
             self.table.scrollToBottom()
 
     def reset(self) -> None:

@@ -280,9 +280,10 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _on_tab_titles_changed(self, titles: dict[str, str]) -> None:
-        self._tab_titles = titles
-        self.inspector.set_tabs(titles.keys())
-        self.inspector.set_titles(self._tab_titles | self._api_titles)
+        if titles != self._tab_titles:
+            self._tab_titles = titles
+            self.inspector.set_tabs(titles.keys())
+            self.inspector.set_titles(self._tab_titles | self._api_titles)
 
     @Slot(object)
     def _on_api_titles_changed(self, titles: dict[str, str]) -> None:

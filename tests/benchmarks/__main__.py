@@ -7,10 +7,12 @@ from types import ModuleType
 
 from tests.benchmarks import (
     abort,
+    api,
     churn,
     engine_speed,
     fork,
     hibernation,
+    inspector,
     intrusion,
     kv_map,
     shared_prefix,
@@ -31,6 +33,8 @@ BENCHMARKS: dict[str, ModuleType] = {
     "threads": threads,
     "timeline": timeline,
     "kv-map": kv_map,
+    "api": api,
+    "inspector": inspector,
 }
 WITHOUT_VERDICT = {"threads"}
 

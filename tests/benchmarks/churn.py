@@ -10,11 +10,9 @@ import argparse
 import time
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import psutil
 
 from app import paths
 from app.engine.engine import Engine
@@ -88,7 +86,8 @@ def _churn(engine: Engine, backend: LlamaBackend, num_requests: int, options: ar
             prompt = engine.prompts.build(one)
             request_s[number] = _answer_s(engine, one, prompt, options.hibernate)
             control_s[number] = bare_loop.answers(backend, [list(prompt.token_ids)], options.tokens).total_s
-        sampled_at[sample], num_bytes[sample] = (sample + 1) * num_requests / NUM_SAMPLES, _anonymous_bytes()
+        sampled_at[sample] = (sample + 1) * num_requests / NUM_SAMPLES
+        num_bytes[sample] = workload.anonymous_bytes()
     slope = np.polyfit(sampled_at, num_bytes, 1)[0]
     return Churn(request_s, control_s, float(slope), dict(native_objects - before))
 
@@ -123,12 +122,3 @@ def _answer_s(engine: Engine, one: Request, prompt: Prompt, hibernate: bool) -> 
 def _slowdown(seconds: Seconds) -> float:
     fifth = len(seconds) // 5
     return float(np.median(seconds[-fifth:]) / np.median(seconds[:fifth]))
-
-
-def _anonymous_bytes() -> int:
-    """Memory that is no file's; elsewhere than on Linux all memory that is this process's alone."""
-    rollup = Path("/proc/self/smaps_rollup")
-    if not rollup.exists():
-        return int(psutil.Process().memory_full_info().uss)
-    [line] = [line for line in rollup.read_text().splitlines() if line.startswith("Anonymous:")]
-    return int(line.split()[1]) * 1024

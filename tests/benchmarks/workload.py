@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import llama_cpp as lib
+import psutil
 
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
@@ -64,6 +65,15 @@ def opened_engine(options: argparse.Namespace, *, n_ctx: int) -> Iterator[tuple[
 def token_ids(num_tokens: int, name: object) -> list[int]:
     """Tokens that any model has: always the same for one name, others for another."""
     return random.Random(str(name)).choices(range(1, 250), k=num_tokens)
+
+
+def anonymous_bytes(pid: int | None = None) -> int:
+    """Memory of a process that is no file's; elsewhere than on Linux all memory that is its alone."""
+    rollup = Path(f"/proc/{pid or 'self'}/smaps_rollup")
+    if not rollup.exists():
+        return int(psutil.Process(pid).memory_full_info().uss)
+    [line] = [line for line in rollup.read_text().splitlines() if line.startswith("Anonymous:")]
+    return int(line.split()[1]) * 1024
 
 
 def request(chat_id: str, max_tokens: int, *, keep_cells: bool = True) -> Request:

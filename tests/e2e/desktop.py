@@ -87,12 +87,12 @@ class Desktop:
 
 
 @contextmanager
-def new_desktop(scale: int = 1) -> Iterator[Desktop]:
+def new_desktop(scale: int = 1, size: tuple[int, int] = (1400, 900)) -> Iterator[Desktop]:
     """Xvfb chooses a free display number by itself. On a screen of twice the pixels all is twice as large."""
     require_tools()
     with ExitStack() as stack:
-        size = f"{1400 * scale}x{900 * scale}x24"
-        screen = ("-screen", "0", size, "-nolisten", "tcp", "-noreset", "-displayfd", "1")
+        pixels = f"{size[0] * scale}x{size[1] * scale}x24"
+        screen = ("-screen", "0", pixels, "-nolisten", "tcp", "-noreset", "-displayfd", "1")
         server = stack.enter_context(process("Xvfb", *screen, stdout=subprocess.PIPE))
         assert server.stdout
         number = server.stdout.readline().decode().strip()

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,16 @@ class Skein:
     def _log_file(self) -> Path:
         return next((self.home / "state").rglob("skein.log"), self.home / "none")
 
-    def start(self, *arguments: str, observed: bool = True) -> None:
-        """Returns when the window is there, the model is loaded and the keyboard is the window's."""
+    def start(self, *arguments: str, observed: bool = True, program: Sequence[str] = ("-m", "app")) -> None:
+        """Returns when the window is there, the model is loaded and the keyboard is the window's.
+
+        `program` is what runs when it is not observed.
+        """
         self.home.mkdir(exist_ok=True)
         self._state_file.unlink(missing_ok=True)
         self._log_start = self._log_file.stat().st_size if self._log_file.exists() else 0
-        program = ["-m", "tests.e2e.observed", str(self._state_file)] if observed else ["-m", "app"]
+        if observed:
+            program = ("-m", "tests.e2e.observed", str(self._state_file))
         self.process = self.run(*program, "--debug", *arguments)
         pid = self.process.pid
         self.window = until(lambda: self._running() and self.desktop.window_of(pid), "the window")

@@ -100,7 +100,7 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
     until(lambda: skein.state()["transcripts"][0].endswith(ANSWER), "the whole answer")
 
     # 5. What else could have stood in place of the first 5.
-    desktop.keys("ctrl+shift+p")
+    desktop.keys("ctrl+alt+p")
     until(lambda: skein.state()["tokens"], "the answer's tokens")
     texts = [row[1] for row in skein.state()["tokens"]]
     assert "".join(texts[:-1]).replace("␣", " ") == ANSWER

@@ -105,6 +105,15 @@ class TestDrawing:
         assert docks.recording.num_seen == 1000
         qtbot.waitUntil(lambda: num_draws(docks)["front"] == 2)
 
+    def test_in_a_pulse_one_panel_is_drawn_and_the_keyboard_has_its_turn_before_the_next(
+        self, docks: InspectorDocks, qtbot: QtBot
+    ) -> None:
+        for step in range(2):
+            docks.append((report(step, decoding(0, "sums")),))
+        docks._on_pulse()
+        assert num_draws(docks) == {"above": 2, "front": 1, "behind": 0}
+        qtbot.waitUntil(lambda: num_draws(docks) == {"above": 2, "front": 2, "behind": 0})
+
     def test_the_pulse_stops_when_no_reports_come(self, docks: InspectorDocks, qtbot: QtBot) -> None:
         docks.append((report(1, decoding(0, "sums")),))
         assert docks._pulse.isActive()

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.engine.types import Event, EventKind
@@ -43,6 +43,16 @@ def test_events_that_came_while_it_was_hidden_are_there(panel: EventsPanel) -> N
     panel.recording.append(report(number, events=(event(number),)) for number in range(3))
     panel.show()
     assert lines(panel) == ["event 0", "event 1", "event 2"]
+
+
+def test_the_last_events_of_all_are_in_view_though_no_drawing_follows(
+    panel: EventsPanel, qapp: QApplication
+) -> None:
+    for number in range(50):
+        happen(panel, number)
+        for _ in range(3):
+            qapp.processEvents()
+        assert panel.table.is_at_end
 
 
 def test_the_newest_stays_in_view_until_the_user_scrolls_up(panel: EventsPanel, qtbot: QtBot) -> None:

@@ -37,6 +37,13 @@ def test_each_part_is_as_long_as_its_share(frame: QWidget) -> None:
     assert bar.accessibleDescription() == "reused 60, shared 0, restored 0, computed 40"
 
 
+def test_the_same_lease_again_paints_nothing(frame: QWidget, monkeypatch: pytest.MonkeyPatch) -> None:
+    bar = SourceBar(frame)
+    bar.apply(LEASE)
+    monkeypatch.setattr(bar, "update", lambda: pytest.fail("it is there already"))
+    bar.apply(LEASE)
+
+
 def test_both_lines_begin_alike_and_part_where_the_tokens_do(frame: QWidget) -> None:
     view = PartingView(frame)
     view.resize(500, 52)

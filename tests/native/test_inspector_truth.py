@@ -125,7 +125,7 @@ class RandomRun:
         """All ask at once, and not all of their answers have room."""
         for tab in self._histories:
             self._ask(tab, (RULES,), LONG_QUESTION)
-        self._step(60)
+        self._step(90)
 
     def act(self) -> None:
         tab, other = self._rng.sample(sorted(self._histories), 2)
@@ -136,7 +136,7 @@ class RandomRun:
                 self._ask(tab, self._histories[tab] or self._rng.choice([(), (RULES,)]))
             case "edit" if tab not in self._open.values():
                 self._ask(tab, self._histories[tab][:3])
-            case "fork" if tab not in self._open.values():
+            case "fork":
                 self._fork(other, tab)
             case "hibernate":
                 self._obey(Hibernate(tab))
@@ -172,17 +172,17 @@ class RandomRun:
         self._open[one.request_id] = tab
         self._engine.add_request(one)
 
-    def _fork(self, source: str, tab: str) -> None:
-        """The tab is closed, and a copy of another one opened in its place."""
-        self._engine.forget(tab)
-        self._engine.fork(source, tab)
-        self._histories[tab] = self._histories[source]
-        self._look(self._engine.report())
-
     def _close(self, tab: str) -> None:
         self._engine.forget(tab)
         self._look(self._engine.report())
         self._histories[tab] = ()
+
+    def _fork(self, source: str, tab: str) -> None:
+        """The copy takes the place of a tab that is closed."""
+        self._close(tab)
+        self._engine.fork(source, tab)
+        self._look(self._engine.report())
+        self._histories[tab] = self._histories[source]
 
     def _pause(self) -> None:
         """A batch that is planned holds slots, but no cells yet."""
@@ -200,6 +200,7 @@ class RandomRun:
     def _look(self, report: StepReport) -> None:
         if self._rng.random() < 0.5:
             self._engine.obey(WatchCells())  # the next report has a map, however soon it comes
+        assert report.return_code == 0
         self._shown.compare(report)
         self.happened.update(event.kind for event in report.events)
         self.fewest_free = min(self.fewest_free, report.cells.num_free)

@@ -326,6 +326,18 @@ class TestReports:
         assert "sequence 2" in window.tabs.strip.bar.tabToolTip(0)
         assert sequences(window).table.rows.index(2, TAB).data() == "New chat"
 
+    def test_the_inspector_hears_of_titles_only_when_one_has_changed(
+        self, window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        told: list[dict[str, str]] = []
+        monkeypatch.setattr(window.inspector, "set_titles", told.append)
+        session = workspace.sessions[0]
+        session.changed.emit()
+        assert told == []
+        session.chat.title = "Sums"
+        session.changed.emit()
+        assert [set(titles.values()) for titles in told] == [{"Sums"}]
+
     def test_a_burst_of_reports_ends_with_the_last(
         self, window: MainWindow, engine: FakeEngine, workspace: FakeWorkspace, qtbot: QtBot
     ) -> None:

@@ -34,6 +34,12 @@ def test_the_tooltip_cannot_become_html(strip: TabStrip) -> None:
     assert strip.bar.tabToolTip(0) == "&lt;img src=file:///dev/zero&gt;<br>⚠ failed"
 
 
+def test_the_same_mark_again_paints_nothing(strip: TabStrip, monkeypatch: pytest.MonkeyPatch) -> None:
+    strip.set_mark(0, marks.COMPUTING, "Sums", 0, colour_of(0))
+    monkeypatch.setattr(strip.bar, "setTabIcon", lambda *_: pytest.fail("it is there already"))
+    strip.set_mark(0, marks.COMPUTING, "Sums", 0, colour_of(0))
+
+
 def test_each_mark_and_colour_looks_different(strip: TabStrip) -> None:
     images = []
     for mark in (marks.IDLE, marks.COMPUTING, marks.UNREAD, marks.FAILED, marks.HIBERNATED):

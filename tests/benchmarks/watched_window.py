@@ -1,0 +1,84 @@
+"""Skein's window with a clock in it: how late the GUI is, and whose tokens each step made.
+
+Started as `python -m tests.benchmarks.watched_window RECORD.json [arguments of skein…]` it writes the file
+when the window has closed. Times are `time.perf_counter()`, on Linux one clock for all processes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from unittest import mock
+
+from PySide6.QtCore import Qt, QTimer, Slot
+
+import app.main
+import app.window
+from app.engine.types import StepReport
+from app.ui.main_window import MainWindow
+
+PERIOD_S = 0.005
+
+
+@dataclass(frozen=True)
+class Record:
+    """Of the whole life of a window."""
+
+    lateness: list[tuple[float, float]] = field(default_factory=list)  # when the GUI was due, seconds late
+    tokens: list[tuple[float, list[str]]] = field(default_factory=list)  # a step's begin, the chats it served
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        return cls(**json.loads(path.read_text()))
+
+    def late_ms(self, begin: float, end: float) -> list[float]:
+        return sorted(late * 1000 for due, late in self.lateness if begin <= due < end)
+
+    def served(self, begin: float, end: float) -> list[list[str]]:
+        """For each step of that time, the chats that got a token."""
+        return [chat_ids for started_at, chat_ids in self.tokens if begin <= started_at < end and chat_ids]
+
+
+class WatchedWindow(MainWindow):
+    record = Record()
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        _workspace, engine, _settings = arguments
+        engine.reported.connect(self._on_steps)
+        self._due = time.perf_counter() + PERIOD_S
+        self._clock = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=round(PERIOD_S * 1000))
+        self._clock.timeout.connect(self._tick)
+        self._clock.start()
+
+    @Slot()
+    def _tick(self) -> None:
+        """A GUI that was busy for long was late for every tick of that time."""
+        now = time.perf_counter()
+        due = min(self._due, now)
+        while due <= now:
+            self.record.lateness.append((due, now - due))
+            due += PERIOD_S
+        self._due = now + PERIOD_S
+
+    @Slot(object)
+    def _on_steps(self, reports: tuple[StepReport, ...]) -> None:
+        for report in reports:
+            chat_ids = [span.chat_id for span in report.spans if span.wants_logits]
+            self.record.tokens.append((report.started_at, chat_ids))
+
+
+def main() -> int:
+    path = Path(sys.argv.pop(1))
+    with mock.patch.object(app.window, "MainWindow", WatchedWindow):
+        code = app.main.main()
+    path.write_text(json.dumps(asdict(WatchedWindow.record)))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
