@@ -19,8 +19,8 @@ from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
 
 PERIOD_MS = 100
-# From one panel to the next. All at once would hold up the keyboard, and what Python paints, the engine waits
-# for; so the more panels can be seen, the less often each is drawn: five times a second where there are seven.
+# From one panel to the next. All at once would block the keyboard, and the engine waits while Python paints,
+# so the more panels can be seen, the less often each is drawn: five times a second where there are seven.
 GAP_MS = 30
 WIDTH = 600
 STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not restored

@@ -136,10 +136,11 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
     async def main() -> dict[str, list[Measured]]:
         program = window.Program(application, settings, options.model, crash_file)
         running = asyncio.ensure_future(program.run())
-        measured = await _measure_all(program, options)
-        program._quit.set()
-        await running
-        return measured
+        try:
+            return await _measure_all(program, options)
+        finally:
+            program._quit.set()
+            await running
 
     with (
         (home / "crash.log").open("a") as crash_file,
