@@ -13,12 +13,12 @@ from app.engine.types import Speed
 # difference below SHORTEST_TARGET_MS.
 STRETCH = {Speed.RESPONSIVE: 2.8, Speed.BALANCED: 9.0}
 # Less is kept in reserve for chunks of one size: each takes about as long as the one before.
-STRETCH_APART = {Speed.RESPONSIVE: 2.9, Speed.BALANCED: 9.4}
+STRETCH_APART = {Speed.RESPONSIVE: 2.9, Speed.BALANCED: 9.5}
 SHORTEST_TARGET_MS = 20.0
 
 FIRST_CHUNK = 8  # beside running answers, before anything was measured
 MIN_CHUNK = 4  # fewer would take for ever where the whole machine has become slower
-MAX_GROWTH = 1.5  # of a chunk from one step to the next: one step says little about a far longer one
+MAX_GROWTH = 1.25  # of a chunk from one step to the next: one step says little about a far longer one
 CHUNKS_ALONE = (128, 256, 512)  # all near the best there is; smaller ones are slower on every machine
 SMOOTHING = 0.5  # weight of the newest measurement
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, Qt
+from PySide6.QtCore import QModelIndex, QObject, QRect, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.engine.types import Span
-from app.inspector.row_table import LEFT, RIGHT, ROW_HEIGHT, SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.row_table import ROW_HEIGHT, SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.sequence_rows import NO_TAB
 from app.look.figures import count
 
@@ -53,9 +53,9 @@ def share_texts(span: Span, title: str) -> tuple[str, ...]:
     )
 
 
-class ShareModel(QAbstractTableModel):
+class ShareModel(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, NUMBERS, TIPS, parent)
         self.spans: tuple[Span, ...] = ()
         self._titles: Mapping[str, str] = {}
 
@@ -67,26 +67,10 @@ class ShareModel(QAbstractTableModel):
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self.spans)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
             span = self.spans[index.row()]
             return share_texts(span, self._titles.get(span.chat_id, NO_TAB))[index.column()]
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if section in NUMBERS else LEFT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return TIPS[section]
         return None
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QRectF, Qt
+from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.engine.types import SampledToken, TokenLogprob
 from app.inspector.answer_tokens import chance
-from app.inspector.row_table import LEFT, RIGHT, Index, RowDelegate, RowTable
+from app.inspector.row_table import Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
 from app.look.icons import paint_icon
 from app.look.tokens import current
@@ -34,9 +34,9 @@ BAR_OPACITY = 0.28  # behind a figure, which must stay legible
 _ROOT = QModelIndex()
 
 
-class CandidateModel(QAbstractTableModel):
+class CandidateModel(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, NUMBERS, TIPS, parent)
         self.candidates: tuple[TokenLogprob, ...] = ()
         self._chosen_id: int | None = None
 
@@ -54,9 +54,6 @@ class CandidateModel(QAbstractTableModel):
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self.candidates)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         candidate = self.candidates[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
@@ -66,19 +63,6 @@ class CandidateModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == TOKEN:
             chosen = ", chosen" if candidate.token_id == self._chosen_id else ""
             return f"{shown(candidate.text)}{chosen}"
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if section in NUMBERS else LEFT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return TIPS[section]
         return None
 
     def _texts(self, row: int, candidate: TokenLogprob) -> tuple[str, ...]:

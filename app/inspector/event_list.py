@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 
 from app.engine.types import Event, EventKind
 from app.inspector.logbook import MAX_EVENTS, Entry, Journal
-from app.inspector.row_table import Index
+from app.inspector.row_table import Index, RowModel
 from app.look.figures import count
 from app.look.plain_text import as_tooltip
 
@@ -53,11 +53,11 @@ class Clock:
         return moment.strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03}"
 
 
-class EventList(QAbstractTableModel):
+class EventList(RowModel):
     """The newest at the end."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, (STEP,), parent=parent)
         self.filter = EventFilter()
         self.clock = Clock()
         self._journal: Journal[Event] = Journal(1)
@@ -119,26 +119,11 @@ class EventList(QAbstractTableModel):
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._shown)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
             return self.texts_of(self._shown[index.row()])[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
             return as_tooltip(self._shown[index.row()].what.text)
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section == STEP else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
         return None
 
     def _show_all(self) -> None:

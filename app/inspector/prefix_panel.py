@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QSize, Qt, Slot
+from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -26,7 +26,7 @@ from app.inspector.prefix_text import (
 )
 from app.inspector.prefix_view import PartingView, SourceBar
 from app.inspector.recording import Recording
-from app.inspector.row_table import LEFT, RIGHT, SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.sequence_rows import NO_TAB
 from app.inspector.token_text import shown
 from app.look.figures import count
@@ -165,11 +165,11 @@ class PrefixPanel(DockPanel):
         return [shown(known[token]) if token in known else str(token) for token in token_ids]
 
 
-class _Requests(QAbstractTableModel):
+class _Requests(RowModel):
     """Leases, the newest first."""
 
     def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, NUMBERS, parent=parent)
         self._entries: list[LeaseEntry] = []
         self._num_seen = 0
         self._titles: Mapping[str, str] = {}
@@ -213,9 +213,6 @@ class _Requests(QAbstractTableModel):
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._entries)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role != Qt.ItemDataRole.DisplayRole:
             return None
@@ -231,17 +228,6 @@ class _Requests(QAbstractTableModel):
             lease.prefix_end.value,
         )
         return texts[index.column()]
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if section in NUMBERS else LEFT
-        return None
 
 
 class _Table(RowTable):

@@ -1,6 +1,18 @@
 """A table whose rows are chosen as a whole: what the inspector's tables have in common. GUI thread."""
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QSize, Qt
+from collections.abc import Collection
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QHeaderView,
@@ -23,6 +35,38 @@ TINT = 0.16
 SWATCH_ROOM = 10
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+_ROOT = QModelIndex()
+
+
+class RowModel(QAbstractTableModel):
+    """Its columns: their heads, those with numbers, and what is said about them."""
+
+    def __init__(
+        self,
+        columns: tuple[str, ...],
+        numbers: Collection[int],
+        tips: tuple[str, ...] = (),
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._columns, self._numbers, self._tips = columns, numbers, tips
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._columns)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._columns[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if section in self._numbers else LEFT
+        if role == Qt.ItemDataRole.ToolTipRole and self._tips:
+            return self._tips[section]
+        return None
 
 
 class RowTable(QTableView):

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, Qt
+from PySide6.QtCore import QModelIndex, QObject, QRect, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.engine.types import Span, StepReport
-from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.row_table import LEFT, RIGHT, SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
 from app.look.figures import count
 
@@ -32,15 +32,13 @@ NUMBERS = (ROW, TOKEN, POS)
 WIDEST = {ROW: "9,999", TOKEN: "999,999", POS: "999,999", SEQ: "00", PHASE: "decode", LOGITS: "wanted"}
 TEXT_WIDTH = 120
 _ROOT = QModelIndex()
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class StepRows(QAbstractTableModel):
+class StepRows(RowModel):
     """Makes each row's texts when they are asked for: a prompt has hundreds."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, NUMBERS, TIPS, parent)
         self._report: StepReport | None = None
         self._ends: list[int] = []  # of each span its end in the batch
         self._token_ids: tuple[tuple[int, ...], ...] = ()  # of each span, as far as they are known
@@ -75,27 +73,11 @@ class StepRows(QAbstractTableModel):
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() or not self._ends else self._ends[-1]
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
             return self._texts_of(index.row())[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if index.column() in NUMBERS else _LEFT
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if section in NUMBERS else _LEFT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return TIPS[section]
+            return RIGHT if index.column() in NUMBERS else LEFT
         return None
 
     def _span_at(self, row: int) -> tuple[Span, int, int]:

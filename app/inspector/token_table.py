@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.engine.types import ChatTokens
 from app.inspector.answer_tokens import Candidates, chance
-from app.inspector.row_table import LEFT, RIGHT, Index, RowDelegate, RowTable
+from app.inspector.row_table import Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
 from app.look.figures import count
 
@@ -28,11 +28,11 @@ NEXT = "(next)"  # what came behind the last token, or could have
 _ROOT = QModelIndex()
 
 
-class AnswerTokens(QAbstractTableModel):
+class AnswerTokens(RowModel):
     """Rows are only added while it shows one answer, so that whoever has chosen one keeps it."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, NUMBERS, TIPS, parent)
         self._tokens = ChatTokens("")
         self._names: Mapping[int, bytes] = {}
         self._known: Mapping[int, Candidates] = {}
@@ -61,24 +61,8 @@ class AnswerTokens(QAbstractTableModel):
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() or not self._tokens.token_ids else len(self._tokens.pieces) + 1
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         return self._text(index.row(), index.column()) if role == Qt.ItemDataRole.DisplayRole else None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if section in NUMBERS else LEFT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return TIPS[section]
-        return None
 
     def _text(self, place: int, column: int) -> str:
         position = self._tokens.num_prompt_tokens + place
