@@ -31,8 +31,8 @@ SIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 TINTS = {0: 0.0, SHARED: 0.72, DIMMED: 0.62, DIMMED | SHARED: 0.84}  # how much of the page is in a colour
 
 
-def codes_of(holders: npt.NDArray[np.uint64], chosen: int = NO_SEQUENCE) -> Bytes:
-    """One for each row of holders. A cell shows the colour of the chosen sequence, else of its lowest one."""
+def codes_of(holders: npt.NDArray[np.uint64]) -> Bytes:
+    """One for each row of holders. A cell shows the colour of its lowest sequence."""
     word_of = (holders != 0).argmax(axis=1)
     words = holders[np.arange(len(holders)), word_of]
     lowest = words & (~words + np.uint64(1))
@@ -40,13 +40,19 @@ def codes_of(holders: npt.NDArray[np.uint64], chosen: int = NO_SEQUENCE) -> Byte
     owners = word_of * 64 + bits
     is_shared = (lowest != words) | ((holders != 0).sum(axis=1) > 1)
     codes: Bytes = (1 + owners % len(SEQUENCE_COLOURS)).astype(np.uint8)
-    if chosen != NO_SEQUENCE:
-        is_chosen = (holders[:, chosen // 64] >> np.uint64(chosen % 64)) & np.uint64(1) == 1
-        codes[is_chosen] = 1 + chosen % len(SEQUENCE_COLOURS)
-        codes[~is_chosen] |= DIMMED
     codes[is_shared] |= SHARED
     codes[words == 0] = FREE
     return codes
+
+
+def chosen_codes(codes: Bytes, holders: npt.NDArray[np.uint64], chosen: int) -> Bytes:
+    """The same with the cells of one sequence in its colour, and those of others dimmed."""
+    if chosen == NO_SEQUENCE:
+        return codes
+    is_chosen = holders[:, chosen // 64] & np.uint64(1 << chosen % 64) != 0
+    dimmed = np.where(codes == FREE, np.uint8(FREE), codes | np.uint8(DIMMED))
+    own = (codes & np.uint8(SHARED)) | np.uint8(1 + chosen % len(SEQUENCE_COLOURS))
+    return np.where(is_chosen, own, dimmed)
 
 
 def owners_of(cells: CellMap, index: int) -> tuple[int, ...]:
@@ -118,6 +124,7 @@ class CellPicture:
         self.image = QImage()
         self._cells: CellMap | None = None
         self._chosen = NO_SEQUENCE
+        self._owner_codes: Bytes = np.zeros(0, np.uint8)  # by index, whatever is chosen
         self._codes: Bytes = np.zeros((0, 1), np.uint8)  # by row and column
         self._pixels: Bytes = np.zeros((0, 0), np.uint8)
         self._mask: Bytes = self._pixels
@@ -148,19 +155,26 @@ class CellPicture:
         if cells is None:
             self._codes[:] = FREE
             changed: Indices = np.arange(self._codes.size)
-        elif (
-            self._cells is None or chosen != self._chosen or cells.holders.shape != self._cells.holders.shape
-        ):
-            changed = np.arange(len(cells.pos))
         else:
-            changed = np.flatnonzero((cells.holders.T != self._cells.holders.T).any(axis=0))
+            changed = self._changed_cells(cells)
+            if changed.size:
+                self._owner_codes[changed] = codes_of(cells.holders[changed])
+            if chosen != self._chosen:
+                changed = np.arange(len(cells.pos))
+            new_codes = chosen_codes(self._owner_codes[changed], cells.holders[changed], chosen)
+            self._codes.reshape(-1)[changed] = new_codes
         self._cells, self._chosen = cells, chosen
-        if cells is not None and changed.size:
-            self._codes.reshape(-1)[changed] = codes_of(cells.holders[changed], chosen)
         ranges = _ranges(changed // self.layout.num_columns)
         for start, end in ranges:
             self._draw(start, end)
         return ranges
+
+    def _changed_cells(self, cells: CellMap) -> Indices:
+        """Those that others hold than before."""
+        if self._cells is None or cells.holders.shape != self._cells.holders.shape:
+            self._owner_codes = np.zeros(len(cells.pos), np.uint8)
+            return np.arange(len(cells.pos))
+        return np.flatnonzero((cells.holders.T != self._cells.holders.T).any(axis=0))
 
     def _draw(self, start: int, end: int) -> None:
         """The rows start … end - 1, as far as they can be seen."""

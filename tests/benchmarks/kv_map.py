@@ -55,15 +55,13 @@ def run(options: argparse.Namespace) -> int:
         f"squares of {frames.panel.grid.layout_of_cells.side} device pixels"
     )
     verdict = Verdict()
-    for name, change in (
-        ("nothing changes", lambda _number: None),
-        (f"{NUM_SEQS} tabs stream", frames.stream),
+    for name, times in (
+        ("nothing changes", frames.timed(lambda _number: None)),
+        (f"{NUM_SEQS} tabs stream", frames.timed(frames.stream)),
+        ("a chat of 4,000 cells goes or comes", frames.timed(frames.take_turns)),
+        ("another sequence is chosen", frames.timed_choices()),
     ):
-        frame_ms = show(name, sorted(frames.timed(change)), "ms", 3)
-        verdict.at_most(f"ms a frame, {name}", frame_ms, WANTED_MS)
-    # Once in a while, and not ten times a second:
-    show("a chat of 4,000 cells goes or comes", sorted(frames.timed(frames.take_turns)), "ms", 3)
-    show("to choose another sequence", sorted(frames.timed_choices()), "ms", 3)
+        verdict.at_most(f"ms a frame, {name}", show(name, sorted(times), "ms", 3), WANTED_MS)
     frames.panel.close()
     return verdict.exit_code
 

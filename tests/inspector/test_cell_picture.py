@@ -13,6 +13,7 @@ from app.inspector.cell_picture import (
     SHARED,
     CellLayout,
     CellPicture,
+    chosen_codes,
     codes_of,
     colour_table,
     owners_of,
@@ -28,7 +29,8 @@ def test_a_cell_has_the_colour_of_its_lowest_sequence() -> None:
 
 
 def test_what_the_chosen_sequence_does_not_hold_is_dimmed() -> None:
-    codes = codes_of(cell_map([(), (0,), (2,), (0, 2)]).holders, chosen=2)
+    holders = cell_map([(), (0,), (2,), (0, 2)]).holders
+    codes = chosen_codes(codes_of(holders), holders, chosen=2)
     assert codes.tolist() == [FREE, 1 | DIMMED, 3, 3 | SHARED]
 
 
