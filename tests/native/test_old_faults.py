@@ -121,3 +121,28 @@ def test_a_thousand_requests_leave_the_native_objects_as_they_were(engine):
         assert_right(run(engine, *asked), asked)
     assert dict(native_objects) == before
     assert engine.slots.cells.num_used == 0
+
+
+@pytest.mark.parametrize("leave", ["abort", "close"])
+def test_nothing_of_a_chat_that_comes_and_goes_shows_in_another(engine, leave):
+    """Their cells are used again at once, in the middle of the other's answer."""
+    expected = ask(engine, request(COUNTING, max_tokens=64, keep_cells=False)).text
+    number = 0
+    while number < 200:
+        counting = request(COUNTING, max_tokens=64, keep_cells=False)
+        engine.add_request(counting)
+        result = Run()
+        while result.is_open(counting.request_id):
+            canary = request(f"The secret word is canary{number}. What is {number} + 1?", f"canary {number}")
+            engine.add_request(canary)
+            result.add(engine.step())
+            if number % 2:
+                result.add(engine.step())
+            if leave == "abort":
+                engine.abort(canary.request_id)
+            engine.forget(canary.chat_id)
+            number += 1
+        result.add(engine.report())
+        assert result.answers[counting.request_id].text == expected
+        assert {slot.pos_max for slot in engine.slots.snapshots()} == {-1}
+    engine.verify()
