@@ -18,6 +18,7 @@ from app.api.server import ApiServer
 from app.api.state import Presentation
 from app.api.threaded_engine import OpenBackend, ThreadedEngine
 from app.engine.errors import EngineError, InvalidRequestError
+from app.engine.loop import SWITCH_INTERVAL_S
 from app.engine.probe import open_probed_backend
 from app.engine.types import LoadParams, Overflow
 
@@ -29,6 +30,7 @@ def main(argv: Sequence[str]) -> int:
     """Exit code 0 after SIGTERM or Ctrl+C, 1 when it could not start or the engine stopped."""
     options = _parse(argv)
     try:
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
         return asyncio.run(_serve(options))
     except (EngineError, OSError) as error:
         print(f"skein serve: {error}", file=sys.stderr)

@@ -26,6 +26,7 @@ from app.bridge.parameters import load_params
 from app.bridge.report_router import ReportRouter
 from app.bridge.self_test import SelfTest
 from app.bridge.workspace import Workspace
+from app.engine.loop import SWITCH_INTERVAL_S
 from app.engine.types import ModelInfo, Speed
 from app.look.theme import apply_theme
 from app.settings import Settings
@@ -34,8 +35,6 @@ from app.ui.main_window import MainWindow
 
 logger = logging.getLogger(__name__)
 
-# Python gives up the interpreter every 5 ms by itself; the GUI feels that while the engine's thread computes.
-SWITCH_INTERVAL_S = 0.001
 MAX_SHUTDOWN_S = 10
 
 

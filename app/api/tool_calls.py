@@ -76,7 +76,7 @@ class ToolCallReader:
         text = self._held
         starts = [text.find(marker) for marker in MARKERS]
         if not self._has_begun and text.lstrip().startswith(BARE):
-            starts.append(0)
+            starts.append(len(text) - len(text.lstrip()))
         found = [start for start in starts if start >= 0]
         if found:
             return min(found)

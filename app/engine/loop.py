@@ -24,6 +24,9 @@ from app.engine.types import FinishReason, Request, Speed, StepReport
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
+# Python gives up the interpreter every 5 ms by itself. Who shares a process with this loop feels that while
+# it computes, and sets the switch interval to this.
+SWITCH_INTERVAL_S = 0.001
 PROMPT_STACK_BYTES = 256 << 20  # virtual memory only; see `prompt.LONG_RUN`
 
 

@@ -121,13 +121,14 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
     from PySide6.QtWidgets import QApplication
 
     from app import paths, window
+    from app.engine.loop import SWITCH_INTERVAL_S
     from app.look.theme import apply_theme
     from app.settings import Settings
     from tests.benchmarks.watched_window import WatchedWindow
 
     for folder in (paths.data_dir(), paths.log_dir()):
         paths.private_dir(folder)
-    sys.setswitchinterval(window.SWITCH_INTERVAL_S)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     settings = Settings.model_validate({**SETTINGS, "n_threads": options.threads})
     application = QApplication(sys.argv[:1])
     application.setQuitOnLastWindowClosed(False)
