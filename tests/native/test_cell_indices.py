@@ -225,6 +225,7 @@ def test_a_run_of_eight_tabs_with_forks_hibernation_and_aborts(backend, caplog, 
             tabs.step()
         if number == 3:
             tabs.hibernate("tab 0")
+    tabs.fork("tab 0", "tab 1")  # later ones find a slot for it or not, as the steps' times have it
     for _ in range(200):
         tab, other = rng.sample(sorted(tabs.histories), 2)
         match rng.choice(
