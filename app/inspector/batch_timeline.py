@@ -11,13 +11,13 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QStackedLayout,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.engine.commands import DescribeTokens
 from app.engine.types import StepReport
+from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
 from app.inspector.excerpt import Height
 from app.inspector.recording import Recording
@@ -153,28 +153,20 @@ class TimelinePanel(DockPanel):
         self.heights = QButtonGroup(self)
         tips = {Height.MILLISECONDS: "How long each decode took", Height.TOKENS: "How many rows it had"}
         for height_of, tip in tips.items():
-            button = self._button(height_of.value, f"{tip}, as height of the columns", is_checkable=True)
+            what = f"{tip}, as height of the columns"
+            button = ChipButton(height_of.value, what, self, is_checkable=True)
             button.setChecked(height_of is Height.MILLISECONDS)
             button.clicked.connect(lambda _checked, height_of=height_of: self.chart.set_height_of(height_of))
             self.heights.addButton(button)
-        self.zoom_out = self._button("−", "Show more steps (−, or the wheel)")
+        self.zoom_out = ChipButton("−", "Show more steps (−, or the wheel)", self)
         self.zoom_out.clicked.connect(lambda: self.chart.zoom(-1))
-        self.zoom_in = self._button("+", "Show fewer steps (+, or the wheel)")
+        self.zoom_in = ChipButton("+", "Show fewer steps (+, or the wheel)", self)
         self.zoom_in.clicked.connect(lambda: self.chart.zoom(1))
-        self.highlight = self._button("Sequence", "Fade all other sequences", is_checkable=True)
+        self.highlight = ChipButton("Sequence", "Fade all other sequences", self, is_checkable=True)
         self.highlight.toggled.connect(self._on_highlight_toggled)
-        self.follow = self._button("Follow", "Keep the newest step in view (End)", is_checkable=True)
+        self.follow = ChipButton("Follow", "Keep the newest step in view (End)", self, is_checkable=True)
         self.follow.setChecked(True)
         self.follow.clicked.connect(self._on_follow_clicked)
-
-    def _button(self, text: str, tip: str, is_checkable: bool = False) -> QToolButton:
-        button = QToolButton(self)
-        button.setText(text)
-        button.setToolTip(tip)
-        button.setCheckable(is_checkable)
-        button.setProperty("kind", "chip")
-        button.setFont(small_font())
-        return button
 
     @Slot(bool)
     def _on_highlight_toggled(self, is_highlighted: bool) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app.engine.types import EventKind
+from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
 from app.inspector.event_list import COLUMNS, KIND, SEQ, STEP, TAB, TIME, Clock, EventList
 from app.inspector.recording import Recording
@@ -103,16 +104,18 @@ class EventsPanel(DockPanel):
             action.setChecked(True)
             action.toggled.connect(self._apply_filter)
         self.kinds.add_all()
-        self._kinds_button = self._button("Kinds", "Which kinds of events are shown")
+        self._kinds_button = ChipButton("Kinds", "Which kinds of events are shown", self)
         self._kinds_button.setMenu(self.kinds)
         self._kinds_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.only_selected = self._button("Sequence", "Only events of the chosen sequence", is_checkable=True)
+        self.only_selected = ChipButton(
+            "Sequence", "Only events of the chosen sequence", self, is_checkable=True
+        )
         self.only_selected.setEnabled(False)
         self.only_selected.toggled.connect(self._apply_filter)
-        self.follow = self._button("Follow", "Keep the newest event in view", is_checkable=True)
+        self.follow = ChipButton("Follow", "Keep the newest event in view", self, is_checkable=True)
         self.follow.setChecked(True)
         self.follow.toggled.connect(self._on_follow_toggled)
-        export = self._button("Export…", "Save what is shown as text or as JSON lines")
+        export = ChipButton("Export…", "Save what is shown as text or as JSON lines", self)
         export.clicked.connect(self._choose_file)
         self._bar = QHBoxLayout()
         self._bar.setContentsMargins(8, 4, 8, 4)
@@ -120,15 +123,6 @@ class EventsPanel(DockPanel):
         self._bar.addWidget(self.search, 1)
         for button in (self._kinds_button, self.only_selected, self.follow, export):
             self._bar.addWidget(button)
-
-    def _button(self, text: str, tip: str, is_checkable: bool = False) -> QToolButton:
-        button = QToolButton(self)
-        button.setText(text)
-        button.setToolTip(tip)
-        button.setCheckable(is_checkable)
-        button.setProperty("kind", "chip")
-        button.setFont(small_font())
-        return button
 
     @Slot()
     def _apply_filter(self) -> None:
