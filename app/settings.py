@@ -10,13 +10,28 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
 Theme = Literal["system", "light", "dark"]
+Motion = Literal["system", "full", "reduced"]
 Speed = Literal["responsive", "balanced", "throughput"]
 Overflow = Literal["stop", "rolling_window", "truncate_middle"]
 
 log = logging.getLogger(__name__)
+
+
+def _only_keys(stored: object) -> object:
+    """One bad entry must not lose the other shortcuts."""
+    if not isinstance(stored, dict):
+        return stored
+    good = {
+        name: keys
+        for name, keys in stored.items()
+        if isinstance(keys, list) and all(isinstance(key, str) for key in keys)
+    }
+    if bad := stored.keys() - good.keys():
+        log.warning("Shortcuts that are not lists of keys: %s.", ", ".join(sorted(map(str, bad))))
+    return good
 
 
 class Settings(BaseModel):
@@ -28,6 +43,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(validate_assignment=True, extra="ignore")
 
     theme: Theme = "system"
+    zoom: Annotated[int, Field(ge=-4, le=16)] = 0  # points that messages are larger than usual
+    reading_font: str = ""  # a family; "": the system's
+    code_font: str = ""
+    motion: Motion = "system"
+    language: str = ""  # a code such as "de"; "": the system's
+    enter_sends: bool = True  # else Ctrl+Enter does
+    automatic_titles: bool = True
+    # By the names of commands: what differs from the defaults. An empty list: no key.
+    shortcuts: Annotated[dict[str, list[str]], BeforeValidator(_only_keys)] = {}
     model_path: Path | None = None
     n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0  # the pool: tokens of all chats together
     n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8

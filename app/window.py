@@ -28,9 +28,9 @@ from app.bridge.self_test import SelfTest
 from app.bridge.workspace import Workspace
 from app.engine.loop import SWITCH_INTERVAL_S
 from app.engine.types import ModelInfo, Speed
-from app.look.theme import apply_theme
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
+from app.ui.appearance import apply_look
 from app.ui.main_window import MainWindow
 
 logger = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ def _run_window(options: argparse.Namespace, crash_file: TextIO) -> int:
     application.setQuitOnLastWindowClosed(False)  # the end is `Program.run` returning
     settings = Settings.load(paths.settings_file())
     settings.override(**options.overrides)
-    apply_theme(application, settings.theme)
+    apply_look(application, settings)
     with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner:
         return runner.run(_run_program(application, settings, options.model, crash_file))
 
@@ -170,6 +170,7 @@ class Program(QObject):
         # A hang must not stay behind unseen, holding the lock.
         faulthandler.dump_traceback_later(MAX_SHUTDOWN_S, exit=True, file=self._crash_file)
         self._save_window_state()
+        self._window.preferences.flush()
         self._window.hide()
         await self._self_test.close()
         await self._api.close()
@@ -212,10 +213,7 @@ class Program(QObject):
         if stands_in:
             return
         self._settings.model_path = None if model.path == paths.starter_model() else model.path
-        try:
-            self._settings.save()
-        except OSError as error:
-            logger.warning("The settings could not be saved: %s", error)
+        self._window.preferences.note_changes()
 
     @Slot(object, str)
     def _on_load_failed(self, _path: Path, _message: str) -> None:

@@ -4,42 +4,66 @@ At most one write is under way; what changes meanwhile goes into the next.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.tasks import spawn
-from app.storage.chat_store import ChatChange, ChatStore, Tabs
+from app.chats.chat import Turn
+from app.storage.chat_rows import ChatChange
+from app.storage.chat_store import ChatStore, Tabs
 from app.storage.errors import StorageError
 
-SAVE_INTERVAL_MS = 500
+SAVE_INTERVAL_MS = 250
 RETRY_INTERVAL_MS = 5_000
+
+
+@dataclass(slots=True)
+class _Unsaved:
+    """Of one chat: the turns that are not on disk as they are now, and those that are there still."""
+
+    session: ChatSession
+    turns: dict[str, Turn] = field(default_factory=dict)  # by id
+    removed: set[str] = field(default_factory=set)
+
+    def change(self) -> ChatChange:
+        session = self.session
+        return ChatChange.of(
+            session.chat, session.draft, session.draft_attachments, self.turns.values(), self.removed
+        )
+
+    def add(self, turns: Iterable[Turn], removed: Iterable[str]) -> None:
+        for turn in turns:
+            self.turns[turn.id] = turn
+            self.removed.discard(turn.id)
+        for turn_id in removed:
+            self.turns.pop(turn_id, None)
+            self.removed.add(turn_id)
 
 
 class Autosave(QObject):
     failed = Signal(str)  # one sentence; once, until a write succeeds again
+    saved = Signal()  # something was written
 
     def __init__(self, store: ChatStore, tabs: Callable[[], Tabs], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._store = store
         self._tabs = tabs
         self._tabs_changed = False
-        self._changed: dict[str, ChatSession] = {}  # by chat id
-        self._num_kept_turns: dict[str, int] = {}  # by chat id: the turns before are as they are on disk
+        self._unsaved: dict[str, _Unsaved] = {}  # by chat id
         self._is_failing = False
         self._writing = asyncio.Lock()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.save_now)
 
-    def is_on_disk(self, session: ChatSession) -> None:
-        """It was just loaded."""
-        self._num_kept_turns[session.chat.id] = len(session.chat.turns)
-
-    def touch(self, session: ChatSession) -> None:
-        """Something of it changed that can wait a moment."""
-        self._changed[session.chat.id] = session
+    def touch(self, session: ChatSession, turns: Iterable[Turn] = (), removed: Iterable[str] = ()) -> None:
+        """The chat and these of its turns changed, which can wait a moment."""
+        unsaved = self._unsaved.setdefault(session.chat.id, _Unsaved(session))
+        unsaved.session = session  # a chat that was closed and opened again has another
+        unsaved.add(turns, removed)
         self._start_timer(SAVE_INTERVAL_MS)
 
     def touch_tabs(self) -> None:
@@ -54,33 +78,28 @@ class Autosave(QObject):
         """Returns when all that has changed is on disk, or `failed` has told that it is not."""
         async with self._writing:
             self._timer.stop()
-            changed, self._changed = self._changed, {}
+            unsaved, self._unsaved = self._unsaved, {}
             with_tabs, self._tabs_changed = self._tabs_changed, False
-            if not changed and not with_tabs:
+            if not unsaved and not with_tabs:
                 return
             try:
-                await self._write(changed, self._tabs() if with_tabs else None)
-                self._is_failing = False
+                changes = [each.change() for each in unsaved.values()]
+                await self._store.save(changes, self._tabs() if with_tabs else None)
             except StorageError as error:
-                self._changed = changed | self._changed
+                self._keep_for_later(unsaved)
                 self._tabs_changed |= with_tabs
                 self._on_failed(str(error))
+            else:
+                self._is_failing = False
+                self.saved.emit()
 
-    async def _write(self, changed: dict[str, ChatSession], tabs: Tabs | None) -> None:
-        num_final_turns = {
-            chat_id: len(session.chat.turns) - int(session.is_busy) for chat_id, session in changed.items()
-        }
-        # An answer that found no room is written again when it is asked for again.
-        first_turns = {
-            chat_id: min(self._num_kept_turns.get(chat_id, 0), num_final)
-            for chat_id, num_final in num_final_turns.items()
-        }
-        changes = [
-            ChatChange.of(session.chat, session.draft, first_turns[chat_id])
-            for chat_id, session in changed.items()
-        ]
-        await self._store.save(changes, tabs)
-        self._num_kept_turns |= num_final_turns
+    def _keep_for_later(self, unsaved: dict[str, _Unsaved]) -> None:
+        """What changed during the write that failed is newer."""
+        for chat_id, older in unsaved.items():
+            if newer := self._unsaved.get(chat_id):
+                older.add(newer.turns.values(), newer.removed)
+                older.session = newer.session
+            self._unsaved[chat_id] = older
 
     def _on_failed(self, message: str) -> None:
         self._timer.start(RETRY_INTERVAL_MS)

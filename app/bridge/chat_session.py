@@ -1,17 +1,20 @@
-"""One tab: its chat and its open request. GUI thread.
+"""One tab: its chat and its open requests. GUI thread.
 
 Knows neither widgets nor the database: the workspace keeps what changes, the widgets show it.
 """
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.parameters import context_cap, sampling_params
-from app.chats.chat import Chat, Turn, TurnState
+from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
+from app.chats.attachment import Attachment
+from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.text import valid_unicode
+from app.chats.titles import title_from
 from app.engine.types import FinishReason, Message, Output, Overflow, Request, Role, Usage
 from app.settings import Settings
 
@@ -22,14 +25,23 @@ _STATE_AFTER = {
     FinishReason.ERROR: TurnState.FAILED,
 }
 GO_ON = "Continue."
+MAX_WAYS = 8
+_WAY = "#"
+
+
+def owner_of(chat_id: str) -> str:
+    """The chat whose answer a request's `chat_id` stands for: all but the first way have ids of their own."""
+    return chat_id.partition(_WAY)[0]
 
 
 class ChatSession(QObject):
-    changed = Signal()  # title, busy or turns changed (never per token)
-    text_appended = Signal(str)  # new text at the end of the last turn
+    changed = Signal()  # title, busy, turns, versions or queue changed (never per token)
+    text_appended = Signal(str)  # new text at the end of an answer
     finished = Signal(object)  # the Turn that just ended
     draft_changed = Signal()
-    limits_changed = Signal()  # how long the chat may get, and what becomes of it then
+    limits_changed = Signal()  # how long the chat may get, and what becomes of it then; its sampling
+    loaded = Signal()  # its turns have come from the disk
+    touched = Signal(object, object)  # for whoever saves: the Turns that changed, the ids of those removed
 
     def __init__(
         self,
@@ -38,26 +50,36 @@ class ChatSession(QObject):
         settings: Settings,
         draft: str = "",
         parent: QObject | None = None,
+        *,
+        draft_attachments: tuple[Attachment, ...] = (),
+        is_loaded: bool = True,
     ) -> None:
         super().__init__(parent)
         self._chat = chat
         self._engine = engine
         self._settings = settings
         self._draft = draft
-        self._request_id: str | None = None
+        self._draft_attachments = draft_attachments
+        self._is_loaded = is_loaded
+        self._requests: dict[str, Turn] = {}  # by request id: the answers that are being written
 
     @property
     def chat(self) -> Chat:
         return self._chat
 
     @property
+    def is_loaded(self) -> bool:
+        """Its turns are here. Until then only its title, settings and draft are known."""
+        return self._is_loaded
+
+    @property
     def is_busy(self) -> bool:
-        return self._request_id is not None
+        return bool(self._requests)
 
     @property
     def request_id(self) -> str | None:
-        """The answer being written, if one is."""
-        return self._request_id
+        """The answer being written, if one is: of several, the first."""
+        return next(iter(self._requests), None)
 
     @property
     def draft(self) -> str:
@@ -72,9 +94,36 @@ class ChatSession(QObject):
             self.draft_changed.emit()
 
     @property
+    def draft_attachments(self) -> tuple[Attachment, ...]:
+        """What will go with the draft."""
+        return self._draft_attachments
+
+    @draft_attachments.setter
+    def draft_attachments(self, attachments: tuple[Attachment, ...]) -> None:
+        if attachments != self._draft_attachments:
+            self._draft_attachments = attachments
+            self.draft_changed.emit()
+
+    @property
+    def queue(self) -> tuple[QueuedMessage, ...]:
+        """What is sent when the answer is done, the next first."""
+        return tuple(self._chat.queue)
+
+    @property
     def is_blank(self) -> bool:
         """Nothing in it that anybody would miss."""
-        return not (self._chat.turns or self._chat.title or self._draft.strip())
+        chat = self._chat
+        has_draft = self._draft.strip() or self._draft_attachments
+        return self._is_loaded and not (chat.turns or chat.title or chat.queue or has_draft)
+
+    def fill(self, turns: list[Turn], asides: dict[str, list[Turn]]) -> None:
+        """Its turns have come from the disk."""
+        self._chat.turns[:] = turns
+        self._chat.asides.update(asides)
+        self._is_loaded = True
+        self.loaded.emit()
+        self.changed.emit()
+        self.send_queued()
 
     def context_limit(self, n_ctx: int) -> int:
         """How many tokens this chat can have, where the context has room for `n_ctx`."""
@@ -83,14 +132,49 @@ class ChatSession(QObject):
     def set_limits(self, overflow: Overflow, max_context_tokens: int) -> None:
         """From the next message on. `max_context_tokens` 0 means as the settings say."""
         self._chat.overflow, self._chat.max_context_tokens = overflow, max_context_tokens
+        self.tell_settings_changed()
+
+    def tell_settings_changed(self) -> None:
+        """Somebody changed the chat's own title, system prompt, sampling or limits."""
+        self.touched.emit((), ())
         self.limits_changed.emit()
 
-    def send(self, text: str) -> None:
-        """Appends the user's turn and an empty answer, and asks for it. Nothing if busy or without text."""
-        if self.is_busy or not text.strip():
+    # Saying something
+
+    def send(self, text: str, attachments: Iterable[Attachment] = ()) -> None:
+        """Appends the user's turn and an empty answer, and asks for it; while busy it waits in the queue."""
+        message = QueuedMessage(valid_unicode(text), tuple(attachments))
+        if not message.text.strip() and not message.attachments:
             return
-        self._chat.turns += [Turn(Role.USER, valid_unicode(text)), Turn(Role.ASSISTANT, "")]
-        self._ask()
+        self._chat.queue.append(message)
+        self._tell()
+        self.send_queued()
+
+    def send_queued(self) -> None:
+        """Sends the next message of the queue, if there is one and the chat is free."""
+        if self.is_busy or not self._is_loaded or not self._chat.queue:
+            return
+        message = self._chat.queue.pop(0)
+        self._append(Turn(Role.USER, message.text, attachments=message.attachments))
+        self._answer()
+
+    def unqueue(self, message: QueuedMessage) -> None:
+        """It is not sent after all."""
+        self._chat.queue = [each for each in self._chat.queue if each is not message]
+        self._tell()
+
+    def insert(self, role: Role, text: str, attachments: Iterable[Attachment] = ()) -> None:
+        """Appends a message of the user's, or an answer written by the user, without asking anything."""
+        attached = tuple(attachments)
+        if self.is_busy or not (text.strip() or attached):
+            return
+        turn = self._append(Turn(role, valid_unicode(text), attachments=attached))
+        self._tell(turn)
+
+    def answer(self) -> None:
+        """Asks for an answer to what stands last, if that is a message of the user's."""
+        if not self.is_busy and self._chat.turns and self._chat.turns[-1].role is Role.USER:
+            self._answer()
 
     def keep_going(self) -> None:
         """The chat was full: leave out its oldest turns from now on, and finish what found no room."""
@@ -100,48 +184,115 @@ class ChatSession(QObject):
         if self._chat.turns[-1].text:
             self.send(GO_ON)
         else:
-            self._ask()
+            self._ask(self._chat.turns[-1])
 
     def go_on(self, answer_start: str | tuple[int, ...]) -> None:
         """Asks for the rest of the last answer. `answer_start` is what it has so far: text, or its tokens."""
         if not self.is_busy:
-            self._ask(answer_start)
+            self._ask(self._chat.turns[-1], answer_start)
+
+    def continue_answer(self) -> None:
+        """The last answer ended early: it goes on where it stands."""
+        last = self._chat.turns[-1] if self._chat.turns else None
+        if last and last.role is Role.ASSISTANT and last.text:
+            self.go_on(last.text)
+
+    # Saying it otherwise: what was said stays, as another version
+
+    def regenerate(self, answer: Turn | None = None) -> None:
+        """Asks once more for `answer`, or for the last one."""
+        turns = self._chat.turns
+        answer = answer or next((turn for turn in reversed(turns) if turn.role is Role.ASSISTANT), None)
+        if answer is None or self.is_busy:
+            return
+        self._chat.put_aside(self._chat.index_of(answer))
+        self._answer()
+
+    def answer_in_ways(self, num_ways: int) -> tuple[Turn, ...]:
+        """Asks for several more answers to the last message at once; the first of them is shown.
+
+        They share the cells of all that stands before. Returns them; none if busy or there is nothing to ask.
+        """
+        turns = self._chat.turns
+        if self.is_busy or not turns:
+            return ()
+        if turns[-1].role is Role.ASSISTANT:
+            self._chat.put_aside(len(turns) - 1)
+        if not turns or turns[-1].role is not Role.USER:
+            return ()
+        ways = [Turn(Role.ASSISTANT, "") for _ in range(min(num_ways, MAX_WAYS))]
+        for way in ways[1:]:
+            way.parent_id = turns[-1].id
+            self._chat.add_aside(way)
+        self._chat.add(ways[0])
+        for number, way in enumerate(ways):
+            self._ask(way, way_number=number)
+        return tuple(ways)
+
+    def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
+        """Says another text in place of a message of the user's, and asks for an answer to that."""
+        if self.is_busy or not text.strip():
+            return
+        kept = message.attachments if attachments is None else tuple(attachments)
+        self._chat.put_aside(self._chat.index_of(message))
+        self._append(Turn(Role.USER, valid_unicode(text), attachments=kept))
+        self._answer()
+
+    def edit_answer(self, answer: Turn, text: str) -> None:
+        """Makes another version of an answer, with this text, and shows that. Asks nothing."""
+        if self.is_busy:
+            return
+        self._chat.put_aside(self._chat.index_of(answer))
+        self._tell(self._append(Turn(answer.role, valid_unicode(text), model=answer.model)))
+
+    def show_version(self, turn: Turn) -> None:
+        """Shows another version, and what was said after it."""
+        if not self.is_busy:
+            self._chat.show_version(turn)
+            self._tell()
+
+    def delete(self, turn: Turn) -> Removed | None:
+        """Takes a turn out of the chat; None if busy. Hand what comes back to `undelete` to undo it."""
+        if self.is_busy:
+            return None
+        removed = self._chat.remove(turn)
+        self.touched.emit(removed.moved_up, tuple(gone.id for gone in removed.turns))
+        self.changed.emit()
+        return removed
+
+    def undelete(self, removed: Removed) -> None:
+        if not self.is_busy:
+            self._chat.restore(removed)
+            self._tell(*removed.turns, *removed.moved_up)
+
+    # The engine
 
     def reading_of(self, answer: Turn) -> Request:
         """Has this answer computed again, with all that stands before it. Makes no new token."""
         before = self._chat.messages(self._chat.index_of(answer))
         return replace(self._request(before, answer.text), max_tokens=0)
 
-    def _ask(self, answer_start: str | tuple[int, ...] = ()) -> None:
-        """For the last turn, an answer that has no text but that of its start."""
-        answer = self._chat.turns[-1]
-        answer.state, answer.notice, answer.overflowed = TurnState.STREAMING, "", False
-        answer.model = self._engine.model.name if self._engine.model else ""
-        request = self._request(self._chat.messages(len(self._chat.turns) - 1), answer_start)
-        self._request_id = request.request_id
-        self.changed.emit()
-        self._engine.submit(request)
-
     def stop(self) -> None:
-        """The answer ends through the usual door, with what it has so far."""
-        if self._request_id:
-            self._engine.abort(self._request_id)
+        """The answers end through the usual door, with what they have so far."""
+        for request_id in tuple(self._requests):
+            self._engine.abort(request_id)
 
     def close(self) -> None:
-        """Ends the answer here and now: nobody listens for its last output any more."""
-        if self._request_id:
-            self.apply(Output(self._request_id, self._chat.id, finish_reason=FinishReason.ABORT))
+        """Ends the answers here and now: nobody listens for their last output any more."""
+        for request_id in tuple(self._requests):
+            self.apply(Output(request_id, self._chat.id, finish_reason=FinishReason.ABORT))
         self._engine.forget(self._chat.id)
 
     def apply(self, output: Output) -> None:
         """Takes what the engine made; outputs of earlier requests are ignored."""
-        if output.request_id != self._request_id:
+        answer = self._requests.get(output.request_id)
+        if answer is None:
             return
-        answer = self._chat.turns[-1]
         if output.usage != Usage():  # the last words about a request whose engine is gone have no figures
             answer.usage = output.usage
         if output.text:
             answer.text += output.text
+            self.touched.emit((answer,), ())
             self.text_appended.emit(output.text)
         if output.finish_reason:
             self._finish(answer, output.finish_reason, output)
@@ -151,17 +302,45 @@ class ChatSession(QObject):
         answer.notice = last.notice
         answer.overflowed = self._chat.overflow is Overflow.STOP and last.found_no_room
         answer.model = answer.model or (self._engine.model.name if self._engine.model else "")
-        self._request_id = None
-        self.changed.emit()
+        del self._requests[last.request_id]
+        self._tell(answer)
         self.finished.emit(answer)
+        if answer.state is TurnState.DONE:
+            self.send_queued()
+
+    def _append(self, turn: Turn) -> Turn:
+        self._chat.add(turn)
+        if turn.role is Role.USER and not self._chat.auto_title and self._settings.automatic_titles:
+            self._chat.auto_title = title_from(turn.text)
+        self.touched.emit((turn,), ())
+        return turn
+
+    def _answer(self) -> None:
+        """To the last turn."""
+        self._ask(self._append(Turn(Role.ASSISTANT, "")))
+
+    def _ask(self, answer: Turn, answer_start: str | tuple[int, ...] = (), way_number: int = 0) -> None:
+        """For `answer`, which is at the end and has no text but that of its start."""
+        answer.state, answer.notice, answer.overflowed = TurnState.STREAMING, "", False
+        answer.model = self._engine.model.name if self._engine.model else ""
+        request = self._request(self._chat.messages(len(self._chat.turns) - 1), answer_start)
+        if way_number:
+            request = replace(request, chat_id=f"{self._chat.id}{_WAY}{way_number}", keep_cells=False)
+        self._requests[request.request_id] = answer
+        self._tell(answer)
+        self._engine.submit(request)
+
+    def _tell(self, *turns: Turn) -> None:
+        self.touched.emit(turns, ())
+        self.changed.emit()
 
     def _request(self, messages: tuple[Message, ...], answer_start: str | tuple[int, ...]) -> Request:
         return Request(
             request_id=uuid.uuid4().hex,
             chat_id=self._chat.id,
             messages=messages,
-            sampling=sampling_params(self._settings, self._engine.model),
-            max_tokens=self._settings.max_tokens,
+            sampling=sampling_params(self._settings, self._chat, self._engine.model),
+            max_tokens=max_answer_tokens(self._settings, self._chat),
             overflow=self._chat.overflow,
             max_context_tokens=context_cap(self._settings, self._chat),
             answer_start=answer_start,

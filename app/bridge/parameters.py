@@ -34,8 +34,16 @@ def context_cap(settings: Settings, chat: Chat) -> int | None:
     return max(cap, MIN_CONTEXT_TOKENS) if cap else None
 
 
-def sampling_params(settings: Settings, model: ModelInfo | None) -> SamplingParams | None:
-    """What the user chose, over what the model's maker recommends; None where the user chose nothing."""
-    chosen = settings.model_dump(include=_SAMPLING, exclude_none=True)
+def max_answer_tokens(settings: Settings, chat: Chat) -> int | None:
+    """How long an answer may get: as the chat says, else as the settings do. None: as there is room."""
+    return chat.max_tokens or settings.max_tokens
+
+
+def sampling_params(settings: Settings, chat: Chat, model: ModelInfo | None) -> SamplingParams | None:
+    """What is chosen for this chat, over what is for all, over what the model's maker recommends.
+
+    None where nothing is chosen.
+    """
+    chosen = settings.model_dump(include=_SAMPLING, exclude_none=True) | chat.sampling
     recommended = model.sampling if model else SamplingParams()
     return replace(recommended, **chosen) if chosen else None

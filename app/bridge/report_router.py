@@ -3,6 +3,7 @@
 from PySide6.QtCore import QObject, Slot
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_session import owner_of
 from app.bridge.workspace import Workspace
 from app.engine.types import Output, StepReport
 
@@ -24,5 +25,5 @@ class ReportRouter(QObject):
 
     @Slot(object)
     def on_output(self, output: Output) -> None:
-        if session := self._workspace.session_of(output.chat_id):
+        if session := self._workspace.session_of(owner_of(output.chat_id)):
             session.apply(output)

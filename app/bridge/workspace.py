@@ -5,17 +5,20 @@ written. Knows no widgets: whoever shows tabs follows the signals.
 """
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
+from app.bridge.tab_row import TabRow
+from app.bridge.tasks import spawn
 from app.chats.chat import Chat, Turn
 from app.engine.types import Overflow
 from app.settings import Settings
-from app.storage.chat_store import ChatStore, ClosedTab, SavedChat, SavedWorkspace, Tabs
+from app.storage.chat_rows import SavedChat
+from app.storage.chat_store import ChatStore, ClosedTab, SavedWorkspace, Tabs
 from app.storage.errors import StorageError
 
 log = logging.getLogger(__name__)
@@ -25,8 +28,8 @@ MAX_CLOSED = 20
 
 @dataclass(frozen=True, slots=True)
 class ClosedChat:
-    chat: Chat
-    draft: str
+    kept: SavedChat  # with its turns, if they were loaded
+    is_loaded: bool
     index: int
 
 
@@ -34,6 +37,8 @@ class Workspace(QObject):
     opened = Signal(object, int)  # ChatSession, index
     closed = Signal(object)  # ChatSession
     current_changed = Signal(object)  # ChatSession or None
+    shown_changed = Signal()  # one chat is shown, or two others side by side
+    pinned = Signal(object, int)  # ChatSession, index: its tab was pinned or let go, and stands there now
     save_failed = Signal(str)  # one sentence for the user
 
     def __init__(
@@ -43,35 +48,67 @@ class Workspace(QObject):
         self._engine = engine
         self._store = store
         self._settings = settings
-        self._sessions: list[ChatSession] = []
-        self._current: ChatSession | None = None
+        self._row: TabRow[ChatSession] = TabRow()
+        self._by_chat_id: dict[str, ChatSession] = {}
+        self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
+        self._told: tuple[tuple[ChatSession, ...], ChatSession | None] = ((), None)  # shown, current
         self._closed: list[ClosedChat] = []  # the last closed at the end
         self._autosave = Autosave(store, self._tabs, self)
         self._autosave.failed.connect(self.save_failed)
 
     @property
     def sessions(self) -> tuple[ChatSession, ...]:
-        """In tab order."""
-        return tuple(self._sessions)
+        """In tab order: the pinned ones first."""
+        return self._row.tabs
 
     @property
     def current(self) -> ChatSession | None:
-        return self._current
+        return self._row.current
+
+    @property
+    def shown(self) -> tuple[ChatSession, ...]:
+        """From left to right: the current one, and perhaps one beside it."""
+        return self._row.shown
 
     @property
     def can_reopen(self) -> bool:
         return bool(self._closed)
 
     def session_of(self, chat_id: str) -> ChatSession | None:
-        return next((session for session in self._sessions if session.chat.id == chat_id), None)
+        return self._by_chat_id.get(chat_id)
+
+    def is_pinned(self, session: ChatSession) -> bool:
+        return self._row.is_pinned(session)
 
     def new_chat(self) -> ChatSession:
         """Opens an empty chat at the end and makes it the current one."""
-        settings = self._settings
-        chat = Chat(system_prompt=settings.system_prompt, overflow=Overflow(settings.overflow))
-        session = self._open(chat, "", len(self._sessions))
+        session = self._open_new()
         self.set_current(session)
         return session
+
+    async def open_saved(self, chat_id: str) -> ChatSession | None:
+        """Shows a chat that is kept: its tab if it has one, else a new one at the end.
+
+        None if there is no such chat. Raises StorageError.
+        """
+        session = self.session_of(chat_id)
+        if session is None:
+            kept = await self._store.load_chat(chat_id)
+            if kept is None:
+                return None
+            session = self.session_of(chat_id) or self._open(kept, len(self.sessions), is_loaded=False)
+        self.set_current(session)
+        await self.load(session)
+        return session
+
+    async def load(self, session: ChatSession) -> None:
+        """Brings the turns of a chat from the disk, if that has not been done. Raises StorageError."""
+        kept = self._kept.get(session.chat.id)
+        if kept is None:
+            return
+        turns = await self._store.load_turns(kept)
+        if self._kept.pop(session.chat.id, None):  # nobody was faster
+            session.fill(turns.shown, turns.asides)
 
     def fork(self, session: ChatSession, num_turns: int | None = None) -> ChatSession:
         """Opens a copy of a chat, or of its first turns, to the right of it. Both hold the same cells.
@@ -93,14 +130,19 @@ class Workspace(QObject):
     def close(self, session: ChatSession) -> None:
         """Ends its sequence, frees its cells, keeps it for `reopen`. The last tab leaves an empty new one."""
         session.close()
-        index = self._sessions.index(session)
-        self._sessions.remove(session)
+        index = self.sessions.index(session)
+        self._row.remove(session)
         if not session.is_blank:
-            self._closed = [*self._closed, ClosedChat(session.chat, session.draft, index)][-MAX_CLOSED:]
-        self._autosave.touch(session)
+            self._closed = [*self._closed, self._closed_chat(session, index)][-MAX_CLOSED:]
+        self._forget_session(session)
+        if session.is_loaded:
+            self._autosave.touch(session)
         self._autosave.touch_tabs()
         self.closed.emit(session)
-        self._leave(session, index)
+        if self.sessions:
+            self._tell_shown()
+        else:
+            self.new_chat()
         session.deleteLater()
 
     def reopen(self) -> ChatSession | None:
@@ -108,22 +150,45 @@ class Workspace(QObject):
         if not self._closed:
             return None
         closed = self._closed.pop()
-        session = self._open(closed.chat, closed.draft, min(closed.index, len(self._sessions)))
+        if session := self.session_of(closed.kept.chat.id):  # it has been opened from the list of all chats
+            self.set_current(session)
+            return session
+        session = self._open(closed.kept, closed.index, is_loaded=closed.is_loaded)
         self.set_current(session)
         return session
 
-    def move(self, session: ChatSession, index: int) -> None:
-        self._sessions.remove(session)
-        self._sessions.insert(index, session)
+    def move(self, session: ChatSession, index: int) -> int:
+        """Returns where it stands: no tab comes between the pinned ones, or out of them."""
         self._autosave.touch_tabs()
+        return self._row.move(session, index)
+
+    def set_pinned(self, session: ChatSession, is_pinned: bool) -> None:
+        index = self._row.set_pinned(session, is_pinned)
+        self._autosave.touch_tabs()
+        self.pinned.emit(session, index)
 
     def set_current(self, session: ChatSession) -> None:
-        if session is self._current or session not in self._sessions:
-            return
-        self._current = session
-        self._engine.set_front(session.chat.id)
-        self._autosave.touch_tabs()
-        self.current_changed.emit(session)
+        """Shows it where the current one is shown, or goes to where it is shown already."""
+        if session in self.sessions:
+            self._row.set_current(session)
+            self._tell_shown()
+
+    def show_beside(self, session: ChatSession) -> None:
+        """On the right, and makes it current. If there is no other for the left, that is a new chat."""
+        other = self._open_new() if len(self.sessions) == 1 else None
+        self._row.show_beside(session, other)
+        self._tell_shown()
+
+    def split(self) -> None:
+        """Shows another tab, or a new chat, beside the current one."""
+        if len(self.shown) == 1:
+            self._row.show_beside(self._row.next_to(self.shown[0]) or self._open_new())
+            self._tell_shown()
+
+    def end_split(self) -> None:
+        """Only the current one is shown from now on."""
+        self._row.end_split()
+        self._tell_shown()
 
     async def restore(self) -> None:
         """Opens the tabs of the last run, or an empty chat if there were none."""
@@ -133,80 +198,113 @@ class Workspace(QObject):
             self.save_failed.emit(str(error))
             saved = SavedWorkspace()
         self._restore_tabs(saved)
-        log.info("%d chats are open again.", len(self._sessions))
-        if not self._sessions:
+        log.info("%d chats are open again.", len(self.sessions))
+        if not self.sessions:
             self.new_chat()
 
     async def shut_down(self) -> None:
         """Ends what is being written; returns when all is on disk, or `save_failed` was emitted."""
-        for session in self._sessions:
+        for session in self.sessions:
             session.close()
         await self._autosave.flush()
 
     def _restore_tabs(self, saved: SavedWorkspace) -> None:
         for tab in saved.tabs.closed:
-            kept = saved.chats[tab.chat_id]
-            self._closed.append(ClosedChat(kept.chat, kept.draft, tab.index))
+            self._closed.append(ClosedChat(saved.chats[tab.chat_id], False, tab.index))
         for chat_id in saved.tabs.open:
-            self._restore_tab(saved.chats[chat_id])
-        if current := self.session_of(saved.tabs.current or "") or next(iter(self._sessions), None):
+            session = self._open(saved.chats[chat_id], len(self.sessions), is_loaded=False)
+            if chat_id in saved.tabs.pinned:
+                self.set_pinned(session, True)
+        current = self.session_of(saved.tabs.current or "") or next(iter(self.sessions), None)
+        shown = [self._by_chat_id[chat_id] for chat_id in saved.tabs.shown if chat_id in self._by_chat_id]
+        if len(shown) == 2:
+            self._row.show_beside(shown[1], shown[0])
+        if current:
             self.set_current(current)
 
-    def _restore_tab(self, kept: SavedChat) -> None:
-        session = self._open(kept.chat, kept.draft, len(self._sessions))
-        self._autosave.is_on_disk(session)
+    def _open_new(self) -> ChatSession:
+        settings = self._settings
+        chat = Chat(system_prompt=settings.system_prompt, overflow=Overflow(settings.overflow))
+        return self._open(SavedChat(chat), len(self.sessions))
 
-    def _open(self, chat: Chat, draft: str, index: int) -> ChatSession:
-        session = ChatSession(chat, self._engine, self._settings, draft, self)
-        session.changed.connect(self._on_changed)
-        session.text_appended.connect(self._on_text_appended)
+    def _open(self, kept: SavedChat, index: int, *, is_loaded: bool = True) -> ChatSession:
+        session = ChatSession(
+            kept.chat,
+            self._engine,
+            self._settings,
+            kept.draft,
+            self,
+            draft_attachments=kept.draft_attachments,
+            is_loaded=is_loaded,
+        )
+        session.touched.connect(self._on_touched)
+        session.changed.connect(self._autosave.save_now)
         session.draft_changed.connect(self._on_draft_changed)
-        session.limits_changed.connect(self._on_limits_changed)
-        self._sessions.insert(index, session)
+        index = self._row.insert(session, index)
+        self._by_chat_id[kept.chat.id] = session
+        if not is_loaded:
+            self._kept[kept.chat.id] = kept
         self._autosave.touch_tabs()
         self.opened.emit(session, index)
         return session
 
+    def _forget_session(self, session: ChatSession) -> None:
+        del self._by_chat_id[session.chat.id]
+        self._kept.pop(session.chat.id, None)
+
+    def _closed_chat(self, session: ChatSession, index: int) -> ClosedChat:
+        kept = self._kept.get(session.chat.id) or SavedChat(session.chat)
+        kept = replace(kept, draft=session.draft, draft_attachments=session.draft_attachments)
+        return ClosedChat(kept, session.is_loaded, index)
+
     def _open_fork(self, session: ChatSession, chat: Chat, draft: str) -> ChatSession:
         self._engine.fork(session.chat.id, chat.id)
-        fork = self._open(chat, draft, self._sessions.index(session) + 1)
-        self._autosave.touch(fork)
+        fork = self._open(SavedChat(chat, draft), self.sessions.index(session) + 1)
+        self._autosave.touch(fork, chat.turns)
         self.set_current(fork)
         return fork
 
-    def _leave(self, session: ChatSession, index: int) -> None:
-        """Chooses another current tab; whoever heard `closed` may have done it already."""
-        if not self._sessions:
-            self.new_chat()
-        elif self._current is session:
-            self.set_current(self._sessions[min(index, len(self._sessions) - 1)])
+    async def _load_or_tell(self, session: ChatSession) -> None:
+        try:
+            await self.load(session)
+        except StorageError as error:
+            self.save_failed.emit(str(error))
+
+    def _tell_shown(self) -> None:
+        """If it is other than what was told last. What is shown needs its turns."""
+        now = (self.shown, self.current)
+        before, self._told = self._told, now
+        if now == before:
+            return
+        for session in self.shown:
+            if not session.is_loaded:
+                spawn(self._load_or_tell(session))
+        self._autosave.touch_tabs()
+        if now[0] != before[0]:
+            self.shown_changed.emit()
+        if self.current and self.current is not before[1]:
+            self._engine.set_front(self.current.chat.id)
+            self.current_changed.emit(self.current)
 
     def _tabs(self) -> Tabs:
         return Tabs(
-            open=tuple(session.chat.id for session in self._sessions),
-            current=self._current.chat.id if self._current else None,
-            closed=tuple(ClosedTab(closed.chat.id, closed.index) for closed in self._closed),
+            open=tuple(session.chat.id for session in self.sessions),
+            current=self.current.chat.id if self.current else None,
+            closed=tuple(ClosedTab(closed.kept.chat.id, closed.index) for closed in self._closed),
+            pinned=frozenset(session.chat.id for session in self._row.pinned),
+            shown=tuple(session.chat.id for session in self.shown),
         )
 
-    @Slot()
-    def _on_changed(self) -> None:
-        self._touch_sender()
-        self._autosave.save_now()
-
-    @Slot(str)
-    def _on_text_appended(self, _text: str) -> None:
-        self._touch_sender()
+    @Slot(object, object)
+    def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
+        self._autosave.touch(self._sender(), turns, removed)
 
     @Slot()
     def _on_draft_changed(self) -> None:
-        self._touch_sender()
+        self._autosave.touch(self._sender())
         self._autosave.touch_tabs()  # a chat is kept from its first draft on, and its tab with it
 
-    @Slot()
-    def _on_limits_changed(self) -> None:
-        self._touch_sender()
-
-    def _touch_sender(self) -> None:
+    def _sender(self) -> ChatSession:
         session = self.sender()
         assert isinstance(session, ChatSession)
-        self._autosave.touch(session)
+        return session

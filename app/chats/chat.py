@@ -1,5 +1,7 @@
-"""One conversation: its turns in order and what the model is shown of them.
+"""One conversation: its turns, all versions of them, and what the model is shown.
 
+Turns form a tree: each knows the one it follows, and those that follow the same one are versions of each
+other. One path through the tree is shown; nothing that was ever said is lost by editing or asking again.
 Belongs to the GUI thread; the engine gets frozen `Message`s made from it.
 """
 
@@ -8,11 +10,14 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
+from typing import Any
 
+from app.chats.attachment import Attachment, with_attachments
+from app.chats.titles import NEW_CHAT
 from app.engine.types import Message, Overflow, Role, Usage
 
-MAX_TITLE_CHARS = 48
+FIRST = ""  # what the first turn of a chat follows
 
 
 class TurnState(StrEnum):
@@ -24,7 +29,11 @@ class TurnState(StrEnum):
 
 @dataclass(slots=True)
 class Turn:
-    """One message of the user or one answer. Only an answer is ever other than DONE."""
+    """One message of the user or one answer. Only an answer is ever other than DONE.
+
+    Its text is final once it is DONE: an edit makes another version. Only an answer that ended early may
+    grow again, when it is continued.
+    """
 
     role: Role
     text: str
@@ -35,34 +44,71 @@ class Turn:
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created_at: float = field(default_factory=time.time)  # seconds since the epoch
     overflowed: bool = False  # the chat was full, so it ended early or never began
+    parent_id: str = FIRST
+    attachments: tuple[Attachment, ...] = ()
+    thinking_s: float = 0.0  # from its first token to the end of what it thought
+
+    @property
+    def message_text(self) -> str:
+        """What the model reads."""
+        return with_attachments(self.text, self.attachments) if self.attachments else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMessage:
+    """Written while an answer was still coming; sent when that is done."""
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was taken out of a chat, for `Chat.restore`."""
+
+    turn: Turn
+    gone_with_it: tuple[Turn, ...]  # what followed a version that was removed
+    moved_up: tuple[Turn, ...]  # what followed it, and now follows what it followed
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        return (self.turn, *self.gone_with_it)
 
 
 @dataclass(slots=True)
 class Chat:
-    """A title and its turns, oldest first."""
+    """A title, settings of its own, and its turns."""
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    title: str = ""
+    title: str = ""  # given by the user
     system_prompt: str = ""
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)  # the path that is shown, oldest first
     created_at: float = field(default_factory=time.time)
     overflow: Overflow = Overflow.STOP
     max_context_tokens: int = 0  # 0: as the settings say for all chats
+    asides: dict[str, list[Turn]] = field(default_factory=dict)  # all other turns, by what they follow;
+    # of each list, the one that was shown last is at the end
+    auto_title: str = ""  # made from the first message
+    folder: str = ""
+    is_pinned: bool = False
+    sampling: dict[str, Any] = field(default_factory=dict)  # SamplingParams this chat has of its own, by name
+    max_tokens: int | None = None  # longest answer; None: as the settings say
+    queue: list[QueuedMessage] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for before, turn in pairwise(self.turns):
+            turn.parent_id = before.id
 
     @property
     def open_question(self) -> str:
         """What is being answered right now."""
         is_answering = bool(self.turns) and self.turns[-1].state is TurnState.STREAMING
-        return self.turns[-2].text if is_answering else ""
+        return self.turns[-2].text if is_answering and len(self.turns) > 1 else ""
 
     @property
     def display_title(self) -> str:
-        """The given title, else the beginning of the first message."""
-        if self.title:
-            return self.title
-        first = next((turn.text for turn in self.turns if turn.role is Role.USER), "")
-        line = " ".join(first.split())
-        return line[: MAX_TITLE_CHARS - 1] + "…" if len(line) > MAX_TITLE_CHARS else line or "New chat"
+        """The given title, else one made from the first message."""
+        return self.title or self.auto_title or NEW_CHAT
 
     def messages(self, num_turns: int | None = None) -> tuple[Message, ...]:
         """What the model is shown of `num_turns`: those with text but the questions that failed at once.
@@ -70,11 +116,98 @@ class Chat:
         A question that was too long for the context would make every later one too long as well.
         """
         system = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
-        shown = self._shown_turns(self.turns[:num_turns])
-        return (*system, *(Message(turn.role, turn.text) for turn in shown))
+        shown = self._read_turns(self.turns[:num_turns])
+        return (*system, *(Message(turn.role, turn.message_text) for turn in shown))
+
+    def index_of(self, turn: Turn) -> int:
+        """Which of the shown turns it is: another may say the same."""
+        return next(index for index, known in enumerate(self.turns) if known is turn)
+
+    def all_turns(self) -> Iterator[Turn]:
+        yield from self.turns
+        for versions in self.asides.values():
+            yield from versions
+
+    # Growing, and versions
+
+    def add(self, *turns: Turn) -> None:
+        """At the end of what is shown."""
+        for turn in turns:
+            turn.parent_id = self.turns[-1].id if self.turns else FIRST
+            self.turns.append(turn)
+
+    def add_aside(self, turn: Turn) -> None:
+        """As another version, by its `parent_id`, of what is shown."""
+        self.asides.setdefault(turn.parent_id, []).append(turn)
+
+    def put_aside(self, index: int) -> None:
+        """Shows only the first `index` turns: what is added next is another version of the one after them."""
+        for turn in self.turns[index:]:
+            self.add_aside(turn)
+        del self.turns[index:]
+
+    def versions_of(self, turn: Turn) -> tuple[Turn, ...]:
+        """All that was ever said in its place, oldest first, itself included."""
+        versions = self.asides.get(turn.parent_id)
+        if not versions:
+            return (turn,)
+        if any(version is turn for version in versions):
+            shown = self._shown_after(turn.parent_id)
+            everyone = [*versions, *([shown] if shown else [])]
+        else:
+            everyone = [*versions, turn]
+        return tuple(sorted(everyone, key=lambda version: version.created_at))
+
+    def show_version(self, turn: Turn) -> None:
+        """Shows the path to `turn`, and what was last shown after it."""
+        shown = {known.id: index for index, known in enumerate(self.turns)}
+        if turn.id in shown:
+            return
+        line = [turn]
+        while line[-1].parent_id not in shown and line[-1].parent_id != FIRST:
+            line.append(self._aside(line[-1].parent_id))
+        self.put_aside(shown.get(line[-1].parent_id, -1) + 1)
+        for version in reversed(line):
+            self._take_from_aside(version)
+        while followers := self.asides.get(self.turns[-1].id):
+            self._take_from_aside(followers[-1])
+
+    def remove(self, turn: Turn) -> Removed:
+        """Takes out a shown turn: of several versions with all that follows it, else it alone."""
+        index = self.index_of(turn)
+        if versions := self.asides.get(turn.parent_id):
+            gone = (*self.turns[index + 1 :], *self._below(self.turns[index:]))
+            del self.turns[index:]
+            for parent in (turn, *gone):
+                self.asides.pop(parent.id, None)
+            self.show_version(versions[-1])
+            return Removed(turn, gone, ())
+        followers = (*self.asides.pop(turn.id, []), *self.turns[index + 1 : index + 2])
+        del self.turns[index]
+        for follower in followers:
+            follower.parent_id = turn.parent_id
+        for follower in followers[: None if index == len(self.turns) else -1]:
+            self.add_aside(follower)
+        return Removed(turn, (), followers)
+
+    def restore(self, removed: Removed) -> None:
+        """Takes `remove` back. What has been said since becomes another version."""
+        above = removed.turn.parent_id
+        self.put_aside(
+            next((i for i, turn in enumerate(self.turns) if turn.parent_id == above), len(self.turns))
+        )
+        for follower in removed.moved_up:
+            self._drop_aside(follower)
+            follower.parent_id = removed.turn.id
+            self.add_aside(follower)
+        for turn in reversed(removed.turns):
+            self.add_aside(turn)
+        self.show_version(removed.turn)
+
+    # Copies
 
     def fork(self, num_turns: int | None = None) -> "Chat":
-        """A chat of its own that begins with copies of the first `num_turns` turns.
+        """A chat of its own that begins with copies of the first `num_turns` turns that are shown.
 
         What is still being answered belongs to this chat alone.
         """
@@ -85,21 +218,48 @@ class Chat:
         begun = Turn(answer.role, text, created_at=answer.created_at)
         return self._copy([*self.turns[: self.index_of(answer)], begun])
 
-    def index_of(self, turn: Turn) -> int:
-        """Which of the turns it is: another may say the same."""
-        return next(index for index, known in enumerate(self.turns) if known is turn)
-
     def _copy(self, turns: list[Turn]) -> "Chat":
-        return Chat(
+        return replace(
+            self,
+            id=uuid.uuid4().hex,
             title=f"{self.display_title} (fork)",
-            system_prompt=self.system_prompt,
             turns=[replace(turn, id=uuid.uuid4().hex) for turn in turns],
-            overflow=self.overflow,
-            max_context_tokens=self.max_context_tokens,
+            asides={},
+            created_at=time.time(),
+            is_pinned=False,
+            sampling=dict(self.sampling),
+            queue=[],
         )
 
-    def _shown_turns(self, turns: list[Turn]) -> Iterator[Turn]:
+    # The tree
+
+    def _read_turns(self, turns: list[Turn]) -> Iterator[Turn]:
         for turn, after in zip_longest(turns, turns[1:]):
             failed_at_once = after is not None and after.state is TurnState.FAILED and not after.text
-            if turn.text and not failed_at_once:
+            if (turn.text or turn.attachments) and not failed_at_once:
                 yield turn
+
+    def _shown_after(self, parent_id: str) -> Turn | None:
+        return next((turn for turn in self.turns if turn.parent_id == parent_id), None)
+
+    def _aside(self, turn_id: str) -> Turn:
+        return next(turn for versions in self.asides.values() for turn in versions if turn.id == turn_id)
+
+    def _below(self, turns: list[Turn]) -> Iterator[Turn]:
+        """All turns aside that follow one of `turns`, and those that follow them."""
+        for turn in turns:
+            versions = self.asides.get(turn.id, [])
+            yield from versions
+            yield from self._below(versions)
+
+    def _take_from_aside(self, turn: Turn) -> None:
+        self._drop_aside(turn)
+        self.turns.append(turn)
+
+    def _drop_aside(self, turn: Turn) -> None:
+        versions = self.asides[turn.parent_id]
+        left = [version for version in versions if version is not turn]
+        if left:
+            self.asides[turn.parent_id] = left
+        else:
+            del self.asides[turn.parent_id]

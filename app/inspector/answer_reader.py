@@ -15,14 +15,20 @@ from app.engine.commands import ClearCells, DescribeTokens, Restore, TokensOf
 from app.engine.types import ChatTokens, FinishReason, Output, Request, SlotSnapshot
 from app.inspector.answer_tokens import AnswerSource, Candidates, belongs_to, probe
 from app.inspector.recording import Recording
+from app.look.words import mark
 
-RE_CUT = "It can be computed again from its text, which may be cut into other tokens than were sampled."
-GONE = f"The engine does not hold the tokens of this answer any more. {RE_CUT}"
-OLDER = f"The engine holds the very tokens of a chat's newest answer only. {RE_CUT}"
-NO_TEXT = "The engine does not hold the tokens of this answer any more, and no tab has its text."
-ASKING = "Asking the engine for the tokens of this answer…"
-READING = "Computing the answer again…"
-STOPPED = "It was stopped."
+GONE = mark(
+    "The engine does not hold the tokens of this answer any more. It can be computed again from its text, "
+    "which may be cut into other tokens than were sampled."
+)
+OLDER = mark(
+    "The engine holds the very tokens of a chat's newest answer only. It can be computed again from its "
+    "text, which may be cut into other tokens than were sampled."
+)
+NO_TEXT = mark("The engine does not hold the tokens of this answer any more, and no tab has its text.")
+ASKING = mark("Asking the engine for the tokens of this answer…")
+READING = mark("Computing the answer again…")
+STOPPED = mark("It was stopped.")
 NO_TOKENS = ChatTokens("")
 
 

@@ -8,7 +8,8 @@ import uuid
 from dataclasses import dataclass
 
 from app.engine.types import MAX_LOGPROBS, ChatTokens, Request, SampledToken, TokenLogprob, Usage
-from app.look.figures import count
+from app.look.figures import count, decimal, tokens
+from app.look.words import sentences, tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +72,15 @@ def chance(probability: float) -> str:
     """Never 0% or 100% of what is only nearly so."""
     share = 100 * probability
     if share >= 99.95:
-        return "100%" if probability >= 1 else ">99.9%"
+        return "100%" if probability >= 1 else f">{decimal(99.9, 1)}%"
     if share >= 0.1:
-        return f"{share:.1f}%"
-    return f"{share:.3f}%" if share >= 0.001 else "<0.001%"
+        return f"{decimal(share, 1)}%"
+    return f"{decimal(share, 3)}%" if share >= 0.001 else f"<{decimal(0.001, 3)}%"
 
 
 def result_text(found: Candidates, chosen_id: int | None) -> str:
     """Which token stands there and how likely it was, and what it took to find out."""
-    return " ".join(filter(None, (_chosen_text(found.sampled, chosen_id), _cost_text(found.usage))))
+    return sentences(_chosen_text(found.sampled, chosen_id), _cost_text(found.usage))
 
 
 def _chosen_text(sampled: SampledToken, chosen_id: int | None) -> str:
@@ -87,13 +88,26 @@ def _chosen_text(sampled: SampledToken, chosen_id: int | None) -> str:
         return ""
     for rank, one in enumerate(sampled.likeliest, start=1):
         if one.token_id == chosen_id:
-            after = f"{chance(one.probability)} after" if one.probability else "ruled out by"
             before = chance(math.exp(one.logprob))
-            return f"Rank {rank} was chosen: {before} before and {after} the samplers."
-    return f"The token that was chosen is not among the {len(sampled.likeliest)} likeliest."
+            if not one.probability:
+                return tr(
+                    "Rank {rank} was chosen: {before} before and ruled out by the samplers.",
+                    rank=rank,
+                    before=before,
+                )
+            return tr(
+                "Rank {rank} was chosen: {before} before and {after} after the samplers.",
+                rank=rank,
+                before=before,
+                after=chance(one.probability),
+            )
+    return tr("The token that was chosen is not among the {number} likeliest.", number=len(sampled.likeliest))
 
 
 def _cost_text(usage: Usage) -> str:
     held = usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
-    computed = "1 token" if usage.num_computed_tokens == 1 else f"{count(usage.num_computed_tokens)} tokens"
-    return f"To find out: {computed} computed, {count(held)} shared."
+    return tr(
+        "To find out: {computed} computed, {shared} shared.",
+        computed=tokens(usage.num_computed_tokens),
+        shared=count(held),
+    )

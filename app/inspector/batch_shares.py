@@ -13,26 +13,35 @@ from app.engine.types import Span
 from app.inspector.row_table import ROW_HEIGHT, SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.sequence_rows import NO_TAB
 from app.look.figures import count
+from app.look.words import mark, tr
 
-COLUMNS = ("seq", "tab", "phase", "rows", "positions", "logits", "answer")
+COLUMNS = (
+    mark("seq"),
+    mark("tab"),
+    mark("phase"),
+    mark("rows"),
+    mark("positions"),
+    mark("logits"),
+    mark("answer"),
+)
 SEQ, TAB, PHASE, ROWS, POSITIONS, LOGITS, ANSWER = range(len(COLUMNS))
 TIPS = (
-    "The sequence id, seq_id",
-    "The chat",
-    "Part of a prompt, or the next token of an answer",
-    "Rows of the batch",
-    "The positions that are computed",
-    "Whether a token is sampled from its last row",
-    "Tokens of the answer so far, and how many were asked for",
+    mark("The sequence id, seq_id"),
+    mark("The chat"),
+    mark("Part of a prompt, or the next token of an answer"),
+    mark("Rows of the batch"),
+    mark("The positions that are computed"),
+    mark("Whether a token is sampled from its last row"),
+    mark("Tokens of the answer so far, and how many were asked for"),
 )
 NUMBERS = (ROWS, POSITIONS, ANSWER)
 WIDEST = {
     SEQ: "00",
-    PHASE: "decode",
+    PHASE: mark("decode"),
     ROWS: "9,999",
     POSITIONS: "99,999–99,999",
-    LOGITS: "last row",
-    ANSWER: "9,999 of 9,999",
+    LOGITS: mark("last row"),
+    ANSWER: mark("9,999 of 9,999"),
 }
 MAX_ROWS_SHOWN = 6
 _ROOT = QModelIndex()
@@ -45,11 +54,11 @@ def share_texts(span: Span, title: str) -> tuple[str, ...]:
     return (
         str(span.seq_id),
         title,
-        "prefill" if span.is_prefill else "decode",
+        tr("prefill") if span.is_prefill else tr("decode"),
         count(span.num_rows),
         count(last_pos) if span.num_rows == 1 else f"{count(span.first_pos)}–{count(last_pos)}",
-        "last row" if span.wants_logits else "none",
-        f"{made} of {count(span.max_tokens)}" if span.max_tokens else made,
+        tr("last row") if span.wants_logits else tr("none"),
+        tr("{part} of {whole}", part=made, whole=count(span.max_tokens)) if span.max_tokens else made,
     )
 
 
@@ -70,7 +79,7 @@ class ShareModel(RowModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
             span = self.spans[index.row()]
-            return share_texts(span, self._titles.get(span.chat_id, NO_TAB))[index.column()]
+            return share_texts(span, self._titles.get(span.chat_id) or tr(NO_TAB))[index.column()]
         return None
 
 
@@ -78,7 +87,7 @@ class ShareTable(RowTable):
     """As high as its rows, up to a few."""
 
     def __init__(self, shares: ShareModel, parent: QWidget) -> None:
-        super().__init__("Sequences in the batch", parent)
+        super().__init__(tr("Sequences in the batch"), parent)
         self._shares = shares
         self.setModel(shares)
         self.setItemDelegate(_Delegate(self))

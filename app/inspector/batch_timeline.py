@@ -27,22 +27,24 @@ from app.inspector.step_rows import StepRows, StepTable
 from app.inspector.step_words import StepWords, step_words
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr
 
-NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to see its steps here."
-NO_STEP = "No step yet. Send a message, and every step of the batcher becomes a column here."
+NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its steps here.")
+NO_STEP = mark("No step yet. Send a message, and every step of the batcher becomes a column here.")
 
 
 class TimelinePanel(DockPanel):
     """Shows the chosen step below the columns; while none is chosen, the newest."""
 
     NAME = "timeline"
-    TITLE = "Batches"
+    TITLE = mark("Batches")
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
         self._asked: set[int] = set()  # tokens whose texts were asked for
         self._told: tuple[int, bool] | None = None  # what the words are about: which report, chosen or newest
         self._report: StepReport | None = None
+        self._highlighted: int | None = None  # the sequence that was chosen last
         self.chart = StepChart(recording, self)
         self.rows = StepRows(self)
         self.table = StepTable(self.rows, self)
@@ -50,7 +52,7 @@ class TimelinePanel(DockPanel):
         self._times = _line(self, "muted")
         self._causes = _line(self)
         self._causes.setWordWrap(True)
-        self._empty = PlainLabel(NO_MODEL, self, "muted")
+        self._empty = PlainLabel(tr(NO_MODEL), self, "muted")
         self._make_buttons()
         self._lay_out()
         self.setFocusProxy(self.chart)
@@ -68,7 +70,7 @@ class TimelinePanel(DockPanel):
     def reset(self) -> None:
         self._asked.clear()
         self._told = None
-        self._empty.setText(NO_STEP if self.recording.model else NO_MODEL)
+        self._empty.setText(tr(NO_STEP if self.recording.model else NO_MODEL))
         self.highlight.setEnabled(False)
         self.highlight.setChecked(False)
         self.chart.show_recording(self.recording)
@@ -81,7 +83,8 @@ class TimelinePanel(DockPanel):
             self._show_step()
 
     def select_sequence(self, seq_id: int) -> None:
-        self.highlight.setText(f"Sequence {seq_id}")
+        self._highlighted = seq_id
+        self.highlight.setText(tr("Sequence {seq_id}", seq_id=seq_id))
         self.highlight.setEnabled(True)
         self.highlight.setChecked(True)
         self.chart.choose_sequence(seq_id)
@@ -127,8 +130,9 @@ class TimelinePanel(DockPanel):
         self._ask_for_texts()
 
     def _tell(self, words: StepWords, is_chosen: bool) -> None:
-        returned = f" · llama_decode returned {self._report.return_code}" if self._report else ""
-        self._head.setText(words.head + returned)
+        code = self._report.return_code if self._report else None
+        returned = tr("llama_decode returned {code}", code=code)
+        self._head.setText(words.head if code is None else f"{words.head} · {returned}")
         self._times.setText(words.all_times)
         self.chart.setAccessibleDescription(f"{words.head} · {words.all_times}")
         # Not of the newest step: with every other one the rows below would jump.
@@ -151,27 +155,30 @@ class TimelinePanel(DockPanel):
 
     def _make_buttons(self) -> None:
         self.heights = QButtonGroup(self)
-        tips = {Height.MILLISECONDS: "How long each decode took", Height.TOKENS: "How many rows it had"}
-        for height_of, tip in tips.items():
-            what = f"{tip}, as height of the columns"
-            button = ChipButton(height_of.value, what, self, is_checkable=True)
+        heights = (
+            (Height.MILLISECONDS, tr("ms"), tr("How long each decode took, as height of the columns")),
+            (Height.TOKENS, tr("tokens"), tr("How many rows it had, as height of the columns")),
+        )
+        for height_of, name, tip in heights:
+            button = ChipButton(name, tip, self, is_checkable=True)
             button.setChecked(height_of is Height.MILLISECONDS)
             button.clicked.connect(lambda _checked, height_of=height_of: self.chart.set_height_of(height_of))
             self.heights.addButton(button)
-        self.zoom_out = ChipButton("−", "Show more steps (−, or the wheel)", self)
+        self.zoom_out = ChipButton("−", tr("Show more steps (−, or the wheel)"), self)
         self.zoom_out.clicked.connect(lambda: self.chart.zoom(-1))
-        self.zoom_in = ChipButton("+", "Show fewer steps (+, or the wheel)", self)
+        self.zoom_in = ChipButton("+", tr("Show fewer steps (+, or the wheel)"), self)
         self.zoom_in.clicked.connect(lambda: self.chart.zoom(1))
-        self.highlight = ChipButton("Sequence", "Fade all other sequences", self, is_checkable=True)
+        self.highlight = ChipButton(tr("Sequence"), tr("Fade all other sequences"), self, is_checkable=True)
         self.highlight.toggled.connect(self._on_highlight_toggled)
-        self.follow = ChipButton("Follow", "Keep the newest step in view (End)", self, is_checkable=True)
+        self.follow = ChipButton(
+            tr("Follow"), tr("Keep the newest step in view (End)"), self, is_checkable=True
+        )
         self.follow.setChecked(True)
         self.follow.clicked.connect(self._on_follow_clicked)
 
     @Slot(bool)
     def _on_highlight_toggled(self, is_highlighted: bool) -> None:
-        seq_id = self.highlight.text().rpartition(" ")[2]
-        self.chart.choose_sequence(int(seq_id) if is_highlighted and seq_id.isdecimal() else None)
+        self.chart.choose_sequence(self._highlighted if is_highlighted else None)
 
     @Slot(bool)
     def _on_follow_clicked(self, is_following: bool) -> None:

@@ -13,21 +13,23 @@ from app.engine.types import SampledToken, TokenLogprob
 from app.inspector.answer_tokens import chance
 from app.inspector.row_table import Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
+from app.look.figures import decimal
 from app.look.icons import paint_icon
 from app.look.tokens import current
+from app.look.words import mark, tr
 
-COLUMNS = ("rank", "token", "id", "before", "after")
+COLUMNS = (mark("rank"), mark("token"), mark("id"), mark("before"), mark("after"))
 RANK, TOKEN, ID, BEFORE, AFTER = range(len(COLUMNS))
 TIPS = (
-    "Its place among all tokens of the model, by probability",
-    "How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character",
-    "Token id",
-    "How likely it is before the samplers: the softmax of the model's raw logits",
-    "How likely it is after the samplers: penalties, temperature, and all that rules tokens out",
+    mark("Its place among all tokens of the model, by probability"),
+    mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+    mark("Token id"),
+    mark("How likely it is before the samplers: the softmax of the model's raw logits"),
+    mark("How likely it is after the samplers: penalties, temperature, and all that rules tokens out"),
 )
 NUMBERS = (RANK, ID, BEFORE, AFTER)
 WIDEST = {RANK: "100", ID: "999999"}
-RULED_OUT = "ruled out"
+RULED_OUT = mark("ruled out")
 FIGURE_WIDTH = 84
 MARK_ROOM = 18
 BAR_OPACITY = 0.28  # behind a figure, which must stay legible
@@ -59,21 +61,21 @@ class CandidateModel(RowModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._texts(index.row(), candidate)[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"Log-probability to the model: {candidate.logprob:.3f}"
+            return tr("Log-probability to the model: {number}", number=decimal(candidate.logprob, 3))
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == TOKEN:
-            chosen = ", chosen" if candidate.token_id == self._chosen_id else ""
-            return f"{shown(candidate.text)}{chosen}"
+            text = shown(candidate.text)
+            return tr("{token}, chosen", token=text) if candidate.token_id == self._chosen_id else text
         return None
 
     def _texts(self, row: int, candidate: TokenLogprob) -> tuple[str, ...]:
-        after = chance(candidate.probability) if candidate.probability else RULED_OUT
+        after = chance(candidate.probability) if candidate.probability else tr(RULED_OUT)
         before = chance(math.exp(candidate.logprob))
         return str(row + 1), shown(candidate.text), str(candidate.token_id), before, after
 
 
 class CandidateTable(RowTable):
     def __init__(self, candidates: CandidateModel, parent: QWidget) -> None:
-        super().__init__("Candidates", parent)
+        super().__init__(tr("Candidates"), parent)
         self.setModel(candidates)
         self.setItemDelegate(_Delegate(self))
         for column, widest in WIDEST.items():

@@ -10,9 +10,10 @@ import numpy as np
 from app.engine.types import CellMap, ModelInfo, StepReport
 from app.inspector.cell_picture import owners_of
 from app.inspector.token_text import shown
-from app.look.figures import count
+from app.look.figures import count, decimal
+from app.look.words import mark, tr, tr_n
 
-CLOSED = "closed chat"
+CLOSED = mark("closed chat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,22 @@ def figures_of(cells: CellMap, num_shared: int, num_streams: int) -> CellFigures
 
 
 def figures_text(figures: CellFigures) -> str:
-    gaps = "1 gap" if figures.num_gaps == 1 else f"{count(figures.num_gaps)} gaps"
+    shared, fragmentation = (100 * share for share in (figures.shared_ratio, figures.fragmentation))
     return " · ".join(
         (
-            f"{count(figures.num_used)} cells used",
-            f"{count(figures.num_free)} free of {count(figures.num_total)}",
-            f"{count(figures.num_shared)} shared ({figures.shared_ratio:.0%} of used)",
-            f"fragmentation {figures.fragmentation:.0%} ({gaps})",
-            f"high water {count(figures.high_water)}",
+            tr_n("{n} cell used", "{n} cells used", figures.num_used),
+            tr("{free} free of {total}", free=count(figures.num_free), total=count(figures.num_total)),
+            tr(
+                "{number} shared ({share}% of used)",
+                number=count(figures.num_shared),
+                share=decimal(shared, 0),
+            ),
+            tr(
+                "fragmentation {share}% ({gaps})",
+                share=decimal(fragmentation, 0),
+                gaps=tr_n("{n} gap", "{n} gaps", figures.num_gaps),
+            ),
+            tr("high water {number}", number=count(figures.high_water)),
         )
     )
 
@@ -80,22 +89,32 @@ def cell_text(
 ) -> str:
     """One cell in words. `titles` are those of the sequences' tabs by seq_id."""
     if cells.pos[index] < 0:
-        return f"cell {count(index)} · free"
+        return tr("cell {number} · free", number=count(index))
     token_id = int(cells.token_ids[index])
     text = token_texts.get(token_id)
-    token = f"token {token_id}" + (f" “{shown(text)}”" if text is not None else "")
+    token = (
+        tr("token {id}", id=token_id)
+        if text is None
+        else tr("token {id} “{text}”", id=token_id, text=shown(text))
+    )
     owners = ", ".join(sequence_text(seq_id, titles) for seq_id in owners_of(cells, index))
-    return f"cell {count(index)} · position {count(int(cells.pos[index]))} · {token} · {owners}"
+    return tr(
+        "cell {number} · position {position} · {token} · {owners}",
+        number=count(index),
+        position=count(int(cells.pos[index])),
+        token=token,
+        owners=owners,
+    )
 
 
 def sequence_text(seq_id: int, titles: Mapping[int, str]) -> str:
-    return f"seq {seq_id} {titles.get(seq_id, '')}".strip()
+    return tr("seq {seq_id} {title}", seq_id=seq_id, title=titles.get(seq_id, "")).strip()
 
 
 def sequence_titles(report: StepReport, titles: Mapping[str, str]) -> dict[int, str]:
     """By seq_id, of the sequences that hold cells."""
     return {
-        slot.seq_id: titles.get(slot.chat_id, CLOSED) if slot.chat_id else ""
+        slot.seq_id: (titles.get(slot.chat_id) or tr(CLOSED)) if slot.chat_id else ""
         for slot in report.slots
         if slot.num_cells
     }

@@ -23,6 +23,7 @@ from app.inspector.cell_picture import NO_SEQUENCE, SIDES, CellLayout, CellPictu
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.tokens import Tokens, current
+from app.look.words import tr
 
 NO_CELL = -1
 MARGIN = 8
@@ -62,7 +63,7 @@ class CellGrid(QAbstractScrollArea):
         self.setFont(tabular(small_font()))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("KV cells")
+        self.setAccessibleName(tr("KV cells"))
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 

@@ -13,6 +13,7 @@ from app.inspector.cell_picture import NO_SEQUENCE
 from app.look.fonts import small_font
 from app.look.sequence_colours import colour_of
 from app.look.tokens import Tokens, current
+from app.look.words import mark, tr
 
 LINE = 20
 SWATCH = 11
@@ -20,7 +21,7 @@ SPACE = 14
 MARGIN = 8
 MAX_LINES = 3
 MAX_TEXT_WIDTH = 160
-FREE, SHARED = "free", "shared"
+FREE, SHARED = mark("free"), mark("shared")
 
 
 class CellLegend(QWidget):
@@ -37,11 +38,11 @@ class CellLegend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.setAccessibleName("Legend")
+        self.setAccessibleName(tr("Legend"))
         self.apply({}, NO_SEQUENCE)
 
     def apply(self, titles: Mapping[int, str], chosen: int) -> None:
-        names = [(FREE, NO_SEQUENCE), (SHARED, NO_SEQUENCE)]
+        names = [(tr(FREE), NO_SEQUENCE), (tr(SHARED), NO_SEQUENCE)]
         entries = names + [(sequence_text(seq_id, titles), seq_id) for seq_id in sorted(titles)]
         if (entries, chosen) == (self._entries, self._chosen):
             return
@@ -105,7 +106,7 @@ def _paint_swatch(painter: QPainter, rect: QRectF, name: str, seq_id: int, token
         painter.fillRect(rect, colour_of(seq_id))
         return
     painter.fillRect(rect, QColor(tokens.window))
-    if name == SHARED:
+    if name == tr(SHARED):
         painter.fillRect(rect, QBrush(QColor(tokens.text), Qt.BrushStyle.BDiagPattern))
     painter.setPen(QColor(tokens.muted))
     painter.setBrush(Qt.BrushStyle.NoBrush)

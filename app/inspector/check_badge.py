@@ -12,25 +12,37 @@ from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.tokens import current
+from app.look.words import tr, tr_n
 
 ICON = QSize(15, 15)
 
 
 def evidence_text(disagreement: CellCheck) -> str:
-    return f"step {disagreement.step}, {disagreement.num_cells} cells compared: {disagreement.difference}"
+    return tr(
+        "step {step}, {number} cells compared: {difference}",
+        step=disagreement.step,
+        number=disagreement.num_cells,
+        difference=disagreement.difference,
+    )
 
 
 def check_text(last: CellCheck | None, disagreement: CellCheck | None) -> str:
     """A disagreement stays, whatever later checks say."""
     if disagreement:
-        return f"Disagreed with the library at step {count(disagreement.step)}"
+        return tr("Disagreed with the library at step {step}", step=count(disagreement.step))
     if last is None:
-        return "Not yet compared with the library"
+        return tr("Not yet compared with the library")
     if not last.can_compare:
-        return (
-            f"Positions agree with the library, step {count(last.step)}; this model's cells cannot be listed"
+        return tr(
+            "Positions agree with the library, step {step}; this model's cells cannot be listed",
+            step=count(last.step),
         )
-    return f"Agrees with the library: {count(last.num_cells)} cells, step {count(last.step)}"
+    return tr_n(
+        "Agrees with the library: {n} cell, step {step}",
+        "Agrees with the library: {n} cells, step {step}",
+        last.num_cells,
+        step=count(last.step),
+    )
 
 
 class CheckBadge(QWidget):
@@ -46,9 +58,9 @@ class CheckBadge(QWidget):
         self._words = PlainLabel(parent=self, tone="muted")
         self._words.setFont(tabular(small_font()))
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.copy = self._button("Copy evidence", "Copy what differs")
+        self.copy = self._button(tr("Copy evidence"), tr("Copy what differs"))
         self.copy.clicked.connect(self._copy_evidence)
-        self.check = self._button("Check now", "Compare every cell with the library's own books now")
+        self.check = self._button(tr("Check now"), tr("Compare every cell with the library's own books now"))
         self.check.clicked.connect(self.check_requested)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 2, 8, 2)

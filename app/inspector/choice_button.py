@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.look.fonts import small_font
 from app.look.plain_text import as_tab_text
+from app.look.words import tr
 
 MAX_CHARS = 36
 
@@ -77,7 +78,7 @@ class ChoiceButton(QToolButton):
         self._chosen = chosen
         label = self.label if len(self.label) <= MAX_CHARS else f"{self.label[: MAX_CHARS - 1]}…"
         self.setText(as_tab_text(label))
-        self.setAccessibleName(f"{self._name}: {self.label}")
+        self.setAccessibleName(tr("{name}: {value}", name=self._name, value=self.label))
         for action in self._menu.actions():
             action.setChecked(chosen is not None and action.data() == chosen.value)
         if is_another:

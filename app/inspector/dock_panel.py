@@ -18,7 +18,7 @@ class DockPanel(QWidget):
     """
 
     NAME = ""  # of the dock, for saved layouts
-    TITLE = ""  # for the user
+    TITLE = ""  # for the user, marked
 
     chat_activated = Signal(str)  # chat_id: show its tab
     sequence_selected = Signal(int)  # seq_id: every panel marks it

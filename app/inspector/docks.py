@@ -17,6 +17,7 @@ from app.inspector.dock_panel import DockPanel
 from app.inspector.panel_dock import PanelDock
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
+from app.look.words import tr
 
 PERIOD_MS = 100
 # From one panel to the next. All at once would block the keyboard, and the engine waits while Python paints,
@@ -55,11 +56,13 @@ class InspectorDocks(QObject):
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
         self.toggle = self._new_toggle()
-        self._reset = QAction("&Reset layout", self)
-        self._reset.setStatusTip("Put all panels where they were at first")
+        self._reset = QAction(tr("&Reset layout"), self)
+        self._reset.setObjectName("inspector.reset-layout")
+        self._reset.setStatusTip(tr("Put all panels where they were at first"))
         self._reset.triggered.connect(self.reset_layout)
-        self._tear_off = QAction("&Tear off panel", self)
-        self._tear_off.setStatusTip("Make the panel with the focus a window of its own, or put it back")
+        self._tear_off = QAction(tr("&Tear off panel"), self)
+        self._tear_off.setObjectName("inspector.tear-off")
+        self._tear_off.setStatusTip(tr("Make the panel with the focus a window of its own, or put it back"))
         self._tear_off.triggered.connect(self._tear_off_focused)
         window.setDockNestingEnabled(True)
         window.setAnimated(False)
@@ -185,7 +188,7 @@ class InspectorDocks(QObject):
 
     def menu(self, parent: QWidget) -> QMenu:
         """One toggle for the whole, one for each panel, and the way back to the beginning."""
-        menu = QMenu("I&nspector", parent)
+        menu = QMenu(tr("I&nspector"), parent)
         menu.addAction(self.toggle)
         menu.addSeparator()
         menu.addActions([dock.toggleViewAction() for dock in self._docks.values()])
@@ -202,9 +205,9 @@ class InspectorDocks(QObject):
             return False
         menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        tear_off = menu.addAction("&Put back" if dock.isFloating() else "&Tear off")
+        tear_off = menu.addAction(tr("&Put back") if dock.isFloating() else tr("&Tear off"))
         tear_off.triggered.connect(lambda: dock.setFloating(not dock.isFloating()))
-        menu.addAction("&Close panel").triggered.connect(dock.close)
+        menu.addAction(tr("&Close panel")).triggered.connect(dock.close)
         menu.addSeparator()
         menu.addAction(self._reset)
         menu.popup(place)
@@ -240,10 +243,11 @@ class InspectorDocks(QObject):
         return docks[0]
 
     def _new_toggle(self) -> QAction:
-        action = QAction("&Inspector", self)
+        action = QAction(tr("&Inspector"), self)
         action.setCheckable(True)
+        action.setObjectName("inspector.toggle")
         action.setShortcut("F12")
-        action.setStatusTip("Show or hide all panels of the inspector")
+        action.setStatusTip(tr("Show or hide all panels of the inspector"))
         action.triggered.connect(self.set_shown)
         return action
 
@@ -283,7 +287,7 @@ class InspectorDocks(QObject):
             bar.setDrawBase(False)
             bar.setExpanding(False)
             bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            bar.setAccessibleName("Panels")
+            bar.setAccessibleName(tr("Panels"))
         self.toggle.setChecked(self.is_shown)
 
     # Drawing.

@@ -14,15 +14,39 @@ from PySide6.QtCore import QModelIndex, QObject, Qt
 from app.engine.types import Event, EventKind
 from app.inspector.logbook import MAX_EVENTS, Entry, Journal
 from app.inspector.row_table import Index, RowModel
-from app.look.figures import count
+from app.look.figures import count, decimal
 from app.look.plain_text import as_tooltip
+from app.look.words import mark, tr, tr_said
 
-COLUMNS = ("step", "time", "kind", "seq", "tab", "what happened")
+COLUMNS = (mark("step"), mark("time"), mark("kind"), mark("seq"), mark("tab"), mark("what happened"))
 STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))
 TRIM = 500  # lines go in lots of so many, so that not every new one costs a removal
 _ROOT = QModelIndex()
 
 EventEntry = Entry[Event]
+
+KINDS = {
+    EventKind.LEASE: mark("lease"),
+    EventKind.RELEASE: mark("release"),
+    EventKind.SHARE: mark("share"),
+    EventKind.FORK: mark("fork"),
+    EventKind.HIBERNATE: mark("hibernate"),
+    EventKind.RESTORE: mark("restore"),
+    EventKind.EVICT: mark("evict"),
+    EventKind.CLEAR: mark("clear"),
+    EventKind.SHIFT: mark("shift"),
+    EventKind.PIN: mark("pin"),
+    EventKind.PAUSE: mark("pause"),
+    EventKind.RESUME: mark("resume"),
+    EventKind.ABORT: mark("abort"),
+    EventKind.OVERFLOW: mark("overflow"),
+    EventKind.VERIFY: mark("verify"),
+    EventKind.NATIVE: mark("native log"),
+}
+
+
+def kind_text(kind: EventKind) -> str:
+    return tr(KINDS[kind])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +60,7 @@ class EventFilter:
     def fits(self, event: Event, title: str) -> bool:
         if event.kind not in self.kinds or self.seq_id not in (None, event.seq_id):
             return False
-        return self.needle.casefold() in f"{event.kind} {title} {event.text}".casefold()
+        return self.needle.casefold() in f"{kind_text(event.kind)} {title} {tr_said(event.text)}".casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +72,7 @@ class Clock:
 
     def text(self, started_at: float) -> str:
         if self.start is not None:
-            return f"{started_at - self.start:,.3f} s"
+            return tr("{number} s", number=decimal(started_at - self.start, 3))
         moment = datetime.fromtimestamp(self.epoch + started_at)  # noqa: DTZ006  the user's own time of day
         return moment.strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03}"
 
@@ -103,10 +127,10 @@ class EventList(RowModel):
         return (
             count(entry.step),
             self.clock.text(entry.started_at),
-            event.kind.value,
+            kind_text(event.kind),
             "" if event.seq_id is None else str(event.seq_id),
             self._title_of(event),
-            event.text,
+            tr_said(event.text),
         )
 
     def as_text(self, rows: Iterable[int]) -> str:
@@ -123,7 +147,7 @@ class EventList(RowModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.texts_of(self._shown[index.row()])[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return as_tooltip(self._shown[index.row()].what.text)
+            return as_tooltip(tr_said(self._shown[index.row()].what.text))
         return None
 
     def _show_all(self) -> None:

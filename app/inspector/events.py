@@ -22,20 +22,21 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QMenu, QToolB
 from app.engine.types import EventKind
 from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
-from app.inspector.event_list import COLUMNS, KIND, SEQ, STEP, TAB, TIME, Clock, EventList
+from app.inspector.event_list import COLUMNS, KIND, SEQ, STEP, TAB, TIME, Clock, EventList, kind_text
 from app.inspector.recording import Recording
 from app.inspector.row_table import LEFT, SWATCH_ROOM, Index, RowDelegate, RowTable
 from app.look.fonts import small_font
 from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr
 
-WIDEST = {STEP: "999,999", TIME: "00:00:00.000", KIND: "native log", SEQ: "00"}
+WIDEST = {STEP: "999,999", TIME: "00:00:00.000", KIND: mark("native log"), SEQ: "00"}
 TAB_WIDTH = 88
-TEXT_FILES, JSON_FILES = "Text (*.txt)", "JSON lines (*.jsonl)"
+TEXT_FILES, JSON_FILES = mark("Text (*.txt)"), mark("JSON lines (*.jsonl)")
 
 
 class EventsPanel(DockPanel):
     NAME = "events"
-    TITLE = "Events"
+    TITLE = mark("Events")
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -76,7 +77,7 @@ class EventsPanel(DockPanel):
     def select_sequence(self, seq_id: int) -> None:
         self._selected = seq_id
         self.only_selected.setEnabled(True)
-        self.only_selected.setText(f"Sequence {seq_id}")
+        self.only_selected.setText(tr("Sequence {seq_id}", seq_id=seq_id))
         self._apply_filter()
 
     def sizeHint(self) -> QSize:
@@ -89,33 +90,33 @@ class EventsPanel(DockPanel):
 
     def _make_bar(self) -> None:
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText("Search events")
-        self.search.setAccessibleName("Search events")
+        self.search.setPlaceholderText(tr("Search events"))
+        self.search.setAccessibleName(tr("Search events"))
         self.search.setClearButtonEnabled(True)
         for clear in self.search.findChildren(QToolButton):
-            clear.setAccessibleName("Clear search")
+            clear.setAccessibleName(tr("Clear search"))
         self.search.setFont(small_font())
         self.search.textChanged.connect(self._apply_filter)
         self.kinds = _KindMenu(self)
         for kind in EventKind:
-            action = self.kinds.addAction(kind.value)
+            action = self.kinds.addAction(kind_text(kind))
             action.setData(kind)
             action.setCheckable(True)
             action.setChecked(True)
             action.toggled.connect(self._apply_filter)
         self.kinds.add_all()
-        self._kinds_button = ChipButton("Kinds", "Which kinds of events are shown", self)
+        self._kinds_button = ChipButton(tr("Kinds"), tr("Which kinds of events are shown"), self)
         self._kinds_button.setMenu(self.kinds)
         self._kinds_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.only_selected = ChipButton(
-            "Sequence", "Only events of the chosen sequence", self, is_checkable=True
+            tr("Sequence"), tr("Only events of the chosen sequence"), self, is_checkable=True
         )
         self.only_selected.setEnabled(False)
         self.only_selected.toggled.connect(self._apply_filter)
-        self.follow = ChipButton("Follow", "Keep the newest event in view", self, is_checkable=True)
+        self.follow = ChipButton(tr("Follow"), tr("Keep the newest event in view"), self, is_checkable=True)
         self.follow.setChecked(True)
         self.follow.toggled.connect(self._on_follow_toggled)
-        export = ChipButton("Export…", "Save what is shown as text or as JSON lines", self)
+        export = ChipButton(tr("Export…"), tr("Save what is shown as text or as JSON lines"), self)
         export.clicked.connect(self._choose_file)
         self._bar = QHBoxLayout()
         self._bar.setContentsMargins(8, 4, 8, 4)
@@ -130,8 +131,8 @@ class EventsPanel(DockPanel):
         seq_id = self._selected if self.only_selected.isChecked() else None
         wanted = replace(self.events.filter, kinds=frozenset(shown), seq_id=seq_id, needle=self.search.text())
         self.events.set_filter(wanted)
-        num_kinds = len(EventKind)
-        self._kinds_button.setText("Kinds" if len(shown) == num_kinds else f"Kinds {len(shown)}/{num_kinds}")
+        some = tr("Kinds {shown}/{total}", shown=len(shown), total=len(EventKind))
+        self._kinds_button.setText(tr("Kinds") if len(shown) == len(EventKind) else some)
         if self.follow.isChecked():
             self.table.scrollToBottom()
 
@@ -159,14 +160,14 @@ class EventsPanel(DockPanel):
 
     @Slot()
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, "Export events")
+        dialog = QFileDialog(self, tr("Export events"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([TEXT_FILES, JSON_FILES])
+        dialog.setNameFilters([tr(TEXT_FILES), tr(JSON_FILES)])
         dialog.selectFile("skein-events.txt")
         dialog.setDefaultSuffix("txt")
         dialog.filterSelected.connect(
-            lambda chosen: dialog.setDefaultSuffix("jsonl" if chosen == JSON_FILES else "txt")
+            lambda chosen: dialog.setDefaultSuffix("jsonl" if chosen == tr(JSON_FILES) else "txt")
         )
         dialog.fileSelected.connect(lambda name: self.export(Path(name)))
         dialog.open()  # never exec: a nested loop would stop every coroutine
@@ -180,7 +181,10 @@ class EventsPanel(DockPanel):
             path.write_text(text, encoding="utf-8")
             self._notice.hide()
         except OSError as error:
-            self._notice.setText(f"The events could not be saved in {path}: {error.strerror}.")
+            reason = tr(
+                "The events could not be saved in {path}: {reason}.", path=path, reason=error.strerror
+            )
+            self._notice.setText(reason)
             self._notice.show()
 
 
@@ -193,7 +197,7 @@ class _KindMenu(QMenu):
     def add_all(self) -> None:
         """Two actions that choose all kinds, or none of them."""
         self.addSeparator()
-        for text, is_shown in (("All kinds", True), ("No kinds", False)):
+        for text, is_shown in ((tr("All kinds"), True), (tr("No kinds"), False)):
             self.addAction(text).triggered.connect(partial(self._check_all, is_shown))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -214,7 +218,7 @@ class _Table(RowTable):
     scrolled = Signal()
 
     def __init__(self, events: EventList, parent: QWidget) -> None:
-        super().__init__("Events", parent)
+        super().__init__(tr("Events"), parent)
         self._events = events
         self.setModel(events)
         self.setItemDelegate(_Delegate(self))

@@ -20,14 +20,15 @@ from app.inspector.recording import Recording
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.tokens import current
+from app.look.words import mark, sentences, tr
 
-NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to see its cells here."
-NO_MAP = "A recorded file has no map of the cells. Go back to the running engine to see one."
-HINT = (
+NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its cells here.")
+NO_MAP = mark("A recorded file has no map of the cells. Go back to the running engine to see one.")
+HINT = mark(
     "Point at a cell, or press the arrow keys, to read what it holds. A click shows its sequence everywhere."
 )
-OWN_ORDER = "Where llama.cpp keeps this model's cells is not known: they are in the order of our books."
-WHAT_FIGURES_MEAN = (
+OWN_ORDER = mark("Where llama.cpp keeps this model's cells is not known: they are in the order of our books.")
+WHAT_FIGURES_MEAN = mark(
     "Fragmentation: how many of the cells up to the highest used one are free. "
     "llama.cpp looks at them with every token, too, so they cost time.\n"
     "High water: cells used at most since the model was loaded."
@@ -38,7 +39,7 @@ NUM_DESCRIBED = 64  # tokens on either side of a cell that are asked for with it
 
 class KvMapPanel(DockPanel):
     NAME = "kv map"
-    TITLE = "KV map"
+    TITLE = mark("KV map")
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -46,9 +47,9 @@ class KvMapPanel(DockPanel):
         self.grid = CellGrid(self)
         self.cell = _line(self)
         self.figures = _Figures(self)
-        self.grid.setAccessibleDescription(HINT)
+        self.grid.setAccessibleDescription(tr(HINT))
         self.legend = CellLegend(self)
-        self._empty = PlainLabel(NO_MODEL, self, "muted")
+        self._empty = PlainLabel(tr(NO_MODEL), self, "muted")
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._cells: CellMap | None = None  # what is drawn
@@ -83,7 +84,7 @@ class KvMapPanel(DockPanel):
         self.grid.apply(None)
         is_live = self.recording.is_live
         has_cells = self.recording.model is not None and (is_live or self.recording.cell_map is not None)
-        self._empty.setText(NO_MODEL if is_live else NO_MAP)
+        self._empty.setText(tr(NO_MODEL if is_live else NO_MAP))
         self._empty.setVisible(not has_cells)
         for part in (self.badge, self.grid, self.cell, self.figures, self.legend):
             part.setVisible(has_cells)
@@ -160,7 +161,8 @@ class KvMapPanel(DockPanel):
         index = self.grid.pointed_cell
         if self._cells is None or index == NO_CELL:
             model = self.recording.model
-            self.cell.setText(HINT if not model or model.has_plain_attention else f"{HINT} {OWN_ORDER}")
+            order = tr(OWN_ORDER) if model and not model.has_plain_attention else ""
+            self.cell.setText(sentences(tr(HINT), order))
             self.cell.set_tone("muted")
             return
         text = cell_text(self._cells, index, self.recording.token_texts, self._sequence_titles())
@@ -189,8 +191,8 @@ class _Figures(QWidget):
         self._text = ""
         self.setFont(tabular(small_font()))
         self.setFixedHeight(2 * self.fontMetrics().lineSpacing() + 4)
-        self.setToolTip(as_tooltip(WHAT_FIGURES_MEAN))
-        self.setAccessibleName("Figures")
+        self.setToolTip(as_tooltip(tr(WHAT_FIGURES_MEAN)))
+        self.setAccessibleName(tr("Figures"))
 
     @property
     def text(self) -> str:

@@ -9,6 +9,7 @@ from app.inspector.recording_banner import RecordingBanner
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
+from app.look.words import tr
 
 HEIGHT = 32
 BUTTON = 22
@@ -18,7 +19,8 @@ class PanelDock(QDockWidget):
     """Its panel is hidden whenever it cannot be seen, so that `panel.isVisible()` is the truth."""
 
     def __init__(self, panel: DockPanel, window: QMainWindow) -> None:
-        super().__init__(panel.TITLE, window)
+        title = tr(panel.TITLE)
+        super().__init__(title, window)
         self.panel = panel
         self.title = DockTitle(self)
         self.setObjectName(f"inspector.{panel.NAME}")
@@ -26,7 +28,8 @@ class PanelDock(QDockWidget):
         self.banner = seat.banner
         self.setWidget(seat)
         self.setTitleBarWidget(self.title)
-        self.toggleViewAction().setStatusTip(f"Show or hide the panel “{panel.TITLE}”")
+        self.toggleViewAction().setObjectName(f"inspector.panel.{panel.NAME}")
+        self.toggleViewAction().setStatusTip(tr("Show or hide the panel “{title}”", title=title))
         # For Qt a dock behind another tab counts as visible, and its panel with it.
         self.visibilityChanged.connect(panel.setVisible)
 
@@ -49,9 +52,9 @@ class DockTitle(QWidget):
         font = QFont(name.font())
         font.setWeight(QFont.Weight.DemiBold)
         name.setFont(font)
-        self._tear_off = IconButton("picture-in-picture-2", "Tear off", BUTTON, self, icon_side=14)
+        self._tear_off = IconButton("picture-in-picture-2", tr("Tear off"), BUTTON, self, icon_side=14)
         self._tear_off.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
-        close = IconButton("x", "Close panel", BUTTON, self, icon_side=14)
+        close = IconButton("x", tr("Close panel"), BUTTON, self, icon_side=14)
         close.clicked.connect(dock.close)
         dock.topLevelChanged.connect(self._on_torn_off)
         row = QHBoxLayout(self)
@@ -76,7 +79,7 @@ class DockTitle(QWidget):
         return self.sizeHint()
 
     def _on_torn_off(self, is_floating: bool) -> None:
-        self._tear_off.set_label("Put back" if is_floating else "Tear off")
+        self._tear_off.set_label(tr("Put back") if is_floating else tr("Tear off"))
 
 
 class _Seat(QWidget):

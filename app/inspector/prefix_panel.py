@@ -18,6 +18,7 @@ from app.inspector.dock_panel import DockPanel
 from app.inspector.logbook import MAX_LEASES, Entry
 from app.inspector.prefix_text import (
     HEADS,
+    REASONS,
     num_prompt_tokens,
     share_text,
     what_happened,
@@ -32,13 +33,24 @@ from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel
+from app.look.words import mark, sentences, tr
 
-COLUMNS = ("step", "seq", "tab", "prompt", "had", "computed", "why")
+COLUMNS = (
+    mark("step"),
+    mark("seq"),
+    mark("tab"),
+    mark("prompt"),
+    mark("had"),
+    mark("computed"),
+    mark("why"),
+)
 STEP, SEQ, TAB, PROMPT, HAD, COMPUTED, WHY = range(len(COLUMNS))
 NUMBERS = (STEP, PROMPT, HAD, COMPUTED)
 WIDEST = {STEP: "9,999,999", SEQ: "00", PROMPT: "9,999,999", HAD: "100%", COMPUTED: "9,999,999"}
 TAB_WIDTH = 110
-NOTHING = "No request has been answered yet. Send a message, and this tells what of it was computed and why."
+NOTHING = mark(
+    "No request has been answered yet. Send a message, and this tells what of it was computed and why."
+)
 _ROOT = QModelIndex()
 
 LeaseEntry = Entry[Lease]
@@ -46,7 +58,7 @@ LeaseEntry = Entry[Lease]
 
 class PrefixPanel(DockPanel):
     NAME = "prefix"
-    TITLE = "Why did it recompute?"
+    TITLE = mark("Why did it recompute?")
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -56,7 +68,7 @@ class PrefixPanel(DockPanel):
         font = QFont(self.head.font())
         font.setWeight(QFont.Weight.DemiBold)
         self.head.setFont(font)
-        self.reason = PlainLabel(NOTHING, self)
+        self.reason = PlainLabel(tr(NOTHING), self)
         self.reason.setWordWrap(True)
         self.reason.setFont(tabular(small_font()))
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -129,12 +141,12 @@ class PrefixPanel(DockPanel):
         for part in (self.head, self.sources, self.parting):
             part.setVisible(lease is not None)
         if lease is None:
-            self.reason.setText(NOTHING)
+            self.reason.setText(tr(NOTHING))
             return
-        self.head.setText(f"{HEADS[lease.prefix_end]} · {self.requests.title_of(lease)}")
+        self.head.setText(f"{tr(HEADS[lease.prefix_end])} · {self.requests.title_of(lease)}")
         model = self.recording.model
         cost = what_it_cost(lease, self._prompt_s(lease))
-        self.reason.setText(f"{what_happened(lease, model)} {cost} {what_to_do(lease)}")
+        self.reason.setText(sentences(what_happened(lease, model), cost, what_to_do(lease)))
         self.sources.apply(lease)
         self._ask_for(lease)
         self.parting.apply(self._texts(lease.common), self._texts(lease.held), self._texts(lease.wanted))
@@ -208,7 +220,7 @@ class _Requests(RowModel):
         return next((row for row, entry in enumerate(self._entries) if entry.what.seq_id == seq_id), None)
 
     def title_of(self, lease: Lease) -> str:
-        return self._titles.get(lease.chat_id, NO_TAB)
+        return self._titles.get(lease.chat_id) or tr(NO_TAB)
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._entries)
@@ -225,14 +237,14 @@ class _Requests(RowModel):
             count(num_prompt_tokens(lease)),
             share_text(lease),
             count(lease.num_tokens_to_compute),
-            lease.prefix_end.value,
+            tr(REASONS[lease.prefix_end]),
         )
         return texts[index.column()]
 
 
 class _Table(RowTable):
     def __init__(self, requests: _Requests, parent: QWidget) -> None:
-        super().__init__("Requests", parent)
+        super().__init__(tr("Requests"), parent)
         self.setModel(requests)
         self.setItemDelegate(_Delegate(self))
         for column, widest in WIDEST.items():

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from app.engine.types import Lease, ModelInfo, PrefixEnd
-from app.look.figures import count, percent, seconds
+from app.look.figures import count, percent, seconds, tokens
+from app.look.words import mark, tr
 
 HEADS = {
-    PrefixEnd.NEW_CHAT: "A new chat",
-    PrefixEnd.NEW_TEXT: "Only new text",
-    PrefixEnd.EDITED: "An earlier message was edited",
-    PrefixEnd.TEMPLATE: "The chat template rewrote the history",
-    PrefixEnd.DROPPED: "Turns were left out",
-    PrefixEnd.NO_ROLLBACK: "The model cannot go back",
-    PrefixEnd.EVICTED: "Its cells were given away",
-    PrefixEnd.DOUBTED: "The saved state was in doubt",
+    PrefixEnd.NEW_CHAT: mark("A new chat"),
+    PrefixEnd.NEW_TEXT: mark("Only new text"),
+    PrefixEnd.EDITED: mark("An earlier message was edited"),
+    PrefixEnd.TEMPLATE: mark("The chat template rewrote the history"),
+    PrefixEnd.DROPPED: mark("Turns were left out"),
+    PrefixEnd.NO_ROLLBACK: mark("The model cannot go back"),
+    PrefixEnd.EVICTED: mark("Its cells were given away"),
+    PrefixEnd.DOUBTED: mark("The saved state was in doubt"),
+}
+# The same, short.
+REASONS = {
+    PrefixEnd.NEW_CHAT: mark("new chat"),
+    PrefixEnd.NEW_TEXT: mark("new text"),
+    PrefixEnd.EDITED: mark("edited message"),
+    PrefixEnd.TEMPLATE: mark("template changed the history"),
+    PrefixEnd.DROPPED: mark("turns left out"),
+    PrefixEnd.NO_ROLLBACK: mark("model cannot remove a tail"),
+    PrefixEnd.EVICTED: mark("evicted"),
+    PrefixEnd.DOUBTED: mark("saved state in doubt"),
 }
 
 
@@ -34,66 +46,74 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
     match lease.prefix_end:
         case PrefixEnd.NEW_CHAT:
             if lease.num_shared_tokens:
-                return "Nothing of this chat was computed before, but another chat begins the same way."
-            return "Nothing of this chat was computed before, and no other chat begins the same way."
+                return tr("Nothing of this chat was computed before, but another chat begins the same way.")
+            return tr("Nothing of this chat was computed before, and no other chat begins the same way.")
         case PrefixEnd.NEW_TEXT:
-            return "All that was held is part of the prompt; only what is new behind it was computed."
+            return tr("All that was held is part of the prompt; only what is new behind it was computed.")
         case PrefixEnd.EDITED:
-            return (
-                f"The prompt differs from what was held after {_tokens(lease.num_common_tokens)}, "
-                "so everything behind that point was computed again."
+            return tr(
+                "The prompt differs from what was held after {tokens}, "
+                "so everything behind that point was computed again.",
+                tokens=tokens(lease.num_common_tokens),
             )
         case PrefixEnd.TEMPLATE:
-            return (
+            return tr(
                 "The messages are the same, but the chat template writes them differently than before: "
-                f"the two part after {_tokens(lease.num_common_tokens)}."
+                "the two part after {tokens}.",
+                tokens=tokens(lease.num_common_tokens),
             )
         case PrefixEnd.DROPPED:
-            return (
-                "The chat no longer fits its context, so turns were left out "
-                f"behind the first {_tokens(lease.num_common_tokens)}."
+            return tr(
+                "The chat no longer fits its context, so turns were left out behind the first {tokens}.",
+                tokens=tokens(lease.num_common_tokens),
             )
         case PrefixEnd.NO_ROLLBACK:
-            return (
-                f"The first {_tokens(lease.num_common_tokens)} are the same, but {_memory(model)} cannot be "
-                "cut back to them."
+            return tr(
+                "The first {tokens} are the same, but {memory} cannot be cut back to them.",
+                tokens=tokens(lease.num_common_tokens),
+                memory=_memory(model),
             )
         case PrefixEnd.EVICTED:
-            return "Its cells were needed by other chats, and its state was not kept."
+            return tr("Its cells were needed by other chats, and its state was not kept.")
         case PrefixEnd.DOUBTED:
-            return "A saved state was there, but it did not pass its checks, so it was not used."
+            return tr("A saved state was there, but it did not pass its checks, so it was not used.")
 
 
 def what_to_do(lease: Lease) -> str:
     match lease.prefix_end:
         case PrefixEnd.EDITED:
-            return "Fork the chat before you edit it, and both versions keep their cells."
+            return tr("Fork the chat before you edit it, and both versions keep their cells.")
         case PrefixEnd.TEMPLATE:
-            return "Nothing is wrong with the chat; a template that keeps its history as it was avoids it."
+            return tr(
+                "Nothing is wrong with the chat; a template that keeps its history as it was avoids it."
+            )
         case PrefixEnd.DROPPED:
-            return "A larger context (Engine settings, --ctx) or a higher cap for this chat puts that off."
+            return tr(
+                "A larger context (Engine settings, --ctx) or a higher cap for this chat puts that off."
+            )
         case PrefixEnd.NO_ROLLBACK:
-            return "Go on at the end of such a chat: editing, forking and branching cost the whole prompt."
+            return tr(
+                "Go on at the end of such a chat: editing, forking and branching cost the whole prompt."
+            )
         case PrefixEnd.EVICTED:
-            return "Pin the chat, or choose a larger context (Engine settings, --ctx)."
+            return tr("Pin the chat, or choose a larger context (Engine settings, --ctx).")
         case PrefixEnd.DOUBTED:
-            return "Nothing: the answer is right, it only took longer."
+            return tr("Nothing: the answer is right, it only took longer.")
         case _:
-            return "Nothing needs to be done."
+            return tr("Nothing needs to be done.")
 
 
 def what_it_cost(lease: Lease, prompt_s: float) -> str:
     """`prompt_s` 0: not known, or not over."""
-    took = f" in {seconds(prompt_s)}" if prompt_s else ""
-    of = f" of {count(num_prompt_tokens(lease))}" if num_had(lease) else ""
-    return f"{count(lease.num_tokens_to_compute)}{of} prompt tokens computed{took}."
-
-
-def _tokens(number: int) -> str:
-    return "1 token" if number == 1 else f"{count(number)} tokens"
+    computed = count(lease.num_tokens_to_compute)
+    if num_had(lease):
+        computed = tr("{part} of {whole}", part=computed, whole=count(num_prompt_tokens(lease)))
+    if not prompt_s:
+        return tr("{computed} prompt tokens computed.", computed=computed)
+    return tr("{computed} prompt tokens computed in {time}.", computed=computed, time=seconds(prompt_s))
 
 
 def _memory(model: ModelInfo | None) -> str:
     if model and model.n_swa:
-        return "the memory of a model with a sliding window"
-    return "the running state of a recurrent model" if model else "this model's memory"
+        return tr("the memory of a model with a sliding window")
+    return tr("the running state of a recurrent model") if model else tr("this model's memory")

@@ -15,6 +15,7 @@ from app.engine.types import Lease
 from app.look.figures import count, percent
 from app.look.fonts import code_font, small_font, tabular
 from app.look.tokens import Tokens, current
+from app.look.words import mark, tr
 
 BAR_HEIGHT = 14
 LEGEND_HEIGHT = 22
@@ -23,14 +24,15 @@ CHIP_HEIGHT = 20
 LINE_HEIGHT = 26
 NAME_WIDTH = 56
 GAP = 3
+HELD, WANTED = mark("held"), mark("wanted")
 
 
 def parts_of(lease: Lease) -> tuple[tuple[str, int], ...]:
     return (
-        ("reused", lease.num_reused_tokens),
-        ("shared", lease.num_shared_tokens),
-        ("restored", lease.num_restored_tokens),
-        ("computed", lease.num_tokens_to_compute),
+        (mark("reused"), lease.num_reused_tokens),
+        (mark("shared"), lease.num_shared_tokens),
+        (mark("restored"), lease.num_restored_tokens),
+        (mark("computed"), lease.num_tokens_to_compute),
     )
 
 
@@ -42,7 +44,7 @@ class SourceBar(QWidget):
         self._parts: tuple[tuple[str, int], ...] = ()
         self.setFont(tabular(small_font()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Where the prompt's tokens came from")
+        self.setAccessibleName(tr("Where the prompt's tokens came from"))
 
     def apply(self, lease: Lease | None) -> None:
         parts = parts_of(lease) if lease else ()
@@ -53,7 +55,7 @@ class SourceBar(QWidget):
 
     @property
     def text(self) -> str:
-        return ", ".join(f"{name} {count(number)}" for name, number in self._parts)
+        return ", ".join(f"{tr(name)} {count(number)}" for name, number in self._parts)
 
     def sizeHint(self) -> QSize:
         return QSize(200, BAR_HEIGHT + LEGEND_HEIGHT)
@@ -91,9 +93,10 @@ class SourceBar(QWidget):
             painter.drawRect(swatch)
             place = QRectF(left + SWATCH + 6, BAR_HEIGHT + 2, column - SWATCH - 6, LEGEND_HEIGHT - 2)
             painter.setPen(QColor(tokens.muted))
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+            shown = tr(name)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
             painter.setPen(QColor(tokens.text))
-            after = place.adjusted(painter.fontMetrics().horizontalAdvance(name + "  "), 0, 0, 0)
+            after = place.adjusted(painter.fontMetrics().horizontalAdvance(shown + "  "), 0, 0, 0)
             text = f"{count(number)}  {percent(number, total)}" if number else "0"
             painter.drawText(after, Qt.AlignmentFlag.AlignVCenter, text)
 
@@ -120,10 +123,10 @@ class PartingView(QWidget):
         self._lines: tuple[tuple[str, Sequence[str]], ...] = ()
         self.setFont(code_font())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Where the prompt parts from what was held")
+        self.setAccessibleName(tr("Where the prompt parts from what was held"))
 
     def apply(self, common: Sequence[str], held: Sequence[str], wanted: Sequence[str]) -> None:
-        lines = (("held", held), ("wanted", wanted))
+        lines = ((HELD, held), (WANTED, wanted))
         if (common, lines) != (self._common, self._lines):
             self._common, self._lines = common, lines
             self.setAccessibleDescription(self.text)
@@ -132,7 +135,7 @@ class PartingView(QWidget):
     @property
     def text(self) -> str:
         start = " ".join(self._common)
-        return "\n".join(f"{name}: {start} | {' '.join(tokens)}" for name, tokens in self._lines)
+        return "\n".join(f"{tr(name)}: {start} | {' '.join(tokens)}" for name, tokens in self._lines)
 
     def sizeHint(self) -> QSize:
         return QSize(200, 2 * LINE_HEIGHT)
@@ -146,10 +149,11 @@ class PartingView(QWidget):
             top = number * LINE_HEIGHT + (LINE_HEIGHT - CHIP_HEIGHT) / 2
             painter.setFont(small_font())
             painter.setPen(QColor(tokens.muted))
-            painter.drawText(QRectF(0, top, NAME_WIDTH, CHIP_HEIGHT), Qt.AlignmentFlag.AlignVCenter, name)
+            place = QRectF(0, top, NAME_WIDTH, CHIP_HEIGHT)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, tr(name))
             painter.setFont(self.font())
             self._paint_common(painter, top, parting, tokens)
-            self._paint_rest(painter, line, top, parting, name == "wanted", tokens)
+            self._paint_rest(painter, line, top, parting, name == WANTED, tokens)
         if self._lines:
             painter.fillRect(round(parting), 2, 1, 2 * LINE_HEIGHT - 4, QColor(tokens.text))
 
@@ -181,7 +185,7 @@ class PartingView(QWidget):
         if not line:
             painter.setPen(QColor(tokens.muted))
             rest = QRectF(left, top, self.width() - left, CHIP_HEIGHT)
-            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, "nothing more")
+            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, tr("nothing more"))
         for text in line:
             width = self._chip_width(text)
             if left + width > self.width():

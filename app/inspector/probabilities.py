@@ -17,19 +17,22 @@ from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel, as_tab_text, heading
+from app.look.words import mark, tr, tr_n, tr_said
 
-CHOOSE = "Choose a sequence, or “Token probabilities” under an answer, to see what else it could have said."
-NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to look into its answers."
-RECORDED = "This is a recording: only a running engine can tell what else could have been said."
-PAUSED = "All chats are paused, so this waits. Resume, and it is computed."
-COMPUTING = "Computing…"
+CHOOSE = mark(
+    "Choose a sequence, or “Token probabilities” under an answer, to see what else it could have said."
+)
+NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to look into its answers.")
+RECORDED = mark("This is a recording: only a running engine can tell what else could have been said.")
+PAUSED = mark("All chats are paused, so this waits. Resume, and it is computed.")
+COMPUTING = mark("Computing…")
 TABLE_WIDTHS = (250, 350)  # of the answer's tokens, and of what could have stood there
 REST_MS = 80  # on a token before it is asked about: somebody may be on the way to another
 
 
 class ProbabilitiesPanel(DockPanel):
     NAME = "probabilities"
-    TITLE = "Token probabilities"
+    TITLE = mark("Token probabilities")
 
     answer_wanted = Signal(str)  # chat_id: whoever knows the chat calls `show_answer` with its newest one
     requested = Signal(object)  # Request
@@ -50,7 +53,7 @@ class ProbabilitiesPanel(DockPanel):
         self.status = PlainLabel(parent=self, tone="muted")
         self.fork = QPushButton(self)
         self.message = PlainLabel(parent=self, tone="muted")
-        self.again = QPushButton("Compute it again", self)
+        self.again = QPushButton(tr("Compute it again"), self)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._shown: Candidates | None = None
@@ -117,7 +120,7 @@ class ProbabilitiesPanel(DockPanel):
             label.setFont(tabular(small_font()))
         self.status.setWordWrap(True)
         self.fork.setFont(small_font())
-        self.fork.setToolTip("Go on in a new tab, from this token (Enter)")
+        self.fork.setToolTip(tr("Go on in a new tab, from this token (Enter)"))
         self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._tables.addWidget(self.token_table)
@@ -237,7 +240,12 @@ class ProbabilitiesPanel(DockPanel):
         self.head.setText(source.title if source else "")
         self.head.setVisible(source is not None)
         has_tokens = bool(tokens.token_ids)
-        answer = f"answer of {count(len(tokens.pieces))} tokens, prompt of {count(tokens.num_prompt_tokens)}"
+        answer = tr_n(
+            "answer of {n} token, prompt of {prompt}",
+            "answer of {n} tokens, prompt of {prompt}",
+            len(tokens.pieces),
+            prompt=count(tokens.num_prompt_tokens),
+        )
         self.figures.setText(answer if has_tokens else "")
 
     def _show_candidates(self) -> None:
@@ -265,21 +273,21 @@ class ProbabilitiesPanel(DockPanel):
         candidate = self._candidate
         self.fork.setEnabled(candidate is not None and self._can_fork(candidate))
         name = as_tab_text(shown(candidate.text)) if candidate else ""
-        self.fork.setText(f"Fork here with “{name}”" if candidate else "Fork here")
+        self.fork.setText(tr("Fork here with “{token}”", token=name) if candidate else tr("Fork here"))
 
     def _status(self) -> str:
         reader, place = self.reader, self.place
         if place is None:
             return ""
         if place in reader.refusals:
-            return reader.refusals[place]
+            return tr_said(reader.refusals[place])
         if place not in reader.known:
-            return PAUSED if reader.is_paused else COMPUTING
+            return tr(PAUSED if reader.is_paused else COMPUTING)
         return result_text(reader.known[place], self._chosen_id)
 
     def _why_empty(self) -> str:
         if not self.recording.is_live:
-            return RECORDED
+            return tr(RECORDED)
         if self.recording.model is None or not self._has_engine:
-            return NO_MODEL
-        return self.reader.message or CHOOSE
+            return tr(NO_MODEL)
+        return tr_said(self.reader.message) or tr(CHOOSE)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 from app.look.fonts import small_font
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
+from app.look.words import tr
 
 HEIGHT = 30
 
@@ -22,7 +23,7 @@ class RecordingBanner(QWidget):
         self._words = PlainLabel(parent=self)
         self._words.setFont(small_font())
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.back = QPushButton("Back to live", self)
+        self.back = QPushButton(tr("Back to live"), self)
         self.back.setFont(small_font())
         self.back.setProperty("kind", "quiet")
         self.back.setProperty("place", "bar")
@@ -41,7 +42,7 @@ class RecordingBanner(QWidget):
 
     def show_name(self, name: str) -> None:
         """Of the file; "" hides it."""
-        self._words.setText(f"Recording {one_line(name)}")
+        self._words.setText(tr("Recording {name}", name=one_line(name)))
         self._words.setToolTip(self._words.text())
         self.setVisible(bool(name))
         self.shown_changed.emit()

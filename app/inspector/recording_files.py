@@ -16,12 +16,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
 from app.inspector import recording_file, trace
-from app.inspector.recording import Recording
+from app.inspector.recording import MAX_STEPS, Recording
 from app.inspector.recording_file import RecordingFileError, Snapshot
 from app.look.figures import count
+from app.look.words import mark, sentences, tr, tr_n, tr_said
 
-LINES = f"Recording, JSON lines (*{recording_file.SUFFIX})"
-TRACE = f"Trace for Perfetto and chrome://tracing (*{trace.SUFFIX})"
+LINES = mark("Recording, JSON lines (*.jsonl)")
+TRACE = mark("Trace for Perfetto and chrome://tracing (*.trace.json)")
 SUFFIX_OF = {LINES: recording_file.SUFFIX, TRACE: trace.SUFFIX}
 
 
@@ -37,11 +38,18 @@ class RecordingFiles(QObject):
         self.recording = recording
         self._window = window
         self.open_action = self._new_action(
-            "&Open recording…", "Look at recorded steps, also without a model", self._choose_recording
+            "recording.open",
+            tr("&Open recording…"),
+            tr("Look at recorded steps, also without a model"),
+            self._choose_recording,
         )
         self.export_action = self._new_action(
-            "&Export recording…",
-            "Save the last 10,000 steps, with the texts of their answers, as JSON lines or as a trace",
+            "recording.export",
+            tr("&Export recording…"),
+            tr(
+                "Save the last {steps} steps, with the texts of their answers, as JSON lines or as a trace",
+                steps=count(MAX_STEPS),
+            ),
             self._choose_export,
         )
 
@@ -59,17 +67,23 @@ class RecordingFiles(QObject):
         try:
             await asyncio.to_thread(save, snapshot, path)
         except OSError as error:
-            reason = error.strerror or "the disk refused it"
-            advice = "Choose another folder, or make room on this disk."
-            self.failed.emit(f"{path.name} could not be written: {reason}. {advice}")
+            reason = tr(
+                "{name} could not be written: {reason}.",
+                name=path.name,
+                reason=error.strerror or tr("the disk refused it"),
+            )
+            advice = tr("Choose another folder, or make room on this disk.")
+            self.failed.emit(sentences(reason, advice))
         else:
-            self.saved.emit(f"Saved {count(num_steps)} steps in {path.name}.")
+            self.saved.emit(
+                tr_n("Saved {n} step in {name}.", "Saved {n} steps in {name}.", num_steps, name=path.name)
+            )
 
     async def _open(self, path: Path) -> None:
         try:
             recording = await asyncio.to_thread(recording_file.load, path)
         except RecordingFileError as error:
-            self.failed.emit(str(error))
+            self.failed.emit(tr_said(str(error)))
         else:
             self.opened.emit(recording)
 
@@ -85,26 +99,28 @@ class RecordingFiles(QObject):
     # Dialogs. Never exec: a nested loop would stop every coroutine.
 
     def _choose_recording(self) -> None:
-        dialog = QFileDialog(self._window, "Open recording")
+        dialog = QFileDialog(self._window, tr("Open recording"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([LINES, "All files (*)"])
+        dialog.setNameFilters([tr(LINES), tr("All files (*)")])
         dialog.fileSelected.connect(lambda name: self.open(Path(name)))
         dialog.open()
 
     def _choose_export(self) -> None:
-        dialog = QFileDialog(self._window, "Export recording")
+        dialog = QFileDialog(self._window, tr("Export recording"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([LINES, TRACE])
+        dialog.setNameFilters([tr(LINES), tr(TRACE)])
         dialog.selectFile(f"skein{recording_file.SUFFIX}")
         dialog.setDefaultSuffix(recording_file.SUFFIX)
-        dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein{SUFFIX_OF[chosen]}"))
+        suffixes = {tr(kind): suffix for kind, suffix in SUFFIX_OF.items()}
+        dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein{suffixes[chosen]}"))
         dialog.fileSelected.connect(lambda name: self.export(Path(name)))
         dialog.open()
 
-    def _new_action(self, text: str, tip: str, on_triggered: Callable[[], None]) -> QAction:
+    def _new_action(self, name: str, text: str, tip: str, on_triggered: Callable[[], None]) -> QAction:
         action = QAction(text, self)
+        action.setObjectName(name)
         action.setStatusTip(tip)
         action.triggered.connect(on_triggered)
         return action

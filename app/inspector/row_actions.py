@@ -17,6 +17,7 @@ class RowAction(QAction):
 
     def __init__(
         self,
+        name: str,
         text: str,
         tip: str,
         fits: Callable[[SequenceRow], bool],
@@ -24,6 +25,7 @@ class RowAction(QAction):
         parent: QObject,
     ) -> None:
         super().__init__(text, parent)
+        self.setObjectName(f"sequence.{name}")
         self.setToolTip(tip)
         self.setStatusTip(tip)
         self._fits = fits

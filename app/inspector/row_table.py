@@ -27,6 +27,7 @@ from app.look.fonts import small_font, tabular
 from app.look.painted import SWATCH, paint_swatch
 from app.look.sequence_colours import colour_of
 from app.look.tokens import Tokens, current
+from app.look.words import tr
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_HEIGHT = 24
@@ -40,7 +41,7 @@ _ROOT = QModelIndex()
 
 
 class RowModel(QAbstractTableModel):
-    """Its columns: their heads, those with numbers, and what is said about them."""
+    """Its columns: their heads, those with numbers, and what is said about them. Texts are marked."""
 
     def __init__(
         self,
@@ -61,11 +62,11 @@ class RowModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._columns[section]
+            return tr(self._columns[section])
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT if section in self._numbers else LEFT
         if role == Qt.ItemDataRole.ToolTipRole and self._tips:
-            return self._tips[section]
+            return tr(self._tips[section])
         return None
 
 
@@ -90,10 +91,10 @@ class RowTable(QTableView):
         columns.setMinimumSectionSize(24)
 
     def width_of(self, widest: str, head: str = "", room: int = 0) -> int:
-        """What a column needs so that it never changes its width."""
+        """What a column needs so that it never changes its width. Both texts are marked, or figures."""
         body, heading = self.fontMetrics(), self.horizontalHeader().fontMetrics()
-        lines = [heading.horizontalAdvance(line) for line in head.split("\n")]
-        return max(body.horizontalAdvance(widest) + room, *lines) + 2 * PADDING + 2
+        lines = [heading.horizontalAdvance(line) for line in tr(head).split("\n")]
+        return max(body.horizontalAdvance(tr(widest)) + room, *lines) + 2 * PADDING + 2
 
 
 class RowDelegate(QStyledItemDelegate):

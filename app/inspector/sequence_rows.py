@@ -22,27 +22,34 @@ from app.engine.types import (
     WaitReason,
 )
 from app.look import marks
-from app.look.figures import count, mebibytes, prefill, seconds
+from app.look.figures import count, decimal, mebibytes, prefill, seconds, tokens
 from app.look.marks import Mark
+from app.look.words import mark, tr
 
-NO_TAB = "no tab"
+NO_TAB = mark("no tab")
 _MARK_OF_SLOT = {
     SlotState.PREFILL: marks.COMPUTING,
     SlotState.DECODE: marks.COMPUTING,
     SlotState.WARM: marks.WARM,
     SlotState.EMPTY: marks.IDLE,
 }
+SLOT_STATES = {
+    SlotState.EMPTY: mark("empty"),
+    SlotState.WARM: mark("warm"),
+    SlotState.PREFILL: mark("prefill"),
+    SlotState.DECODE: mark("decode"),
+}
 _WAITING_TEXTS = {
-    WaitReason.QUEUED: "waiting",
-    WaitReason.SHARES_PREFIX: "awaits prefix",
-    WaitReason.PAUSED: "paused",
-    WaitReason.REFITTING: "shortening",
+    WaitReason.QUEUED: mark("waiting"),
+    WaitReason.SHARES_PREFIX: mark("awaits prefix"),
+    WaitReason.PAUSED: mark("paused"),
+    WaitReason.REFITTING: mark("shortening"),
 }
 _WAITING_TIPS = {
-    WaitReason.QUEUED: "Waits for a slot or for free cells",
-    WaitReason.SHARES_PREFIX: "Waits for a running prompt to compute the beginning both have in common",
-    WaitReason.PAUSED: "Its cells were needed; the answer goes on when there is room",
-    WaitReason.REFITTING: "Its context is full; a shorter prompt is being made",
+    WaitReason.QUEUED: mark("Waits for a slot or for free cells"),
+    WaitReason.SHARES_PREFIX: mark("Waits for a running prompt to compute the beginning both have in common"),
+    WaitReason.PAUSED: mark("Its cells were needed; the answer goes on when there is room"),
+    WaitReason.REFITTING: mark("Its context is full; a shorter prompt is being made"),
 }
 # As they sort: what computes first, what is empty last.
 _ORDER = ("decode", "prefill", "wait", "warm", "hibernated", "empty")
@@ -124,7 +131,7 @@ def rows_of(
     saved = {chat.chat_id: chat for chat in report.hibernated}
 
     def title(chat_id: str | None) -> str:
-        return titles.get(chat_id, NO_TAB) if chat_id else ""
+        return (titles.get(chat_id) or tr(NO_TAB)) if chat_id else ""
 
     slots = [SequenceRow(title(slot.chat_id), slot=slot, cell_bytes=cell_bytes) for slot in report.slots]
     waiting = [
@@ -137,7 +144,7 @@ def rows_of(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`value` sorts and is None where there is none of it; `text` writes it.
+    """`value` sorts and is None where there is none of it; `text` writes it. Head and tip are marked.
 
     `widest` sets the width; without one that is up to how many tokens the context holds.
     """
@@ -171,10 +178,10 @@ def _of_usage(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float | 
 
 def _state(row: SequenceRow) -> str:
     if row.slot:
-        return prefill(row.slot) if row.slot.state is SlotState.PREFILL else row.slot.state.value
+        return prefill(row.slot) if row.slot.state is SlotState.PREFILL else tr(SLOT_STATES[row.slot.state])
     if row.waiting:
-        return _WAITING_TEXTS[row.waiting.reason]
-    return "hibernated, disk" if row.saved and row.saved.is_on_disk else "hibernated, RAM"
+        return tr(_WAITING_TEXTS[row.waiting.reason])
+    return tr("hibernated, disk") if row.saved and row.saved.is_on_disk else tr("hibernated, RAM")
 
 
 def _position(get: Callable[[SlotSnapshot], int]) -> Callable[[SequenceRow], int | None]:
@@ -199,113 +206,122 @@ def _first_token_s(row: SequenceRow) -> float | None:
 
 
 def _speed_text(tokens_per_s: float) -> str:
-    return f"{tokens_per_s:.1f}" if tokens_per_s < 100 else f"{tokens_per_s:,.0f}"
+    return decimal(tokens_per_s, 1 if tokens_per_s < 100 else 0)
 
 
 def _size_text(size_bytes: int) -> str:
-    return mebibytes(size_bytes).removesuffix(" MiB")
+    return decimal(size_bytes / 2**20, 1)
 
 
-_TIME = "9,999 s"
+_TIME = mark("9,999 s")
 COLUMNS = (
-    Column("seq", "seq", "The slot and its sequence id, seq_id", "00", lambda row: row.seq_id),
-    Column("tab", "tab", "The chat it belongs to", "", lambda row: row.title or None, is_number=False),
+    Column("seq", mark("seq"), mark("The slot and its sequence id, seq_id"), "00", lambda row: row.seq_id),
     Column(
-        "state", "state", "What it is doing", "hibernated, disk", lambda row: _state(row), is_number=False
+        "tab", mark("tab"), mark("The chat it belongs to"), "", lambda row: row.title or None, is_number=False
+    ),
+    Column(
+        "state",
+        mark("state"),
+        mark("What it is doing"),
+        mark("hibernated, disk"),
+        lambda row: _state(row),
+        is_number=False,
     ),
     Column(
         "pos_min",
-        "pos\nmin",
-        "The lowest position in memory, as the library says",
+        mark("pos\nmin"),
+        mark("The lowest position in memory, as the library says"),
         "",
         _position(lambda slot: slot.pos_min),
         count,
     ),
     Column(
         "pos_max",
-        "pos\nmax",
-        "The highest position in memory, as the library says",
+        mark("pos\nmax"),
+        mark("The highest position in memory, as the library says"),
         "",
         _position(lambda slot: slot.pos_max),
         count,
     ),
     Column(
         "own",
-        "cells\nown",
-        "KV cells that no other sequence holds",
+        mark("cells\nown"),
+        mark("KV cells that no other sequence holds"),
         "",
         _of_slot(lambda slot: slot.num_cells - slot.num_shared_cells),
         count,
     ),
     Column(
         "shared",
-        "cells\nshared",
-        "KV cells it holds together with other sequences",
+        mark("cells\nshared"),
+        mark("KV cells it holds together with other sequences"),
         "",
         _of_slot(lambda slot: slot.num_shared_cells),
         count,
     ),
     Column(
         "tok_s",
-        "speed\ntok/s",
-        "Tokens generated per second",
+        mark("speed\ntok/s"),
+        mark("Tokens generated per second"),
         "99,999",
         _speed,
         _speed_text,
     ),
     Column(
         "reused",
-        "tokens\nreused",
-        "Prompt tokens of the last answer whose cells the chat itself still had",
+        mark("tokens\nreused"),
+        mark("Prompt tokens of the last answer whose cells the chat itself still had"),
         "",
         _of_usage(lambda usage: usage.num_reused_tokens),
         count,
     ),
     Column(
         "borrowed",
-        "tokens\nshared",
-        "Prompt tokens of the last answer whose cells another chat had",
+        mark("tokens\nshared"),
+        mark("Prompt tokens of the last answer whose cells another chat had"),
         "",
         _of_usage(lambda usage: usage.num_shared_tokens),
         count,
     ),
     Column(
         "restored",
-        "tokens\nrestored",
-        "Prompt tokens of the last answer whose cells were saved and read back",
+        mark("tokens\nrestored"),
+        mark("Prompt tokens of the last answer whose cells were saved and read back"),
         "",
         _of_usage(lambda usage: usage.num_restored_tokens),
         count,
     ),
     Column(
         "computed",
-        "tokens\ncomputed",
-        "Tokens computed for the last answer, its own among them",
+        mark("tokens\ncomputed"),
+        mark("Tokens computed for the last answer, its own among them"),
         "",
         _of_usage(lambda usage: usage.num_computed_tokens),
         count,
     ),
     Column(
         "cap",
-        "context\ncap",
-        "How many tokens the chat may have",
+        mark("context\ncap"),
+        mark("How many tokens the chat may have"),
         "",
         lambda row: (row.slot.max_context_tokens or None) if row.slot else None,
         count,
     ),
     Column(
         "first_token",
-        "first\ntoken",
-        "From sending to the first token of the last answer, waiting included",
+        mark("first\ntoken"),
+        mark("From sending to the first token of the last answer, waiting included"),
         _TIME,
         _first_token_s,
         seconds,
     ),
-    Column("queue", "queue\nwait", "How long the request waited for a slot", _TIME, _queue_s, seconds),
+    Column(
+        "queue", mark("queue\nwait"), mark("How long the request waited for a slot"), _TIME, _queue_s, seconds
+    ),
     Column(
         "size",
-        "KV\nMiB",
-        "Memory of its keys and values, shared cells among them; hibernated: of what was saved",
+        mark("KV\nMiB"),
+        mark("Memory of its keys and values, shared cells among them; hibernated: of what was saved"),
         "99,999.9",
         lambda row: row.size_bytes or None,
         _size_text,
@@ -345,12 +361,15 @@ def row_tip(row: SequenceRow) -> str:
     """Its state in whole words."""
     parts = []
     if row.waiting:
-        parts.append(_WAITING_TIPS[row.waiting.reason])
+        parts.append(tr(_WAITING_TIPS[row.waiting.reason]))
     if row.saved:
-        place = "on disk" if row.saved.is_on_disk else "in RAM"
-        parts.append(f"{count(row.saved.num_tokens)} tokens saved {place}, {mebibytes(row.saved.size_bytes)}")
+        held, size = tokens(row.saved.num_tokens), mebibytes(row.saved.size_bytes)
+        if row.saved.is_on_disk:
+            parts.append(tr("{tokens} saved on disk, {size}", tokens=held, size=size))
+        else:
+            parts.append(tr("{tokens} saved in RAM, {size}", tokens=held, size=size))
     if row.is_pinned:
-        parts.append("pinned: neither hibernated nor evicted while that can be avoided")
+        parts.append(tr("pinned: neither hibernated nor evicted while that can be avoided"))
     return " · ".join(parts)
 
 
@@ -374,7 +393,7 @@ def as_json(row: SequenceRow, model: ModelInfo | None) -> str:
             "model": model.name if model else None,
             "tab": row.title,
             "chat_id": row.chat_id,
-            "state": _state(row),
+            "state": row.slot.state.value if row.slot else _phase(row),
             "size_bytes": row.size_bytes,
             "slot": asdict(row.slot) if row.slot else None,
             "waiting": asdict(row.waiting) if row.waiting else None,

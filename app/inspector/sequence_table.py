@@ -39,6 +39,7 @@ from app.inspector.sequence_rows import (
 from app.look.icons import paint_icon
 from app.look.painted import paint_mark
 from app.look.tokens import current
+from app.look.words import tr
 
 _ROOT = QModelIndex()
 _HEAD_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
@@ -91,7 +92,7 @@ class SequenceModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._texts[index.row()][index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row_tip(row) or COLUMNS[index.column()].tip
+            return row_tip(row) or tr(COLUMNS[index.column()].tip)
         return None
 
     def headerData(
@@ -100,11 +101,11 @@ class SequenceModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section].head
+            return tr(COLUMNS[section].head)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _HEAD_RIGHT if COLUMNS[section].is_number and section != SEQ else _HEAD_LEFT
         if role == Qt.ItemDataRole.ToolTipRole:
-            return COLUMNS[section].tip
+            return tr(COLUMNS[section].tip)
         return None
 
     def _in_order(self, rows: Sequence[SequenceRow]) -> list[SequenceRow]:
@@ -167,7 +168,7 @@ class SequenceTable(RowTable):
     menu_requested = Signal(QPoint)  # for the chosen row, at this place of the screen
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__("Sequences", parent)
+        super().__init__(tr("Sequences"), parent)
         self.rows = SequenceModel(self)
         self._chosen_key = ""
         self._chosen_chat: str | None = None
@@ -223,10 +224,10 @@ class SequenceTable(RowTable):
 
     def column_menu(self, parent: QWidget | None = None) -> QMenu:
         """One tick for each column."""
-        menu = QMenu("Columns", parent or self)
+        menu = QMenu(tr("Columns"), parent or self)
         for number, column in enumerate(COLUMNS):
-            action = menu.addAction(column.head.replace("\n", " "))
-            action.setStatusTip(column.tip)
+            action = menu.addAction(tr(column.head).replace("\n", tr(" ")))
+            action.setStatusTip(tr(column.tip))
             action.setCheckable(True)
             action.setChecked(not self.isColumnHidden(number))
             action.setEnabled(number != TAB)

@@ -19,14 +19,15 @@ from app.inspector.row_actions import RowAction, RowButtons, menu_of
 from app.inspector.sequence_rows import SequenceRow, as_json, rows_of
 from app.inspector.sequence_table import SequenceTable
 from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr
 
-NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here."
-ENGINE_GONE = "The engine has stopped. This is what was last seen of it."
+NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here.")
+ENGINE_GONE = mark("The engine has stopped. This is what was last seen of it.")
 
 
 class SequencesPanel(DockPanel):
     NAME = "sequences"
-    TITLE = "Sequences"
+    TITLE = mark("Sequences")
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -34,10 +35,10 @@ class SequencesPanel(DockPanel):
         self.table = SequenceTable(self)
         self.row_actions = self._new_actions()
         self._buttons = RowButtons(self.row_actions, self)
-        self._empty = PlainLabel(NO_MODEL, self, "muted")
+        self._empty = PlainLabel(tr(NO_MODEL), self, "muted")
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._over = PlainLabel(ENGINE_GONE, self, "danger")
+        self._over = PlainLabel(tr(ENGINE_GONE), self, "danger")
         self._over.setContentsMargins(12, 4, 12, 4)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -108,53 +109,66 @@ class SequencesPanel(DockPanel):
         row = self.table.chosen_row
         for action in self.row_actions:
             action.apply(row)
-        self._pin.setText("Unpin" if row and row.is_pinned else "Pin")
+        self._pin.setText(tr("Unpin") if row and row.is_pinned else tr("Pin"))
 
     # What can be done with a row.
 
     def _new_actions(self) -> tuple[RowAction, ...]:
         """Those that ask the engine make no sense for a recorded file, nor when it is gone."""
         self._pin = RowAction(
-            "Pin",
-            "Neither hibernate nor evict these cells while that can be avoided",
+            "pin",
+            tr("Pin"),
+            tr("Neither hibernate nor evict these cells while that can be avoided"),
             self._can_pin,
             self._do_pin,
             self,
         )
         return (
-            RowAction("Stop", "End this answer, with what it has so far", self._can_stop, self._stop, self),
             RowAction(
-                "Hibernate",
-                "Save the cells of this idle chat and free them",
+                "stop",
+                tr("Stop"),
+                tr("End this answer, with what it has so far"),
+                self._can_stop,
+                self._stop,
+                self,
+            ),
+            RowAction(
+                "hibernate",
+                tr("Hibernate"),
+                tr("Save the cells of this idle chat and free them"),
                 self._is_idle,
                 self._command(Hibernate),
                 self,
             ),
             RowAction(
-                "Restore",
-                "Bring the saved cells back into a slot, before the chat asks for anything",
+                "restore",
+                tr("Restore"),
+                tr("Bring the saved cells back into a slot, before the chat asks for anything"),
                 self._can_restore,
                 self._command(Restore),
                 self,
             ),
             RowAction(
-                "Clear",
-                "Free the cells without saving them: the chat's next turn computes everything",
+                "clear",
+                tr("Clear"),
+                tr("Free the cells without saving them: the chat's next turn computes everything"),
                 self._is_idle,
                 self._command(ClearCells),
                 self,
             ),
             RowAction(
-                "Fork",
-                "Go on in a copy of this chat that holds the same cells",
+                "fork",
+                tr("Fork"),
+                tr("Go on in a copy of this chat that holds the same cells"),
                 self._has_tab,
                 self._fork,
                 self,
             ),
             self._pin,
             RowAction(
-                "Copy JSON",
-                "Copy this row as JSON, as llama-server's /slots has it",
+                "copy-json",
+                tr("Copy JSON"),
+                tr("Copy this row as JSON, as llama-server's /slots has it"),
                 _always,
                 self._copy,
                 self,

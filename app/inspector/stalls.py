@@ -5,18 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from app.engine.types import EventKind, SlotState, StepReport
-from app.look.figures import count, milliseconds, seconds
+from app.engine.types import EventKind, SlotState, StepReport, WaitReason
+from app.look.figures import milliseconds, rows, seconds
+from app.look.words import mark, sentences, tr, tr_n, tr_said
 
 MIN_GAP_MS = 10.0  # between two steps: less is the loop's own work
 SLOW = 2.0  # times as long as usual
 MIN_SLOW_MS = 10.0  # more than usual: less nobody notices
+WAIT_REASONS = {
+    WaitReason.QUEUED: mark("waiting"),
+    WaitReason.SHARES_PREFIX: mark("waiting for a shared prefix"),
+    WaitReason.PAUSED: mark("paused"),
+    WaitReason.REFITTING: mark("making a shorter prompt"),
+}
 _SAVING = (EventKind.HIBERNATE, EventKind.RESTORE, EventKind.EVICT, EventKind.SHIFT)
 _CODES = {
-    1: "found no room for the batch among the KV cells",
-    2: "was interrupted",
-    -1: "refused the batch as invalid",
+    1: mark("llama_decode returned {code}: it found no room for the batch among the KV cells."),
+    2: mark("llama_decode returned {code}: it was interrupted."),
+    -1: mark("llama_decode returned {code}: it refused the batch as invalid."),
 }
+
+
+_ANY_CODE = mark("llama_decode returned {code}: it met an error it cannot go on from.")
 
 
 class Stall(IntEnum):
@@ -105,30 +115,40 @@ def worst_of(report: StepReport, before: Before) -> Stall:
 def _failure(report: StepReport) -> list[Cause]:
     if not report.return_code:
         return []
-    what = _CODES.get(report.return_code, "met an error it cannot go on from")
-    return [Cause(Stall.FAILED, f"llama_decode returned {report.return_code}: it {what}.")]
+    what = _CODES.get(report.return_code, _ANY_CODE)
+    return [Cause(Stall.FAILED, tr(what, code=report.return_code))]
 
 
 def _gap(report: StepReport, before: Before) -> list[Cause]:
     gap_ms = before.gap_ms(report)
     if gap_ms < MIN_GAP_MS:
         return []
-    length = f"Nothing ran for {seconds(gap_ms / 1000)} before this step"
+    time = seconds(gap_ms / 1000)
+    if before.pause_reason:
+        paused = tr("Nothing ran for {time} before this step: the batcher was paused.", time=time)
+        return [Cause(Stall.PAUSED, sentences(paused, tr_said(before.pause_reason)))]
     if before.pause_reason is not None:
-        why = f". {before.pause_reason}" if before.pause_reason else " by somebody."
-        return [Cause(Stall.PAUSED, f"{length}: the batcher was paused{why}")]
+        text = tr("Nothing ran for {time} before this step: the batcher was paused by somebody.", time=time)
+        return [Cause(Stall.PAUSED, text)]
     if not before.had_work:
-        return [Cause(Stall.NO_WORK, f"{length}: no chat had work for it.")]
+        text = tr("Nothing ran for {time} before this step: no chat had work for it.", time=time)
+        return [Cause(Stall.NO_WORK, text)]
     if saved := _saving_texts(report):
-        return [Cause(Stall.HELD_UP, f"{length}: {saved}.")]
-    return [Cause(Stall.HELD_UP, f"{length}, although there was work; no report tells why.")]
+        text = tr("Nothing ran for {time} before this step: {reason}.", time=time, reason=saved)
+    else:
+        text = tr(
+            "Nothing ran for {time} before this step, although there was work; no report tells why.",
+            time=time,
+        )
+    return [Cause(Stall.HELD_UP, text)]
 
 
 def _slow_schedule(report: StepReport, before: Before) -> list[Cause]:
     if report.schedule_ms < max(MIN_SLOW_MS, before.usual_ms):
         return []
-    why = _saving_texts(report) or "no event tells why"
-    return [Cause(Stall.HELD_UP, f"Scheduling took {milliseconds(report.schedule_ms)}: {why}.")]
+    why = _saving_texts(report) or tr("no event tells why")
+    time = milliseconds(report.schedule_ms)
+    return [Cause(Stall.HELD_UP, tr("Scheduling took {time}: {reason}.", time=time, reason=why))]
 
 
 def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
@@ -139,12 +159,22 @@ def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
     if not (usual_ms and is_slow and waiting):
         return []
     prompts = [span for span in report.spans if span.is_prefill]
-    figure = f"{milliseconds(report.decode_ms)} instead of about {milliseconds(usual_ms)}"
-    if prompts:
-        parts = " and ".join(f"seq {span.seq_id} ({count(span.num_rows)} rows)" for span in prompts)
-        word = "prompts" if len(prompts) > 1 else "prompt"
-        return [Cause(Stall.HELD_UP, f"The {word} of {parts} took the step: {figure}.")]
-    return [Cause(Stall.HELD_UP, f"The decode took {figure}, with no prompt in it: the machine was slow.")]
+    times = {"time": milliseconds(report.decode_ms), "usual": milliseconds(usual_ms)}
+    if not prompts:
+        text = tr(
+            "The decode took {time} instead of about {usual}, with no prompt in it: the machine was slow.",
+            **times,
+        )
+        return [Cause(Stall.HELD_UP, text)]
+    parts = [tr("seq {seq_id} ({rows})", seq_id=span.seq_id, rows=rows(span.num_rows)) for span in prompts]
+    text = tr_n(
+        "The prompt of {sequences} took the step: {time} instead of about {usual}.",
+        "The prompts of {sequences} took the step: {time} instead of about {usual}.",
+        len(prompts),
+        sequences=tr(" and ").join(parts),
+        **times,
+    )
+    return [Cause(Stall.HELD_UP, text)]
 
 
 def _left_out(report: StepReport, before: Before) -> list[Cause]:
@@ -157,20 +187,28 @@ def _left_out(report: StepReport, before: Before) -> list[Cause]:
     if not left_out:
         return []
     prompts = sorted({span.seq_id for span in report.spans if span.is_prefill})
-    why = f"the prompt of {_names(prompts)} took the step" if prompts else "others went first"
-    return [Cause(Stall.HELD_UP, f"{_names(left_out)} got no row: {why}.")]
+    if prompts:
+        text = tr(
+            "{sequences} got no row: the prompt of {others} took the step.",
+            sequences=_names(left_out),
+            others=_names(prompts),
+        )
+    else:
+        text = tr("{sequences} got no row: others went first.", sequences=_names(left_out))
+    return [Cause(Stall.HELD_UP, text)]
 
 
 def _no_batch(report: StepReport) -> list[Cause]:
     if report.spans or report.return_code or not report.waiting or not has_run(report):
         return []
-    reasons = ", ".join(sorted({one.reason.value for one in report.waiting}))
-    return [Cause(Stall.HELD_UP, f"Nothing could be computed; what there is to do is held back: {reasons}.")]
+    reasons = ", ".join(sorted({tr(WAIT_REASONS[one.reason]) for one in report.waiting}))
+    text = tr("Nothing could be computed; what there is to do is held back: {reasons}.", reasons=reasons)
+    return [Cause(Stall.HELD_UP, text)]
 
 
 def _saving_texts(report: StepReport) -> str:
-    return "; ".join(event.text for event in report.events if event.kind in _SAVING)
+    return "; ".join(tr_said(event.text) for event in report.events if event.kind in _SAVING)
 
 
 def _names(seq_ids: list[int]) -> str:
-    return "seq " + ", ".join(map(str, seq_ids))
+    return tr("seq {seq_id}", seq_id=", ".join(map(str, seq_ids)))

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction
 
 from app.engine.commands import Command, Pause, Resume, StepOnce
 from app.look.icons import icon
+from app.look.words import tr
 
 
 class StepActions(QObject):
@@ -16,10 +17,18 @@ class StepActions(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.pause = self._new("&Pause all chats", "Compute nothing more; the chats wait", "F8", Pause())
-        self.resume = self._new("&Resume all chats", "Go on computing", "F5", Resume())
+        self.pause = self._new(
+            "engine.pause", tr("&Pause all chats"), tr("Compute nothing more; the chats wait"), "F8", Pause()
+        )
+        self.resume = self._new(
+            "engine.resume", tr("&Resume all chats"), tr("Go on computing"), "F5", Resume()
+        )
         self.step = self._new(
-            "Run one s&tep", "Compute the batch that is planned, then pause again", "F10", StepOnce()
+            "engine.step",
+            tr("Run one s&tep"),
+            tr("Compute the batch that is planned, then pause again"),
+            "F10",
+            StepOnce(),
         )
         self.all = (self.pause, self.resume, self.step)
         self.apply(is_paused=False, has_engine=False)
@@ -36,8 +45,9 @@ class StepActions(QObject):
             action.setIcon(icon(name))
             action.setIconVisibleInMenu(False)
 
-    def _new(self, text: str, tip: str, shortcut: str, command: Command) -> QAction:
+    def _new(self, name: str, text: str, tip: str, shortcut: str, command: Command) -> QAction:
         action = QAction(text, self)
+        action.setObjectName(name)
         action.setStatusTip(tip)
         action.setToolTip(f"{tip} ({shortcut})")
         action.setShortcut(shortcut)

@@ -25,6 +25,7 @@ from app.inspector.step_words import step_words
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_table
 from app.look.tokens import current
+from app.look.words import tr
 
 DRAG = 4  # pixels that make a click a drag
 Key = Qt.Key
@@ -50,7 +51,7 @@ class StepChart(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self.setAccessibleName("Steps")
+        self.setAccessibleName(tr("Steps"))
         self.horizontalScrollBar().valueChanged.connect(self._go_to)
 
     # What is shown.

@@ -6,19 +6,20 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.inspector.stalls import Stall
 from app.inspector.step_picture import answer_colour, paint_mark, phase_colours
-from app.inspector.step_words import PHASES
+from app.inspector.step_words import PHASE_WORDS, PHASES
 from app.look.fonts import small_font
 from app.look.sequence_colours import colour_of
 from app.look.tokens import Tokens, current
+from app.look.words import mark, tr
 
 HEIGHT = 22
 SWATCH = 9
 SPACE = 12
 MARKS = {
-    Stall.FAILED: "failed",
-    Stall.HELD_UP: "held up",
-    Stall.PAUSED: "paused",
-    Stall.NO_WORK: "no work",
+    Stall.FAILED: mark("failed"),
+    Stall.HELD_UP: mark("held up"),
+    Stall.PAUSED: mark("paused"),
+    Stall.NO_WORK: mark("no work"),
 }
 
 
@@ -30,10 +31,12 @@ class StepLegend(QWidget):
         self.setFont(small_font())
         self.setFixedHeight(HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Legend")
+        self.setAccessibleName(tr("Legend"))
         self.setAccessibleDescription(
-            "Full colour: a prompt. Lighter: an answer. "
-            "Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work."
+            tr(
+                "Full colour: a prompt. Lighter: an answer. "
+                "Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work."
+            )
         )
 
     def sizeHint(self) -> QSize:
@@ -64,8 +67,8 @@ def _entries(tokens: Tokens) -> list[tuple[str, QColor | Stall]]:
     colour = colour_of(0)
     phases = dict(zip(PHASES, phase_colours(tokens), strict=True))
     return [
-        ("prompt", colour),
-        ("answer", answer_colour(colour, tokens)),
-        *((word, stall) for stall, word in MARKS.items()),
-        *((name, phases[name]) for name in ("schedule", "sample", "deliver", "decode")),
+        (tr("prompt"), colour),
+        (tr("answer"), answer_colour(colour, tokens)),
+        *((tr(word), stall) for stall, word in MARKS.items()),
+        *((tr(PHASE_WORDS[name]), phases[name]) for name in ("schedule", "sample", "deliver", "decode")),
     ]

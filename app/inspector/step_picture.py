@@ -21,6 +21,7 @@ from app.inspector.step_words import PHASES
 from app.look.figures import count
 from app.look.sequence_colours import SEQUENCE_COLOURS
 from app.look.tokens import Tokens, current
+from app.look.words import locale, tr
 
 MARKS_HEIGHT = 14
 STRIP_HEIGHT = 26
@@ -183,9 +184,13 @@ class _Picture:
         painter.setPen(QPen(QColor(self._tokens.hairline), 1, Qt.PenStyle.DotLine))
         for y in (columns.top(), columns.center().y()):
             painter.drawLine(0, y, columns.right(), y)
-        self._paint_label(columns, f"{self._top:,g} ms decode" if self._is_in_ms else f"{self._top:,g} rows")
-        what = "beside decode" if self._is_in_ms else "in all"
-        self._paint_label(self._places.strip, f"{self._strip_top:,g} ms {what}")
+        top, strip_top = (locale().toString(scale, "g", 6) for scale in (self._top, self._strip_top))
+        if self._is_in_ms:
+            self._paint_label(columns, tr("{number} ms decode", number=top))
+            self._paint_label(self._places.strip, tr("{number} ms beside decode", number=strip_top))
+        else:
+            self._paint_label(columns, tr("{number} rows", number=top))
+            self._paint_label(self._places.strip, tr("{number} ms in all", number=strip_top))
 
     def _paint_label(self, place: QRect, text: str) -> None:
         """On a piece of page, so that it can be read over columns."""

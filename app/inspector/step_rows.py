@@ -15,21 +15,38 @@ from app.engine.types import Span, StepReport
 from app.inspector.row_table import LEFT, RIGHT, SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
 from app.look.figures import count
+from app.look.words import mark, tr
 
-COLUMNS = ("row", "token", "text", "pos", "seq", "tab", "phase", "logits")
+COLUMNS = (
+    mark("row"),
+    mark("token"),
+    mark("text"),
+    mark("pos"),
+    mark("seq"),
+    mark("tab"),
+    mark("phase"),
+    mark("logits"),
+)
 ROW, TOKEN, TEXT, POS, SEQ, TAB, PHASE, LOGITS = range(len(COLUMNS))
 TIPS = (
-    "Its place in the batch",
-    "Token id",
-    "How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character",
-    "Its position in the sequence",
-    "The sequence whose cell it is, seq_id",
-    "The chat",
-    "Part of a prompt, or of an answer",
-    "Whether the logits behind it were wanted, to sample from",
+    mark("Its place in the batch"),
+    mark("Token id"),
+    mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+    mark("Its position in the sequence"),
+    mark("The sequence whose cell it is, seq_id"),
+    mark("The chat"),
+    mark("Part of a prompt, or of an answer"),
+    mark("Whether the logits behind it were wanted, to sample from"),
 )
 NUMBERS = (ROW, TOKEN, POS)
-WIDEST = {ROW: "9,999", TOKEN: "999,999", POS: "999,999", SEQ: "00", PHASE: "decode", LOGITS: "wanted"}
+WIDEST = {
+    ROW: "9,999",
+    TOKEN: "999,999",
+    POS: "999,999",
+    SEQ: "00",
+    PHASE: mark("decode"),
+    LOGITS: mark("wanted"),
+}
 TEXT_WIDTH = 120
 _ROOT = QModelIndex()
 
@@ -98,15 +115,15 @@ class StepRows(RowModel):
             "" if text is None else shown(text),
             count(span.first_pos + place),
             str(span.seq_id),
-            self._titles.get(span.chat_id, "closed chat"),
-            "prefill" if span.is_prefill else "decode",
-            "wanted" if span.wants_logits and place == span.num_rows - 1 else "",
+            self._titles.get(span.chat_id) or tr("closed chat"),
+            tr("prefill") if span.is_prefill else tr("decode"),
+            tr("wanted") if span.wants_logits and place == span.num_rows - 1 else "",
         )
 
 
 class StepTable(RowTable):
     def __init__(self, rows: StepRows, parent: QWidget) -> None:
-        super().__init__("Rows of the step", parent)
+        super().__init__(tr("Rows of the step"), parent)
         self.setModel(rows)
         self.setItemDelegate(_Delegate(self))
         for column, widest in WIDEST.items():

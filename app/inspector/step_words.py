@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.inspector.recording import Recording
-from app.look.figures import count, milliseconds, rows
+from app.look.figures import count, decimal, milliseconds, rows
+from app.look.words import mark, tr
 
 PHASES = ("schedule", "decode", "sample", "deliver")
+PHASE_WORDS = {
+    "schedule": mark("schedule"),
+    "decode": mark("decode"),
+    "sample": mark("sample"),
+    "deliver": mark("deliver"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +37,15 @@ def step_words(recording: Recording, index: int) -> StepWords:
     """`index` is a row of the recording's columns."""
     figures = recording.columns.figures[index]
     return StepWords(
-        f"Step {count(int(figures['step']))}",
+        tr("Step {number}", number=count(figures["step"])),
         rows(int(figures["num_rows"])),
-        tuple((phase, _length(float(figures[f"{phase}_ms"]))) for phase in PHASES),
+        tuple((tr(PHASE_WORDS[phase]), _length(float(figures[f"{phase}_ms"]))) for phase in PHASES),
         tuple(cause.text for cause in recording.causes_at(index)),
     )
 
 
 def _length(duration_ms: float) -> str:
     """A small model's phases take hundredths of a millisecond."""
-    return f"{duration_ms:.2f} ms" if duration_ms < 10 else milliseconds(duration_ms)
+    return (
+        tr("{number} ms", number=decimal(duration_ms, 2)) if duration_ms < 10 else milliseconds(duration_ms)
+    )

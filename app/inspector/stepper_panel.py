@@ -17,40 +17,46 @@ from app.inspector.recording import Recording
 from app.inspector.step_actions import StepActions
 from app.inspector.step_rows import StepRows, StepTable
 from app.inspector.stop_choice import StopChoice
-from app.look.figures import count, rows
+from app.look.figures import rows
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, heading
 from app.look.tokens import current
+from app.look.words import mark, sentences, tr, tr_n, tr_said
 
-RUNNING = "Pause to see each batch here before it is computed. The chats wait meanwhile; Stop still works."
-NO_MODEL = "No model is loaded. Open a GGUF file with Ctrl+O to step through what it computes."
-RECORDED = "This is a recording: what it shows is over. Only a running engine can be paused."
+RUNNING = mark(
+    "Pause to see each batch here before it is computed. The chats wait meanwhile; Stop still works."
+)
+NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to step through what it computes.")
+RECORDED = mark("This is a recording: what it shows is over. Only a running engine can be paused.")
 MARK = QSize(14, 14)
-NOTHING_PLANNED = "Nothing is planned. Send a message in any tab, and its first batch is shown here."
+NOTHING_PLANNED = mark("Nothing is planned. Send a message in any tab, and its first batch is shown here.")
 
 
 def state_text(pause: PauseState | None, until: str) -> str:
     """Running or paused, and why."""
     if pause is None:
-        return f"Running until {until}" if until else "Running"
-    return f"Paused. {pause.reason}" if pause.reason else "Paused"
+        return tr("Running until {condition}", condition=until) if until else tr("Running")
+    return sentences(tr("Paused."), tr_said(pause.reason)) if pause.reason else tr("Paused")
 
 
 def plan_text(pause: PauseState) -> str:
     num_rows = sum(span.num_rows for span in pause.planned)
     num_seqs = len({span.seq_id for span in pause.planned})
-    sequences = "1 sequence" if num_seqs == 1 else f"{count(num_seqs)} sequences"
     num_logits = sum(span.wants_logits for span in pause.planned)
-    sampled = "1 token is sampled" if num_logits == 1 else f"{count(num_logits)} tokens are sampled"
-    return f"{rows(num_rows)} of {sequences}; {sampled}"
+    return tr(
+        "{rows} of {sequences}; {sampled}",
+        rows=rows(num_rows),
+        sequences=tr_n("{n} sequence", "{n} sequences", num_seqs),
+        sampled=tr_n("{n} token is sampled", "{n} tokens are sampled", num_logits),
+    )
 
 
 class StepperPanel(DockPanel):
     """Its first three buttons are the window's actions: their keys work also where nobody sees the panel."""
 
     NAME = "stepper"
-    TITLE = "Step through"
+    TITLE = mark("Step through")
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -62,7 +68,7 @@ class StepperPanel(DockPanel):
         self.rows = StepRows(self)
         self.share_table = ShareTable(self.shares, self)
         self.row_table = StepTable(self.rows, self)
-        self._plan_head = heading("Next batch", self)
+        self._plan_head = heading(tr("Next batch"), self)
         self._plan = PlainLabel(parent=self, tone="muted")
         self._empty = PlainLabel(parent=self, tone="muted")
         self._planned: StepReport | None = None  # its spans are those of the next batch
@@ -134,7 +140,9 @@ class StepperPanel(DockPanel):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         buttons = QHBoxLayout()
         buttons.setSpacing(2)
-        for action, text in zip(self.actions_of_step.all, ("Pause", "Resume", "Step"), strict=True):
+        for action, text in zip(
+            self.actions_of_step.all, (tr("Pause"), tr("Resume"), tr("Step")), strict=True
+        ):
             action.setIconText(text)
             buttons.addWidget(_button(action, self))
         buttons.addSpacing(10)
@@ -186,10 +194,10 @@ class StepperPanel(DockPanel):
 
     def _why_empty(self, pause: PauseState | None) -> str:
         if not self.recording.is_live:
-            return RECORDED
+            return tr(RECORDED)
         if self.recording.model is None:
-            return NO_MODEL
-        return NOTHING_PLANNED if pause else RUNNING
+            return tr(NO_MODEL)
+        return tr(NOTHING_PLANNED if pause else RUNNING)
 
     @Slot()
     def _on_stepped(self) -> None:

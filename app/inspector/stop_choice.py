@@ -19,21 +19,27 @@ from app.engine.commands import (
 from app.engine.types import SlotSnapshot, TokenisedText
 from app.inspector.choice_button import Choice, ChoiceButton
 from app.inspector.token_text import shown
+from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr, tr_n
 
 POSITION, TOKEN, END, FAILURE = "position", "token", "end", "failure"
 CONDITIONS = (
-    Choice(POSITION, "a sequence holds a position"),
-    Choice(TOKEN, "a token is made"),
-    Choice(END, "an answer ends"),
-    Choice(FAILURE, "a decode fails"),
+    Choice(POSITION, mark("a sequence holds a position")),
+    Choice(TOKEN, mark("a token is made")),
+    Choice(END, mark("an answer ends")),
+    Choice(FAILURE, mark("a decode fails")),
 )
-ANY_CHAT = Choice(None, "any chat")
+ANY_CHAT = Choice(None, mark("any chat"))
 TYPING_MS = 150
 A_FEW_TOKENS = 16
 MAX_CHARS = 100
-NO_TEXT = "Type how the token is written, with its spaces."
+NO_TEXT = mark("Type how the token is written, with its spaces.")
+
+
+def _any_chat() -> Choice:
+    return Choice(ANY_CHAT.value, tr(ANY_CHAT.label))
 
 
 def token_choices(answer: TokenisedText) -> tuple[Choice, ...]:
@@ -45,10 +51,11 @@ def token_choices(answer: TokenisedText) -> tuple[Choice, ...]:
 
 def hint(answer: TokenisedText) -> str:
     """What the model makes of the text."""
-    num_tokens = len(answer.tokens.token_ids)
-    if num_tokens == 1:
-        return "One token."
-    return f"The model writes this with {num_tokens} tokens; choose which one to wait for."
+    return tr_n(
+        "One token.",
+        "The model writes this with {n} tokens; choose which one to wait for.",
+        len(answer.tokens.token_ids),
+    )
 
 
 class StopChoice(QWidget):
@@ -59,16 +66,16 @@ class StopChoice(QWidget):
         self._slots: dict[int, SlotSnapshot] = {}
         self._has_engine = False
         self._has_sequence = self._has_position = False  # which the user has chosen
-        self.condition = ChoiceButton("Run until", self)
-        self.condition.set_choices(CONDITIONS)
-        self.sequence = ChoiceButton("Sequence", self)
+        self.condition = ChoiceButton(tr("Run until"), self)
+        self.condition.set_choices([Choice(choice.value, tr(choice.label)) for choice in CONDITIONS])
+        self.sequence = ChoiceButton(tr("Sequence"), self)
         self.position = QSpinBox(self)
         self.text = QLineEdit(self)
-        self.token = ChoiceButton("Token", self)
-        self.chat = ChoiceButton("Chat", self)
-        self.chat.set_choices((ANY_CHAT,))
+        self.token = ChoiceButton(tr("Token"), self)
+        self.chat = ChoiceButton(tr("Chat"), self)
+        self.chat.set_choices((_any_chat(),))
         self.hint = PlainLabel(parent=self, tone="muted")
-        self.run = QPushButton("Run until", self)
+        self.run = QPushButton(tr("Run until"), self)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._set_up()
         self._lay_out()
@@ -93,15 +100,23 @@ class StopChoice(QWidget):
     @property
     def words(self) -> str:
         """The chosen condition, as it goes on behind "until"."""
-        whose = "" if self.chat.value is None else f" in {self.chat.label}"
+        chat = None if self.chat.value is None else self.chat.label
         match self.condition.value:
             case "position":
-                return f"sequence {self.sequence.value} holds position {self.position.value():,}"
+                return tr(
+                    "sequence {seq_id} holds position {position}",
+                    seq_id=self.sequence.value,
+                    position=count(self.position.value()),
+                )
+            case "token" if chat is None:
+                return tr("token {id} is made", id=self.token.value)
             case "token":
-                return f"token {self.token.value} is made{whose}"
+                return tr("token {id} is made in {chat}", id=self.token.value, chat=chat)
+            case "end" if chat is None:
+                return tr("an answer ends")
             case "end":
-                return f"an answer ends{whose}"
-        return "a decode fails"
+                return tr("an answer ends in {chat}", chat=chat)
+        return tr("a decode fails")
 
     def set_engine(self, n_ctx: int) -> None:
         """How long a chat can get at most; 0 where there is nobody to ask."""
@@ -117,7 +132,7 @@ class StopChoice(QWidget):
         self.sequence.set_choices(
             [Choice(seq_id, f"{seq_id} · {name}" if name else str(seq_id)) for seq_id, name in names.items()]
         )
-        self.chat.set_choices([ANY_CHAT, *(Choice(chat_id, title) for chat_id, title in titles.items())])
+        self.chat.set_choices([_any_chat(), *(Choice(chat_id, title) for chat_id, title in titles.items())])
         self._enable()
 
     def select_sequence(self, seq_id: int) -> None:
@@ -141,18 +156,18 @@ class StopChoice(QWidget):
 
     def _set_up(self) -> None:
         self.position.setFont(tabular(small_font()))
-        self.position.setAccessibleName("Position")
+        self.position.setAccessibleName(tr("Position"))
         self.position.setGroupSeparatorShown(True)
         self.position.setFixedWidth(84)
         self.position.lineEdit().setTextMargins(6, 0, 0, 0)
         self.text.setFont(small_font())
-        self.text.setAccessibleName("Text of the token")
-        self.text.setPlaceholderText("text")
+        self.text.setAccessibleName(tr("Text of the token"))
+        self.text.setPlaceholderText(tr("text"))
         self.text.setMaxLength(MAX_CHARS)
         self.text.setMaximumWidth(120)
         self.hint.setFont(small_font())
         self.run.setFont(small_font())
-        self.run.setToolTip("Go on, and pause after the step in which this comes true")
+        self.run.setToolTip(tr("Go on, and pause after the step in which this comes true"))
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
@@ -190,7 +205,7 @@ class StopChoice(QWidget):
         self.chat.setVisible(condition in (TOKEN, END))
         self.hint.setVisible(condition == TOKEN)
         if not self.text.text():
-            self.hint.setText(NO_TEXT)
+            self.hint.setText(tr(NO_TEXT))
         self._enable()
 
     @Slot()

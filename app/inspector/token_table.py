@@ -13,18 +13,19 @@ from app.inspector.answer_tokens import Candidates, chance
 from app.inspector.row_table import Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
 from app.look.figures import count
+from app.look.words import mark, tr
 
-COLUMNS = ("pos", "token", "id", "after")
+COLUMNS = (mark("pos"), mark("token"), mark("id"), mark("after"))
 POS, TOKEN, ID, AFTER = range(len(COLUMNS))
 TIPS = (
-    "Its position in the sequence",
-    "How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character",
-    "Token id",
-    "How likely it was after the samplers, where that was looked up",
+    mark("Its position in the sequence"),
+    mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+    mark("Token id"),
+    mark("How likely it was after the samplers, where that was looked up"),
 )
 NUMBERS = (POS, ID, AFTER)
 WIDEST = {POS: "99,999", ID: "999999", AFTER: ">99.9%"}
-NEXT = "(next)"  # what came behind the last token, or could have
+NEXT = mark("(next)")  # what came behind the last token, or could have
 _ROOT = QModelIndex()
 
 
@@ -69,7 +70,7 @@ class AnswerTokens(RowModel):
         if column == POS:
             return count(position)
         if place == len(self._tokens.pieces):
-            return NEXT if column == TOKEN else ""
+            return tr(NEXT) if column == TOKEN else ""
         token_id = self._tokens.token_ids[position]
         if column == TOKEN:
             return shown(self._tokens.pieces[place] or self._names.get(token_id, b""))
@@ -85,7 +86,7 @@ class AnswerTokens(RowModel):
 
 class TokenTable(RowTable):
     def __init__(self, tokens: AnswerTokens, parent: QWidget) -> None:
-        super().__init__("Tokens of the answer", parent)
+        super().__init__(tr("Tokens of the answer"), parent)
         self.setModel(tokens)
         self.setItemDelegate(_Delegate(self))
         for column, widest in WIDEST.items():

@@ -1,42 +1,51 @@
-"""How numbers are written. Pure functions."""
+"""How numbers are written, in the user's language. Pure functions."""
 
 from app.engine.types import SlotSnapshot
+from app.look.words import locale, tr, tr_n
 
 
 def count(number: int) -> str:
-    return f"{number:,}"
+    return locale().toString(int(number))
+
+
+def decimal(number: float, places: int) -> str:
+    return locale().toString(round(float(number), places), "f", places)
 
 
 def rate(tokens_per_s: float) -> str:
     """Without a decimal from ten on: nobody reads a tenth of a token."""
-    return f"{tokens_per_s:.1f} tok/s" if 0 < tokens_per_s < 10 else f"{tokens_per_s:,.0f} tok/s"
+    return tr("{number} tok/s", number=decimal(tokens_per_s, 1 if 0 < tokens_per_s < 10 else 0))
 
 
 def seconds(duration: float) -> str:
-    if duration < 0.1:
-        return f"{duration:.2f} s"
-    return f"{duration:.1f} s" if duration < 100 else f"{duration:,.0f} s"
+    places = 2 if duration < 0.1 else 1 if duration < 100 else 0
+    return tr("{number} s", number=decimal(duration, places))
 
 
 def milliseconds(duration: float) -> str:
-    return f"{duration:.1f} ms" if duration < 100 else f"{duration:,.0f} ms"
+    return tr("{number} ms", number=decimal(duration, 1 if duration < 100 else 0))
 
 
 def mebibytes(size_bytes: int) -> str:
-    return f"{size_bytes / 2**20:,.1f} MiB"
+    return tr("{number} MiB", number=decimal(size_bytes / 2**20, 1))
 
 
 def percent(part: float, whole: float) -> str:
     """Never 100% of something that is not complete."""
     if whole <= 0:
-        return "0%"
-    return "100%" if part >= whole else f"{min(99, int(100 * part / whole))}%"
+        return tr("{number}%", number=0)
+    return tr("{number}%", number=100 if part >= whole else min(99, int(100 * part / whole)))
 
 
 def prefill(slot: SlotSnapshot) -> str:
     """How much of its tokens a slot holds. An answer that was paused computes its own again, too."""
-    return f"prefill {percent(slot.num_cells, slot.num_cells + slot.num_pending_tokens)}"
+    share = percent(slot.num_cells, slot.num_cells + slot.num_pending_tokens)
+    return tr("prefill {percent}", percent=share)
+
+
+def tokens(number: int) -> str:
+    return tr_n("{n} token", "{n} tokens", number)
 
 
 def rows(number: int) -> str:
-    return "1 row" if number == 1 else f"{number:,} rows"
+    return tr_n("{n} row", "{n} rows", number)

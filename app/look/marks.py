@@ -2,23 +2,29 @@
 
 from dataclasses import dataclass
 
+from app.look.words import mark, tr
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     glyph: str
-    word: str
+    english: str
+
+    @property
+    def word(self) -> str:
+        return tr(self.english)
 
     @property
     def text(self) -> str:
         return f"{self.glyph} {self.word}"
 
 
-COMPUTING = Mark("◌", "computing")
-UNREAD = Mark("•", "unread")
-STOPPED = Mark("■", "stopped")
-FAILED = Mark("⚠", "failed")
-IDLE = Mark("", "idle")
-HIBERNATED = Mark("❄", "hibernated")
-WARM = Mark("○", "warm")
-WAITING = Mark("⧖", "waiting")
-PAUSED = Mark("⏸", "paused")
+COMPUTING = Mark("◌", mark("computing"))
+UNREAD = Mark("•", mark("unread"))
+STOPPED = Mark("■", mark("stopped"))
+FAILED = Mark("⚠", mark("failed"))
+IDLE = Mark("", mark("idle"))
+HIBERNATED = Mark("❄", mark("hibernated"))
+WARM = Mark("○", mark("warm"))
+WAITING = Mark("⧖", mark("waiting"))
+PAUSED = Mark("⏸", mark("paused"))

@@ -1,23 +1,70 @@
 """What is read on the screen, in the user's language. GUI thread.
 
-Texts stand in the code in English, as arguments of `tr` or `mark`: `packaging/translations` collects them from
-there for Qt Linguist. One context holds them all, so the same word is translated once.
+Texts stand in the code in English, as arguments of `tr`, `tr_n` or `mark`: `packaging/translations` collects
+them from there for Qt Linguist. One context holds them all, so the same word is translated once.
 """
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.said import Said
 
 CONTEXT = "skein"
 
 
-def tr(text: str, **values: object) -> str:
+def tr(text: str, /, **values: object) -> str:
     """`text` in the user's language, with `{name}` replaced by the value of that name.
 
     Call it when the text is shown, never while a module is imported: no language is chosen yet then.
     """
     translated = QCoreApplication.translate(CONTEXT, text)
-    return translated.format(**values) if values else translated
+    return _fill(translated, text, values) if values else translated
+
+
+def tr_n(one: str, many: str, n: int, /, **values: object) -> str:
+    """Of things that are counted: `tr_n("{n} turn", "{n} turns", n)`, with `n` written as the language does.
+
+    English has two forms; a translation has as many as its language needs, in Linguist under the text `many`.
+    """
+    english = one if n == 1 else many
+    translated = QCoreApplication.translate(CONTEXT, many, None, n)
+    is_translated = translated != many
+    return _fill(translated if is_translated else english, english, {"n": locale().toString(n), **values})
+
+
+def _fill(translated: str, text: str, values: dict[str, object]) -> str:
+    """A translation with a wrong field must not keep anything from being shown."""
+    try:
+        return translated.format(**values)
+    except (LookupError, ValueError):
+        return text.format(**values)
+
+
+def tr_said(text: str) -> str:
+    """What a part that knows no Qt has said. What it has not, such as a system's message, stays as it is."""
+    if not isinstance(text, Said):
+        return tr(text)
+    return tr(text.template, **{name: _value(value) for name, value in text.values.items()})
+
+
+def _value(value: object) -> object:
+    return tr_said(value) if isinstance(value, Said) else value
+
+
+def sentences(*texts: str) -> str:
+    """One behind the other, without those that are empty."""
+    told = [text for text in texts if text]
+    result = told[0] if told else ""
+    for text in told[1:]:
+        result = tr("{sentence} {next}", sentence=result, next=text)
+    return result
 
 
 def mark(text: str) -> str:
     """The same text: says that it stands in a table and `tr` will be given it when it is shown."""
     return text
+
+
+def locale() -> QLocale:
+    """How numbers and dates are written. POSIX would leave thousands together."""
+    chosen = QLocale()
+    return chosen if chosen.language() != QLocale.Language.C else QLocale(QLocale.Language.English)

@@ -1,43 +1,35 @@
-"""Keeps chats and tabs in SQLite.
+"""Keeps chats, folders and tabs in SQLite.
 
 Called on the GUI's loop; the work is done by one thread that owns the only connection, in the order of the
 calls, each in one transaction. Nothing mutable crosses: changes are copies, loaded chats are new objects.
 """
 
 import asyncio
-import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
-from app.chats.chat import Chat, Turn, TurnState
-from app.chats.text import valid_unicode
-from app.engine.types import Overflow, Role, Usage
+from app.chats.chat import TurnState
+from app.storage.chat_rows import (
+    ChatChange,
+    SavedChat,
+    SavedTurns,
+    delete_chats,
+    read_chats,
+    read_turns,
+    write_chat,
+)
 from app.storage.database import IN_MEMORY, move_aside, open_database, transaction
 from app.storage.errors import DatabaseDamagedError, StorageError
 
 T = TypeVar("T")
 
 INTERRUPTED = "Skein ended while this was being written."
-
-
-@dataclass(frozen=True, slots=True)
-class ChatChange:
-    """What has to be written of one chat: itself and its turns from `first_turn` on."""
-
-    chat: Chat  # a copy without turns
-    draft: str
-    first_turn: int
-    turns: tuple[Turn, ...]  # copies
-
-    @classmethod
-    def of(cls, chat: Chat, draft: str, first_turn: int = 0) -> Self:
-        turns = tuple(replace(turn) for turn in chat.turns[first_turn:])
-        return cls(replace(chat, turns=[]), draft, first_turn, turns)
+MIN_INDEXED_CHARS = 3  # the index is one of trigrams
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +45,41 @@ class Tabs:
     open: tuple[str, ...] = ()
     current: str | None = None
     closed: tuple[ClosedTab, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SavedChat:
-    chat: Chat
-    draft: str
+    pinned: frozenset[str] = frozenset()
+    shown: tuple[str, ...] = ()  # from left to right
 
 
 @dataclass(frozen=True, slots=True)
 class SavedWorkspace:
+    """The chats of every open and closed tab, without their turns: `load_turns` has those."""
+
     tabs: Tabs = field(default_factory=Tabs)
-    chats: dict[str, SavedChat] = field(default_factory=dict)  # of every open and closed tab
+    chats: dict[str, SavedChat] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSummary:
+    """A line of the list of all chats. Times in seconds since the epoch."""
+
+    id: str
+    title: str  # as shown
+    folder: str
+    is_pinned: bool
+    created_at: float
+    updated_at: float
+    num_turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    chat_id: str
+    turn_id: str
+    title: str
+    snippet: str  # with the found words between FOUND_START and FOUND_END
+    created_at: float
+
+
+FOUND_START, FOUND_END = "\x02", "\x03"
 
 
 class ChatStore:
@@ -84,11 +99,65 @@ class ChatStore:
 
     async def load(self) -> SavedWorkspace:
         """The tabs of the last run. Raises StorageError."""
-        return await self._call(self._load)
+        return await self._call(self._read, _load_workspace)
+
+    async def load_chat(self, chat_id: str) -> SavedChat | None:
+        """Without its turns; None if there is no such chat. Raises StorageError."""
+        return await self._call(self._read, lambda connection: _load_chat(connection, chat_id))
+
+    async def load_turns(self, saved: SavedChat) -> SavedTurns:
+        """Raises StorageError."""
+        return await self._call(
+            self._read, lambda connection: read_turns(connection, saved.chat.id, saved.leaf_id)
+        )
+
+    async def summaries(self) -> tuple[ChatSummary, ...]:
+        """All chats, the one written last first. Raises StorageError."""
+        return await self._call(self._read, _summaries)
+
+    async def search(self, text: str, limit: int = 200) -> tuple[SearchHit, ...]:
+        """Messages in which all words of `text` are, the newest first. Raises StorageError."""
+        return await self._call(self._read, lambda connection: _search(connection, text, limit))
+
+    async def folders(self) -> tuple[str, ...]:
+        """In the user's order. Raises StorageError."""
+        return await self._call(self._read, _folders)
 
     async def save(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
         """Writes all of it or, with a StorageError, nothing. Chats without turns, title and draft go."""
         await self._call(self._save, tuple(changes), tabs)
+
+    async def save_folders(self, names: Sequence[str]) -> None:
+        """The folders there are, in this order. Chats of others are in none. Raises StorageError."""
+        await self._call(self._write, lambda connection: _write_folders(connection, tuple(names)))
+
+    async def place(
+        self,
+        chat_id: str,
+        *,
+        title: str | None = None,
+        folder: str | None = None,
+        is_pinned: bool | None = None,
+    ) -> None:
+        """Renames, moves or pins a chat that is not open; None leaves it as it is. Raises StorageError."""
+        given = {"title": title, "folder": folder, "is_pinned": is_pinned}
+        columns = {name: value for name, value in given.items() if value is not None}
+        await self._call(self._write, lambda connection: _update_chat(connection, chat_id, columns))
+
+    async def delete(self, chat_ids: Sequence[str]) -> None:
+        """They are seen no more, can be undeleted in this run, and are gone after the next start.
+
+        Raises StorageError.
+        """
+        await self._call(self._write, lambda connection: _set_deleted(connection, chat_ids, time.time()))
+
+    async def undelete(self, chat_ids: Sequence[str]) -> None:
+        """Raises StorageError."""
+        await self._call(self._write, lambda connection: _set_deleted(connection, chat_ids, None))
+
+    async def import_chats(self, changes: Sequence[ChatChange]) -> None:
+        """All of them, as new ones, or with a StorageError none."""
+        await self._call(self._save, tuple(changes), None)
 
     async def close(self) -> None:
         await self._call(self._close)
@@ -105,20 +174,20 @@ class ChatStore:
         except StorageError as error:
             self._connection = open_database(IN_MEMORY)
             notice = f"{error} What you write now is lost when Skein ends."
-        self._write(_mark_interrupted)
+        self._write(_tidy)
         return notice
 
-    def _load(self) -> SavedWorkspace:
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         assert self._connection
         try:
-            return _load_workspace(self._connection)
-        except (sqlite3.Error, ValueError) as error:
+            return work(self._connection)
+        except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
             raise StorageError(f"The chats could not be read: {error}. They stay on disk.") from error
 
     def _save(self, changes: tuple[ChatChange, ...], tabs: Tabs | None) -> None:
         def work(connection: sqlite3.Connection) -> None:
             for change in changes:
-                _write_chat(connection, change)
+                write_chat(connection, change)
             if tabs:
                 _write_tabs(connection, tabs)
             connection.execute(_DELETE_BLANK_CHATS)
@@ -148,99 +217,133 @@ def _open_or_start_anew(path: Path) -> tuple[sqlite3.Connection, str]:
         return open_database(path), notice
 
 
-_UPSERT_CHAT = """
-    INSERT INTO chats (id, title, system_prompt, draft, overflow, max_context_tokens, created_at, updated_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET title = excluded.title, system_prompt = excluded.system_prompt,
-        draft = excluded.draft, overflow = excluded.overflow,
-        max_context_tokens = excluded.max_context_tokens, updated_at = excluded.updated_at
-"""
-_UPSERT_TURN = """
-    INSERT INTO turns (id, chat_id, position, role, text, state, notice, model, usage, overflowed, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET text = excluded.text, state = excluded.state, notice = excluded.notice,
-        model = excluded.model, usage = excluded.usage, overflowed = excluded.overflowed
-"""
 _DELETE_BLANK_CHATS = """
-    DELETE FROM chats WHERE title = '' AND draft = '' AND id NOT IN (SELECT chat_id FROM turns)
+    DELETE FROM chats WHERE title = '' AND draft = '' AND draft_attachments = '[]' AND queue = '[]'
+        AND id NOT IN (SELECT chat_id FROM turns)
 """
 # A tab whose chat is not kept is not kept either.
-_INSERT_OPEN_TAB = "INSERT INTO open_tabs SELECT ?, id, ? FROM chats WHERE id = ?"
+_INSERT_OPEN_TAB = """
+    INSERT INTO open_tabs (position, chat_id, is_current, is_pinned, shown_at)
+        SELECT ?, id, ?, ?, ? FROM chats WHERE id = ?
+"""
 _INSERT_CLOSED_TAB = "INSERT INTO closed_tabs SELECT ?, id, ? FROM chats WHERE id = ?"
 
 
-def _mark_interrupted(connection: sqlite3.Connection) -> None:
+def _tidy(connection: sqlite3.Connection) -> None:
     """Nothing can be streaming yet: what says so was cut off by the end of an earlier run."""
     connection.execute(
         "UPDATE turns SET state = ?, notice = ? WHERE state = ?",
         (TurnState.STOPPED, INTERRUPTED, TurnState.STREAMING),
     )
-
-
-def _write_chat(connection: sqlite3.Connection, change: ChatChange) -> None:
-    chat = change.chat
-    draft = change.draft if change.draft.strip() else ""
-    words = (chat.id, chat.title, chat.system_prompt, draft)
-    limits = (chat.overflow, chat.max_context_tokens)
-    connection.execute(_UPSERT_CHAT, _storable((*words, *limits, chat.created_at, time.time())))
-    for position, turn in enumerate(change.turns, start=change.first_turn):
-        connection.execute(_UPSERT_TURN, _storable(_turn_row(chat.id, position, turn)))
-
-
-def _turn_row(chat_id: str, position: int, turn: Turn) -> tuple[object, ...]:
-    usage = json.dumps(asdict(turn.usage))
-    state = (turn.text, turn.state, turn.notice, turn.model, usage, turn.overflowed)
-    return (turn.id, chat_id, position, turn.role, *state, turn.created_at)
-
-
-def _storable(row: Iterable[object]) -> tuple[Any, ...]:
-    return tuple(valid_unicode(str(value)) if isinstance(value, str) else value for value in row)
+    delete_chats(connection, "deleted_at IS NOT NULL")
 
 
 def _write_tabs(connection: sqlite3.Connection, tabs: Tabs) -> None:
     connection.execute("DELETE FROM open_tabs")
     connection.execute("DELETE FROM closed_tabs")
-    for position, chat_id in enumerate(tabs.open):
-        connection.execute(_INSERT_OPEN_TAB, (position, chat_id == tabs.current, chat_id))
-    for position, tab in enumerate(tabs.closed):
-        connection.execute(_INSERT_CLOSED_TAB, (position, tab.index, tab.chat_id))
+    places = {chat_id: place for place, chat_id in enumerate(tabs.shown, start=1)}
+    rows = (
+        (position, chat_id == tabs.current, chat_id in tabs.pinned, places.get(chat_id, 0), chat_id)
+        for position, chat_id in enumerate(tabs.open)
+    )
+    connection.executemany(_INSERT_OPEN_TAB, rows)
+    closed = ((position, tab.index, tab.chat_id) for position, tab in enumerate(tabs.closed))
+    connection.executemany(_INSERT_CLOSED_TAB, closed)
 
 
 def _load_workspace(connection: sqlite3.Connection) -> SavedWorkspace:
-    opened = connection.execute("SELECT chat_id, is_current FROM open_tabs ORDER BY position").fetchall()
+    opened = connection.execute(
+        "SELECT chat_id, is_current, is_pinned, shown_at FROM open_tabs ORDER BY position"
+    ).fetchall()
     closed = connection.execute("SELECT chat_id, tab_index FROM closed_tabs ORDER BY position").fetchall()
+    chats = {
+        saved.chat.id: saved
+        for saved in read_chats(
+            connection,
+            "deleted_at IS NULL AND id IN "
+            "(SELECT chat_id FROM open_tabs UNION SELECT chat_id FROM closed_tabs)",
+        )
+    }
     tabs = Tabs(
-        open=tuple(chat_id for chat_id, _ in opened),
-        current=next((chat_id for chat_id, is_current in opened if is_current), None),
-        closed=tuple(ClosedTab(chat_id, index) for chat_id, index in closed),
+        open=tuple(chat_id for chat_id, *_ in opened if chat_id in chats),
+        current=next((chat_id for chat_id, is_current, *_ in opened if is_current), None),
+        closed=tuple(ClosedTab(chat_id, index) for chat_id, index in closed if chat_id in chats),
+        pinned=frozenset(chat_id for chat_id, _, is_pinned, _ in opened if is_pinned),
+        shown=tuple(chat_id for _, chat_id in sorted((at, chat_id) for chat_id, *_, at in opened if at)),
     )
-    wanted = [*tabs.open, *(tab.chat_id for tab in tabs.closed)]
-    return SavedWorkspace(tabs, {chat_id: _load_chat(connection, chat_id) for chat_id in wanted})
+    return SavedWorkspace(tabs, chats)
 
 
-def _load_chat(connection: sqlite3.Connection, chat_id: str) -> SavedChat:
-    title, system_prompt, draft, overflow, max_context_tokens, created_at = connection.execute(
-        "SELECT title, system_prompt, draft, overflow, max_context_tokens, created_at "
-        "FROM chats WHERE id = ?",
-        (chat_id,),
-    ).fetchone()
+def _load_chat(connection: sqlite3.Connection, chat_id: str) -> SavedChat | None:
+    return next(read_chats(connection, "id = ?", (chat_id,)), None)
+
+
+def _summaries(connection: sqlite3.Connection) -> tuple[ChatSummary, ...]:
     rows = connection.execute(
-        "SELECT role, text, state, notice, model, usage, id, created_at, overflowed FROM turns "
-        "WHERE chat_id = ? ORDER BY position",
-        (chat_id,),
+        "SELECT id, CASE title WHEN '' THEN auto_title ELSE title END, folder, is_pinned, created_at, "
+        "updated_at, (SELECT count(*) FROM turns WHERE chat_id = chats.id) FROM chats "
+        "WHERE deleted_at IS NULL ORDER BY updated_at DESC"
     )
-    turns = [
-        Turn(Role(role), text, TurnState(state), notice, model, _load_usage(usage), turn_id, at, bool(full))
-        for role, text, state, notice, model, usage, turn_id, at, full in rows
-    ]
-    limits = (Overflow(overflow), max_context_tokens)
-    return SavedChat(Chat(chat_id, title, system_prompt, turns, created_at, *limits), draft)
+    return tuple(
+        ChatSummary(chat_id, title, folder, bool(is_pinned), created_at, updated_at, num_turns)
+        for chat_id, title, folder, is_pinned, created_at, updated_at, num_turns in rows
+    )
 
 
-def _load_usage(text: str) -> Usage:
-    """A later version may know other figures."""
-    known = {known_field.name for known_field in fields(Usage)}
-    return Usage(**{name: value for name, value in json.loads(text).items() if name in known})
+def _search(connection: sqlite3.Connection, text: str, limit: int) -> tuple[SearchHit, ...]:
+    """By the index where it can serve: words of fewer than three characters are looked for in all texts."""
+    words = text.split()
+    if not words:
+        return ()
+    indexed = [word for word in words if len(word) >= MIN_INDEXED_CHARS]
+    short = [word for word in words if len(word) < MIN_INDEXED_CHARS]
+    conditions = ["chats.deleted_at IS NULL", "turns.state <> 'streaming'"]
+    parameters: list[object] = []
+    if indexed:
+        conditions.append("turns_found MATCH ?")
+        parameters.append(" ".join('"' + word.replace('"', '""') + '"' for word in indexed))
+    for word in short:
+        conditions.append("instr(lower(turns.text), lower(?)) > 0")
+        parameters.append(word)
+    snippet = f"snippet(turns_found, 0, '{FOUND_START}', '{FOUND_END}', '…', 48)" if indexed else "turns.text"
+    source = "turns_found JOIN turns ON turns.number = turns_found.rowid" if indexed else "turns"
+    rows = connection.execute(
+        f"SELECT turns.chat_id, turns.id, CASE title WHEN '' THEN auto_title ELSE title END, {snippet}, "
+        f"turns.created_at FROM {source} JOIN chats ON chats.id = turns.chat_id "
+        f"WHERE {' AND '.join(conditions)} ORDER BY turns.number DESC LIMIT ?",
+        (*parameters, limit),
+    )
+    return tuple(
+        SearchHit(chat_id, turn_id, title, found if indexed else _excerpt(found, short[0]), created_at)
+        for chat_id, turn_id, title, found, created_at in rows
+    )
+
+
+def _excerpt(text: str, word: str, around: int = 60) -> str:
+    at = text.lower().find(word.lower())
+    start, end = max(0, at - around), at + len(word)
+    before, after = text[start:at], text[end : end + around]
+    marked = f"{FOUND_START}{text[at:end]}{FOUND_END}"
+    return f"{'…' if start else ''}{before}{marked}{after}{'…' if end + around < len(text) else ''}"
+
+
+def _folders(connection: sqlite3.Connection) -> tuple[str, ...]:
+    return tuple(name for (name,) in connection.execute("SELECT name FROM folders ORDER BY position"))
+
+
+def _write_folders(connection: sqlite3.Connection, names: tuple[str, ...]) -> None:
+    connection.execute("DELETE FROM folders")
+    connection.executemany("INSERT INTO folders VALUES (?, ?)", [(name, i) for i, name in enumerate(names)])
+    connection.execute("UPDATE chats SET folder = '' WHERE folder NOT IN (SELECT name FROM folders)")
+
+
+def _update_chat(connection: sqlite3.Connection, chat_id: str, columns: dict[str, Any]) -> None:
+    for name, value in columns.items():
+        connection.execute(f"UPDATE chats SET {name} = ? WHERE id = ?", (value, chat_id))
+
+
+def _set_deleted(connection: sqlite3.Connection, chat_ids: Sequence[str], at: float | None) -> None:
+    connection.executemany("UPDATE chats SET deleted_at = ? WHERE id = ?", [(at, one) for one in chat_ids])
 
 
 def _why_not_saved(error: sqlite3.Error, path: Path) -> str:

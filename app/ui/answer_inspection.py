@@ -11,6 +11,7 @@ from app.inspector.answer_tokens import AnswerSource
 from app.inspector.docks import InspectorDocks
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.sequence_rows import NO_TAB
+from app.look.words import tr
 
 
 class AnswerInspection(QObject):
@@ -46,7 +47,7 @@ class AnswerInspection(QObject):
     def _on_answer_wanted(self, chat_id: str) -> None:
         session = self._workspace.session_of(chat_id)
         if session is None:  # such as a client of the local API
-            self._panel.show_answer(AnswerSource(chat_id, self._panel.titles.get(chat_id, NO_TAB)))
+            self._panel.show_answer(AnswerSource(chat_id, self._panel.titles.get(chat_id) or tr(NO_TAB)))
         elif answer := _newest_answer(session):
             self._panel.show_answer(_source(session, answer))
 

@@ -4,67 +4,98 @@ from app.chats.chat import Turn, TurnState
 from app.engine.types import PrefixEnd, SlotSnapshot, SlotState, Usage
 from app.look import marks
 from app.look.figures import count, percent, prefill, rate, seconds
+from app.look.words import mark, tr
 
 _WHY_PREFIX_ENDED = {
-    PrefixEnd.NEW_CHAT: "Nothing of this chat was in memory before.",
-    PrefixEnd.NEW_TEXT: "All that was in memory could be used; the rest is new.",
-    PrefixEnd.EDITED: "An earlier message is another one now, so all after it was computed again.",
-    PrefixEnd.TEMPLATE: "The model's chat template writes earlier turns differently now.",
-    PrefixEnd.DROPPED: "Turns were left out to fit the context, so what follows them was computed again.",
-    PrefixEnd.NO_ROLLBACK: "This model cannot take back the end of what it has read.",
-    PrefixEnd.EVICTED: "The memory was needed for other chats and its content not kept.",
-    PrefixEnd.DOUBTED: "What had been saved did not pass a check, so it was computed again.",
+    PrefixEnd.NEW_CHAT: mark("Nothing of this chat was in memory before."),
+    PrefixEnd.NEW_TEXT: mark("All that was in memory could be used; the rest is new."),
+    PrefixEnd.EDITED: mark("An earlier message is another one now, so all after it was computed again."),
+    PrefixEnd.TEMPLATE: mark("The model's chat template writes earlier turns differently now."),
+    PrefixEnd.DROPPED: mark("Turns were left out to fit the context, so what follows them was computed again."),
+    PrefixEnd.NO_ROLLBACK: mark("This model cannot take back the end of what it has read."),
+    PrefixEnd.EVICTED: mark("The memory was needed for other chats and its content not kept."),
+    PrefixEnd.DOUBTED: mark("What had been saved did not pass a check, so it was computed again."),
+}
+_ENDS = {
+    TurnState.DONE: mark("It ended by itself."),
+    TurnState.STOPPED: mark("It was stopped."),
+    TurnState.FAILED: mark("It failed."),
 }
 _MARK_OF = {TurnState.STOPPED: marks.STOPPED, TurnState.FAILED: marks.FAILED}
 
 
 def stats_line(turn: Turn) -> str:
-    """Model · speed · time · reused; parts that are not known are left out."""
+    """Model · speed · first token · reused; parts that are not known are left out."""
     return " · ".join(part for part in (turn.model, *_usage_parts(turn.usage)) if part)
 
 
 def _usage_parts(usage: Usage) -> tuple[str, ...]:
     if not usage.num_generated_tokens:
         return ()
-    spent = usage.time_to_first_token_s + usage.decode_s
-    reused = usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
+    first = usage.time_to_first_token_s
+    reused = percent(_num_cached(usage), usage.num_prompt_tokens)
     return (
         rate(usage.tokens_per_s) if usage.tokens_per_s else "",
-        seconds(spent) if spent else "",
-        f"reused {percent(reused, usage.num_prompt_tokens)}" if usage.num_prompt_tokens else "",
+        tr("first token {time}", time=seconds(first)) if first else "",
+        tr("reused {share}", share=reused) if usage.num_prompt_tokens else "",
     )
+
+
+def _num_cached(usage: Usage) -> int:
+    return usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
 
 
 def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
     """What became of the prompt: a name, a number of tokens, and what it means."""
     if not usage.num_prompt_tokens:
         return ()
-    cached = usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
-    computed = max(0, usage.num_prompt_tokens - cached)
+    computed = max(0, usage.num_prompt_tokens - _num_cached(usage))
     again = usage.num_computed_tokens - computed - usage.num_generated_tokens
     rows = (
-        ("Prompt", count(usage.num_prompt_tokens), "tokens"),
-        ("reused", count(usage.num_reused_tokens), "from this chat's slot"),
-        ("shared", count(usage.num_shared_tokens), "with other chats"),
-        ("restored", count(usage.num_restored_tokens), "from its saved state"),
-        ("computed", count(computed), "now"),
-        ("Answer", count(usage.num_generated_tokens), "tokens"),
+        (tr("Prompt"), count(usage.num_prompt_tokens), tr("tokens")),
+        (tr("reused"), count(usage.num_reused_tokens), tr("from this chat's slot")),
+        (tr("shared"), count(usage.num_shared_tokens), tr("with other chats")),
+        (tr("restored"), count(usage.num_restored_tokens), tr("from its saved state")),
+        (tr("computed"), count(computed), tr("now")),
+        (tr("Answer"), count(usage.num_generated_tokens), tr("tokens")),
     )
-    return (*rows, ("Again", count(again), "computed a second time, after a pause")) if again > 0 else rows
+    return (*rows, (tr("Again"), count(again), tr("computed a second time, after a pause"))) if again > 0 else rows
 
 
 def usage_times(usage: Usage) -> str:
     first = usage.time_to_first_token_s
     if not first:
         return ""
-    waited = f", {seconds(usage.queue_s)} of it waiting" if usage.queue_s >= 0.05 else ""
-    return f"First token after {seconds(first)}{waited}."
+    if usage.queue_s < 0.05:
+        told = tr("First token after {time}.", time=seconds(first))
+    else:
+        told = tr(
+            "First token after {time}, {waited} of it waiting.",
+            time=seconds(first),
+            waited=seconds(usage.queue_s),
+        )
+    return f"{told} {tr('All of it took {time}.', time=seconds(first + usage.decode_s))}"
+
+
+def finish_text(turn: Turn) -> str:
+    """How the answer ended."""
+    if turn.state is TurnState.DONE and turn.overflowed:
+        return tr("It ended because the chat is full.")
+    return tr(_ENDS[turn.state]) if turn.state in _ENDS else ""
+
+
+def can_continue(turn: Turn) -> bool:
+    return bool(turn.text) and turn.state is not TurnState.STREAMING
+
+
+def ended_early(turn: Turn) -> bool:
+    return turn.state in (TurnState.STOPPED, TurnState.FAILED)
 
 
 def prefix_end_text(prefix_end: str) -> str:
     """Why not more of the prompt was there already. A later version's reason is shown as it is."""
     try:
-        return _WHY_PREFIX_ENDED[PrefixEnd(prefix_end)]
+        return tr(_WHY_PREFIX_ENDED[PrefixEnd(prefix_end)])
     except ValueError:
         return prefix_end
 
@@ -72,13 +103,14 @@ def prefix_end_text(prefix_end: str) -> str:
 def activity_line(slot: SlotSnapshot | None, is_paused: bool = False) -> str:
     """What is being done for an answer that is not finished."""
     if is_paused:
-        return "paused, as all chats are"
+        return tr("paused, as all chats are")
     glyph = marks.COMPUTING.glyph
     if slot is None or not slot.is_running:
-        return f"{glyph} waiting"
+        return f"{glyph} {tr('waiting')}"
     if slot.state is SlotState.PREFILL:
         return f"{glyph} {prefill(slot)}"
-    return f"{glyph} {rate(slot.usage.tokens_per_s)}" if slot.usage.tokens_per_s else f"{glyph} computing"
+    speed = slot.usage.tokens_per_s
+    return f"{glyph} {rate(speed) if speed else tr('computing')}"
 
 
 def notice_line(turn: Turn) -> str:

@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.bridge.local_api import LocalApi
+from app.look.words import tr
 from app.settings import Settings
-from app.ui.actions import add_menu, make_action
+from app.ui.actions import fill, make_action
 from app.ui.api_panel import ApiPanel, requests_text
 
 
@@ -18,22 +19,34 @@ class ApiMenu(QObject):
         self._api = api
         self._settings = settings
         self.switch = make_action(
-            parent, "&Local API", "Let other programs on this computer ask the model", self._toggle
+            parent,
+            "api.switch",
+            tr("&Local API"),
+            tr("Let other programs on this computer ask the model"),
+            self._toggle,
         )
         self.switch.setCheckable(True)
         self.copy_address = make_action(
-            parent, "Copy API &address", "What other programs call the base URL", self._copy_address
+            parent,
+            "api.copy-address",
+            tr("Copy API &address"),
+            tr("What other programs call the base URL"),
+            self._copy_address,
         )
-        self.copy_key = make_action(parent, "Copy API &key", "What other programs must send", self._copy_key)
-        self.open = make_action(parent, "Local API &settings…", "Port, address and key", self.show_panel)
+        self.copy_key = make_action(
+            parent, "api.copy-key", tr("Copy API &key"), tr("What other programs must send"), self._copy_key
+        )
+        self.open = make_action(
+            parent, "api.open", tr("Local API &settings…"), tr("Port, address and key"), self.show_panel
+        )
         self.panel = ApiPanel(parent)
         self.panel.switched.connect(api.switch)
         self.panel.port_chosen.connect(api.set_port)
         self.panel.new_key_requested.connect(api.renew_key)
         api.changed.connect(self._on_changed)
 
-    def add_to(self, bar: QMenuBar) -> QMenu:
-        return add_menu(bar, "&Tools", self.switch, self.copy_address, self.copy_key, None, self.open)
+    def add_to(self, menu: QMenu) -> None:
+        fill(menu, self.switch, self.copy_address, self.copy_key, self.open)
 
     def show_panel(self) -> None:
         self.panel.show()
@@ -61,6 +74,6 @@ class ApiMenu(QObject):
 
 def state_text(is_on: bool, address: str, num_requests: int) -> str:
     if not is_on:
-        return "API off"
-    state = f"API on {address.removeprefix('http://')}"
+        return tr("API off")
+    state = tr("API on {address}", address=address.removeprefix("http://"))
     return f"{state} · {requests_text(num_requests)}" if num_requests else state

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QPushButton, QV
 
 from app.look.fonts import code_font
 from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr, tr_n
 from app.ui.choice_list import ChoiceList
 from app.ui.choices import Choice
 from app.ui.copy_button import CopyButton
@@ -20,10 +21,10 @@ MIN_PORT, MAX_PORT = 1024, 65_535
 ON, OFF = "on", "off"
 TOP, MIDDLE = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter
 CHOICES = (
-    Choice(OFF, "Off", "Only this window uses the model."),
-    Choice(ON, "On", "Programs on this computer with the key, too."),
+    Choice(OFF, mark("Off"), mark("Only this window uses the model.")),
+    Choice(ON, mark("On"), mark("Programs on this computer with the key, too.")),
 )
-NO_KEY = "Made when the API is first switched on"
+NO_KEY = mark("Made when the API is first switched on")
 
 
 class ApiPanel(QDialog):
@@ -34,21 +35,23 @@ class ApiPanel(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._address = self._key = ""
-        self.switch = ChoiceList("Local API", CHOICES, parent=self)
+        self.switch = ChoiceList(tr("Local API"), CHOICES, parent=self)
         self.switch.chosen.connect(lambda: self.switched.emit(self.switch.value == ON))
-        self.port = NumberField("Port", MIN_PORT, MAX_PORT, 1, self)
+        self.port = NumberField(tr("Port"), MIN_PORT, MAX_PORT, 1, self)
         self.port.setGroupSeparatorShown(False)
         self.port.setKeyboardTracking(False)  # each digit would be another port
         self.port.valueChanged.connect(self.port_chosen)
         self.address, self.key = self._value(), self._value()
-        self.copy_address = CopyButton("Copy the address", self.address.text, self)
-        self.copy_key = CopyButton("Copy the key", lambda: self._key, self)
-        self.copy_example = CopyButton("Copy the command", lambda: example(self._address, self._key), self)
-        self.new_key = self._button("New key", self.new_key_requested.emit)
-        self.new_key.setToolTip("Programs that have the old key are shut out")
+        self.copy_address = CopyButton(tr("Copy the address"), self.address.text, self)
+        self.copy_key = CopyButton(tr("Copy the key"), lambda: self._key, self)
+        self.copy_example = CopyButton(
+            tr("Copy the command"), lambda: example(self._address, self._key), self
+        )
+        self.new_key = self._button(tr("New key"), self.new_key_requested.emit)
+        self.new_key.setToolTip(tr("Programs that have the old key are shut out"))
         self.state = PlainLabel(parent=self, tone="muted")
-        self.close_button = self._button("Close", self.close)
-        self.setWindowTitle("Local API")
+        self.close_button = self._button(tr("Close"), self.close)
+        self.setWindowTitle(tr("Local API"))
         self._lay_out()
 
     def apply(self, is_on: bool, address: str, key: str, num_requests: int) -> None:
@@ -56,7 +59,7 @@ class ApiPanel(QDialog):
         self._address, self._key = address, key
         self.switch.choose(ON if is_on else OFF)
         self.address.setText(f"{address}/v1")
-        self.key.setText(masked(key) if key else NO_KEY)
+        self.key.setText(masked(key) if key else tr(NO_KEY))
         self.key.setFont(code_font() if key else self.font())
         for button in (self.copy_key, self.copy_example, self.new_key):
             button.setEnabled(bool(key))
@@ -88,12 +91,14 @@ class ApiPanel(QDialog):
         grid.setVerticalSpacing(12)
         grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.setColumnStretch(1, 1)
-        self._add_row(grid, "Server", self.switch)
-        self._add_row(grid, "Port", self.port)
-        self._add_row(grid, "Address", self.address, self.copy_address)
-        self._add_row(grid, "Key", self.key, self.copy_key, self.new_key)
-        note = PlainLabel("A curl command with address and key, to try it in a terminal.", self, tone="muted")
-        self._add_row(grid, "Example", note, self.copy_example)
+        self._add_row(grid, tr("Server"), self.switch)
+        self._add_row(grid, tr("Port"), self.port)
+        self._add_row(grid, tr("Address"), self.address, self.copy_address)
+        self._add_row(grid, tr("Key"), self.key, self.copy_key, self.new_key)
+        note = PlainLabel(
+            tr("A curl command with address and key, to try it in a terminal."), self, tone="muted"
+        )
+        self._add_row(grid, tr("Example"), note, self.copy_example)
         foot = QHBoxLayout()
         foot.addWidget(self.state, 1)
         foot.addWidget(self.close_button)
@@ -125,7 +130,7 @@ def masked(key: str) -> str:
 
 
 def requests_text(num_requests: int) -> str:
-    return "1 request" if num_requests == 1 else f"{num_requests} requests"
+    return tr_n("{n} request", "{n} requests", num_requests)
 
 
 def example(address: str, key: str) -> str:

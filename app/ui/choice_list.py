@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QRadioButton, QWidget
 
 from app.look.plain_text import PlainLabel
+from app.look.words import tr
 from app.ui.choices import Choice
 
 LABEL_WIDTH = 154  # so that the sentences of several lists begin at one place
@@ -67,7 +68,7 @@ class ChoiceList(QWidget):
         self.chosen.emit(self._values[index])
 
     def _add(self, choice: Choice, index: int) -> QRadioButton:
-        button = QRadioButton(choice.label, self)
+        button = QRadioButton(tr(choice.label), self)
         self._group.addButton(button, index)
         sentence = PlainLabel(parent=self, tone="muted")
         self._sentences[choice.value] = sentence
@@ -75,5 +76,6 @@ class ChoiceList(QWidget):
         return button
 
     def _say(self, choice: Choice) -> None:
-        self._sentences[choice.value].setText(choice.sentence)
-        self._group.button(self._values.index(choice.value)).setAccessibleDescription(choice.sentence)
+        sentence = tr(choice.sentence)
+        self._sentences[choice.value].setText(sentence)
+        self._group.button(self._values.index(choice.value)).setAccessibleDescription(sentence)

@@ -1,13 +1,14 @@
-"""What can be chosen about the engine and its chats, in words. Pure values."""
+"""What can be chosen about the engine and its chats, in words."""
 
 from dataclasses import dataclass
 
 from app.engine.types import Overflow, Speed
+from app.look.words import locale, mark, tr
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`sentence` says what comes of it."""
+    """`sentence` says what comes of it. Both are translated when they are shown."""
 
     value: str
     label: str
@@ -15,22 +16,26 @@ class Choice:
 
 
 THEMES = (
-    Choice("system", "System", "Use the system's colours"),
-    Choice("light", "Light", "Use the light colours"),
-    Choice("dark", "Dark", "Use the dark colours"),
+    Choice("system", mark("System"), mark("Use the system's colours")),
+    Choice("light", mark("Light"), mark("Use the light colours")),
+    Choice("dark", mark("Dark"), mark("Use the dark colours")),
 )
 SPEEDS = (
-    Choice(Speed.RESPONSIVE, "Responsive", "Running answers hardly slow down for a new prompt."),
-    Choice(Speed.BALANCED, "Balanced", "Prompts are read faster, answers slow down somewhat."),
-    Choice(Speed.THROUGHPUT, "Throughput", "Prompts are read fastest, running answers wait."),
+    Choice(Speed.RESPONSIVE, mark("Responsive"), mark("Running answers hardly slow down for a new prompt.")),
+    Choice(Speed.BALANCED, mark("Balanced"), mark("Prompts are read faster, answers slow down somewhat.")),
+    Choice(Speed.THROUGHPUT, mark("Throughput"), mark("Prompts are read fastest, running answers wait.")),
 )
 OVERFLOWS = (
-    Choice(Overflow.STOP, "Stop", "The answer ends there and says so."),
+    Choice(Overflow.STOP, mark("Stop"), mark("The answer ends there and says so.")),
     Choice(
-        Overflow.ROLLING_WINDOW, "Rolling window", "The oldest turns are left out, the system prompt stays."
+        Overflow.ROLLING_WINDOW,
+        mark("Rolling window"),
+        mark("The oldest turns are left out, the system prompt stays."),
     ),
     Choice(
-        Overflow.TRUNCATE_MIDDLE, "Truncate the middle", "Beginning and end stay, turns between are left out."
+        Overflow.TRUNCATE_MIDDLE,
+        mark("Truncate the middle"),
+        mark("Beginning and end stay, turns between are left out."),
     ),
 )
 SHARED, ISOLATED = "shared", "isolated"
@@ -38,16 +43,25 @@ SHARED, ISOLATED = "shared", "isolated"
 
 def memory_choices(n_ctx: int, n_seq_max: int) -> tuple[Choice, Choice]:
     """Nothing is divided silently: what a chat gets of an isolated pool is told. `n_ctx` 0: not known yet."""
-    part = f"{n_ctx // n_seq_max:,} tokens ({n_ctx:,} / {n_seq_max})" if n_ctx else "An equal part"
+    if n_ctx:
+        part, pool = locale().toString(n_ctx // n_seq_max), locale().toString(n_ctx)
+        sentence = tr(
+            "{part} tokens ({pool} / {slots}) for each slot, nothing shared.",
+            part=part,
+            pool=pool,
+            slots=n_seq_max,
+        )
+    else:
+        sentence = tr("An equal part for each slot, nothing shared.")
     return (
-        Choice(SHARED, "Shared", "One pool for all, and equal beginnings are kept once."),
-        Choice(ISOLATED, "Isolated", f"{part} for each slot, nothing shared."),
+        Choice(SHARED, mark("Shared"), mark("One pool for all, and equal beginnings are kept once.")),
+        Choice(ISOLATED, mark("Isolated"), sentence),
     )
 
 
 def overflow_label(overflow: Overflow) -> str:
     """Short enough to stand beside the context meter."""
-    return "Stop when full" if overflow is Overflow.STOP else _label_of(overflow)
+    return tr("Stop when full") if overflow is Overflow.STOP else tr(_label_of(overflow))
 
 
 def _label_of(value: str) -> str:

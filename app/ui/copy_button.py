@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.look.icon_button import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
+from app.look.words import tr
 
 
 class CopyButton(IconButton):
@@ -39,5 +40,5 @@ class CopyButton(IconButton):
 
     def _show_copied(self, is_copied: bool) -> None:
         self._is_copied = is_copied
-        self.set_label("Copied" if is_copied else self._label)
+        self.set_label(tr("Copied") if is_copied else self._label)
         self.show_icon()

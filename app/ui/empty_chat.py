@@ -7,9 +7,10 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from app.look.fonts import reading_font
 from app.look.icons import app_icon
 from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr
 
-SAMPLES = ("What is 34 + 21?", "What is a KV cache?", "Count from 7 to 30")
-HINT = "Write a message below, or try one of these."
+SAMPLES = (mark("What is 34 + 21?"), mark("What is a KV cache?"), mark("Count from 7 to 30"))
+HINT = mark("Write a message below, or try one of these.")
 LOGO = 56
 
 
@@ -25,7 +26,7 @@ class EmptyChat(QWidget):
         column.addSpacing(8)
         column.addWidget(_hint(self), 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(8)
-        self.buttons = tuple(self._sample(text) for text in SAMPLES)
+        self.buttons = tuple(self._sample(tr(text)) for text in SAMPLES)
         for button in self.buttons:
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(4)
@@ -46,7 +47,7 @@ def _logo(parent: QWidget) -> PlainLabel:
 
 
 def _hint(parent: QWidget) -> PlainLabel:
-    label = PlainLabel(HINT, parent)
+    label = PlainLabel(tr(HINT), parent)
     font = QFont(reading_font())
     label.setFont(font)
     return label

@@ -15,6 +15,7 @@ from app.look.figures import percent
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
+from app.look.words import sentences, tr, tr_said
 from app.ui.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000
@@ -57,13 +58,13 @@ class Banner(QWidget):
         self.text = text
         self.has_offer = bool(action and on_action)
         self._mark = QLabel(self)
-        self._mark.setAccessibleName("Error")
+        self._mark.setAccessibleName(tr("Error"))
         words = PlainLabel(text, self)
         words.setWordWrap(True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._dismiss = QToolButton(self)
-        self._dismiss.setAccessibleName("Dismiss")
-        self._dismiss.setToolTip("Dismiss")
+        self._dismiss.setAccessibleName(tr("Dismiss"))
+        self._dismiss.setToolTip(tr("Dismiss"))
         self._dismiss.clicked.connect(self.dismiss)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 8, 12, 8)
@@ -114,12 +115,12 @@ class LoadStrip(QWidget):
         self._name = ""
         self._fraction = 0.0
         self.setFixedHeight(self.HEIGHT)
-        self.setAccessibleName("Loading a model")
+        self.setAccessibleName(tr("Loading a model"))
         self.hide()
 
     @property
     def text(self) -> str:
-        return f"Loading {self._name}  {percent(self._fraction, 1.0)}"
+        return tr("Loading {name}  {percent}", name=self._name, percent=percent(self._fraction, 1.0))
 
     def start(self, path: Path) -> None:
         self._name = one_line(path.name)
@@ -149,7 +150,7 @@ class UndoToast(QWidget):
         self._ground = parent
         self._on_undo: Callable[[], object] | None = None
         self._words = PlainLabel(parent=self)
-        self.button = QPushButton("Undo", self)
+        self.button = QPushButton(tr("Undo"), self)
         self.button.setProperty("kind", "quiet")
         self.button.clicked.connect(self._on_clicked)
         row = QHBoxLayout(self)
@@ -202,14 +203,15 @@ class UndoToast(QWidget):
 
 
 def load_error_text(path: Path, message: str, model: ModelInfo | None) -> str:
-    stays = f" The model {model.name} stays loaded." if model else ""
-    name, reason = one_line(path.name), one_line(message)
-    return f"{reason}{stays}" if name in reason else f"{name} could not be opened: {reason}{stays}"
+    name, reason = one_line(path.name), one_line(tr_said(message))
+    if name not in reason:
+        reason = tr("{name} could not be opened: {reason}", name=name, reason=reason)
+    return sentences(reason, tr("The model {name} stays loaded.", name=model.name) if model else "")
 
 
 def engine_error_text(message: str) -> str:
-    return f"The engine stopped: {one_line(message)} Your chats are kept."
+    return tr("The engine stopped: {reason} Your chats are kept.", reason=one_line(tr_said(message)))
 
 
 def closed_text(title: str) -> str:
-    return f"Closed “{one_line(title)}”."
+    return tr("Closed “{title}”.", title=one_line(title))

@@ -8,10 +8,11 @@ from app.engine.types import PauseState
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
+from app.look.words import mark, sentences, tr, tr_said
 
 HEIGHT = 38
 HIDE_AFTER_MS = 250  # a step between two pauses is no reason to jump
-PAUSED = "All chats are paused: they wait."
+PAUSED = mark("All chats are paused: they wait.")
 
 
 class PauseStrip(QWidget):
@@ -21,10 +22,10 @@ class PauseStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._mark = QLabel(self)
-        self._words = PlainLabel(PAUSED, self)
+        self._words = PlainLabel(tr(PAUSED), self)
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.step = self._button("Step", "Run one step, then pause again (F10)")
-        self.resume = self._button("Resume", "Go on computing (F5)")
+        self.step = self._button(tr("Step"), tr("Run one step, then pause again (F10)"))
+        self.resume = self._button(tr("Resume"), tr("Go on computing (F5)"))
         self.step.clicked.connect(self.step_requested)
         self.resume.clicked.connect(self.resume_requested)
         self._leave = QTimer(self)
@@ -39,7 +40,7 @@ class PauseStrip(QWidget):
         row.addWidget(self.step)
         row.addWidget(self.resume)
         self.setFixedHeight(HEIGHT)
-        self.setAccessibleName("Paused")
+        self.setAccessibleName(tr("Paused"))
         self._dress()
         self.hide()
 
@@ -50,7 +51,7 @@ class PauseStrip(QWidget):
     def apply(self, pause: PauseState | None) -> None:
         if pause:
             self._leave.stop()
-            self._words.setText(f"{PAUSED} {pause.reason}".strip())
+            self._words.setText(sentences(tr(PAUSED), tr_said(pause.reason)))
             self.setAccessibleDescription(self.text)
             self.show()
         elif self.isVisible() and not self._leave.isActive():

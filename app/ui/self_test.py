@@ -16,13 +16,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.engine.types import ModelInfo
-from app.look.figures import count, percent
+from app.look.figures import count, decimal, percent, seconds
 from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.selftest.report import TITLES, Line, Outcome, Report
-from app.ui.self_test_row import CANCELLED, RUNNING, WARNING, LineRow, Mark
+from app.ui.self_test_row import CANCELLED, OUTCOMES, RUNNING, WARNING, LineRow, Mark
 
 SIZE = QSize(760, 760)
-NO_MODEL = "No model is open. Open one with Ctrl+O, then test it here."
+NO_MODEL = mark("No model is open. Open one with Ctrl+O, then test it here.")
 
 
 class SelfTestDialog(QDialog):
@@ -44,15 +45,15 @@ class SelfTestDialog(QDialog):
         self.bar = QProgressBar(self)
         self.bar.setRange(0, 100)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress of the self-test")
+        self.bar.setAccessibleName(tr("Progress of the self-test"))
         self.rows = {name: LineRow(name, self) for name in TITLES}
         self.note = self._words()
-        self.copy_button = self._button("&Copy", self._copy)
-        self.save_button = self._button("&Save report…", self.save_requested.emit)
-        self.close_button = self._button("Close", self.close)
-        self.cancel_button = self._button("Cancel", self._cancel)
-        self.start_button = self._button("Start", self.start_requested.emit)
-        self.setWindowTitle("Self-test")
+        self.copy_button = self._button(tr("&Copy"), self._copy)
+        self.save_button = self._button(tr("&Save report…"), self.save_requested.emit)
+        self.close_button = self._button(tr("Close"), self.close)
+        self.cancel_button = self._button(tr("Cancel"), self._cancel)
+        self.start_button = self._button(tr("Start"), self.start_requested.emit)
+        self.setWindowTitle(tr("Self-test"))
         self._lay_out()
         self.set_num_busy(0)
         self._reset()
@@ -65,12 +66,12 @@ class SelfTestDialog(QDialog):
     @property
     def words(self) -> str:
         """What stands above the results."""
-        return " ".join(label.text() for label in (self._intro, self._memory, self._busy) if label.text())
+        return sentences(*(label.text() for label in (self._intro, self._memory, self._busy)))
 
     def apply(self, model: ModelInfo | None, needed_bytes: int, free_bytes: int) -> None:
         """What would be tested, and what it needs."""
         self._model = model
-        self._intro.setText(intro_text(model) if model else NO_MODEL)
+        self._intro.setText(intro_text(model) if model else tr(NO_MODEL))
         self._memory.setText(memory_text(needed_bytes, free_bytes) if model else "")
         is_tight = model is not None and needed_bytes > free_bytes
         self._memory.set_tone("" if is_tight else "muted")
@@ -78,14 +79,14 @@ class SelfTestDialog(QDialog):
         self._show_buttons()
 
     def set_num_busy(self, num_busy: int) -> None:
-        self._busy.setText("Chats are being answered, so the test may take longer." if num_busy else "")
+        self._busy.setText(tr("Chats are being answered, so the test may take longer.") if num_busy else "")
         self._busy.setVisible(num_busy > 0)
 
     def begin(self) -> None:
         self._reset()
         self._is_running = True
         self._mark.show_state(RUNNING)
-        self.show_progress(0.0, "Starting")
+        self.show_progress(0.0, tr("Starting"))
         self.rows_area.verticalScrollBar().setValue(0)
         self._show_buttons()
         self.cancel_button.setFocus()
@@ -94,11 +95,11 @@ class SelfTestDialog(QDialog):
     def show_progress(self, fraction: float, doing: str) -> None:
         if not self.cancel_button.isEnabled():  # it says that it is being cancelled
             return
-        self._state.setText(doing)
+        self._state.setText(tr_said(doing))
         self._percent.setText(percent(fraction, 1.0))
         self.bar.setValue(round(100 * fraction))
         for row in self.rows.values():
-            if row.title == doing and not row.is_running:
+            if row.english_title == doing and not row.is_running:
                 row.show_running()
                 self.rows_area.ensureWidgetVisible(row)
 
@@ -114,7 +115,7 @@ class SelfTestDialog(QDialog):
         for line in report.lines:
             self.show_line(line)
         outcome = Outcome.PASSED if report.passed else Outcome.FAILED
-        self._end(report.verdict, CANCELLED if report.was_cancelled else outcome)
+        self._end(verdict_text(report), CANCELLED if report.was_cancelled else outcome)
         failed = [self.rows[line.name] for line in report.lines if line.outcome is Outcome.FAILED]
         if failed:
             self.rows_area.ensureWidgetVisible(failed[0])
@@ -122,7 +123,7 @@ class SelfTestDialog(QDialog):
     @Slot(str)
     def show_failure(self, text: str) -> None:
         """Nothing could be tested."""
-        self._end(one_line(text), Outcome.FAILED)
+        self._end(one_line(tr_said(text)), Outcome.FAILED)
 
     def show_note(self, text: str, tone: str = "muted") -> None:
         """What became of the report: copied, saved, or not."""
@@ -152,7 +153,7 @@ class SelfTestDialog(QDialog):
         self.cancel_button.setEnabled(True)
         self.start_button.setVisible(not self._is_running)
         self.start_button.setEnabled(self._model is not None)
-        self.start_button.setText("Start again" if self.state else "Start")
+        self.start_button.setText(tr("Start again") if self.state else tr("Start"))
         self.start_button.setDefault(not self.state)  # Enter must not throw a result away
         for button in (self.copy_button, self.save_button):
             button.setEnabled(self.report is not None and bool(self.report.lines))
@@ -160,13 +161,13 @@ class SelfTestDialog(QDialog):
     def _cancel(self) -> None:
         """The step that is being computed may still take a while."""
         self.cancel_button.setEnabled(False)
-        self._state.setText("Cancelling")
+        self._state.setText(tr("Cancelling"))
         self.cancel_requested.emit()
 
     def _copy(self) -> None:
         if self.report:
             QGuiApplication.clipboard().setText(self.report.as_text())
-            self.show_note("Copied.")
+            self.show_note(tr("Copied."))
 
     @Slot()
     def _on_closed(self) -> None:
@@ -242,24 +243,45 @@ def _row(spacing: int, mark: QWidget, words: QWidget) -> QHBoxLayout:
 
 
 def intro_text(model: ModelInfo) -> str:
-    slots = "1 slot" if model.n_seq_max == 1 else f"{model.n_seq_max} slots"
-    memory = "" if model.is_unified else ", isolated"
-    return (
-        f"Loads {one_line(model.name)} a second time, in a process of its own with {slots} and "
-        f"{count(model.n_ctx)} cells{memory}, and lets it answer questions that nobody sees. What comes "
-        "of it shows whether chats that share a context disturb or slow each other here."
+    cells = count(model.n_ctx)
+    return tr(
+        "Loads {name} a second time, in a process of its own with {slots} and {cells}, and lets it answer "
+        "questions that nobody sees. What comes of it shows whether chats that share a context disturb or "
+        "slow each other here.",
+        name=one_line(model.name),
+        slots=tr_n("{n} slot", "{n} slots", model.n_seq_max),
+        cells=tr("{number} cells", number=cells)
+        if model.is_unified
+        else tr("{number} cells, isolated", number=cells),
     )
+
+
+def verdict_text(report: Report) -> str:
+    if report.was_cancelled:
+        return tr("Cancelled.")
+    counts = [
+        f"{number} {tr(OUTCOMES[outcome])}"
+        for outcome in Outcome
+        if (number := sum(line.outcome is outcome for line in report.lines))
+    ]
+    return tr("{counts} in {time}.", counts=", ".join(counts), time=seconds(report.seconds))
 
 
 def memory_text(needed_bytes: int, free_bytes: int) -> str:
     needed, free = gibibytes(needed_bytes), gibibytes(free_bytes)
     if needed_bytes <= free_bytes:
-        return f"Needs up to {needed} of memory while it runs; {free} are free. Your chats go on."
-    return (
-        f"Needs up to {needed} of memory while it runs, but only {free} are free. "
-        "Close other programs first: the test may fail, and this computer may become slow."
+        return tr(
+            "Needs up to {needed} of memory while it runs; {free} are free. Your chats go on.",
+            needed=needed,
+            free=free,
+        )
+    return tr(
+        "Needs up to {needed} of memory while it runs, but only {free} are free. "
+        "Close other programs first: the test may fail, and this computer may become slow.",
+        needed=needed,
+        free=free,
     )
 
 
 def gibibytes(size_bytes: int) -> str:
-    return f"{size_bytes / 2**30:,.1f} GiB"
+    return tr("{number} GiB", number=decimal(size_bytes / 2**30, 1))

@@ -10,12 +10,13 @@ from app.bridge import self_test
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.self_test import SelfTest
 from app.bridge.tasks import spawn
+from app.look.words import mark, sentences, tr
 from app.selftest.report import Report
 from app.settings import Settings
 from app.ui.actions import make_action
 from app.ui.self_test import SelfTestDialog
 
-JSON, TEXT = "Report as JSON (*.json)", "Report as text (*.txt)"
+JSON, TEXT = mark("Report as JSON (*.json)"), mark("Report as text (*.txt)")
 SUFFIX_OF = {JSON: ".json", TEXT: ".txt"}
 
 
@@ -29,8 +30,9 @@ class SelfTestMenu(QObject):
         self._settings = settings
         self.open = make_action(
             parent,
-            "&Self-test…",
-            "Prove on this model and this computer that chats do not disturb each other",
+            "tools.self-test",
+            tr("&Self-test…"),
+            tr("Prove on this model and this computer that chats do not disturb each other"),
             self.show_dialog,
         )
         self.dialog = SelfTestDialog(parent)
@@ -73,28 +75,30 @@ class SelfTestMenu(QObject):
     @Slot(object)
     def _on_ended(self, _result: object) -> None:
         if not self.dialog.isVisible():
-            self.ended_unseen.emit(f"Self-test: {self.dialog.state}")
+            self.ended_unseen.emit(tr("Self-test: {result}", result=self.dialog.state))
         self._show_model()
 
     async def _save(self, report: Report, path: Path) -> None:
         try:
             await asyncio.to_thread(self_test.save, report, path)
         except OSError as error:
-            reason = f"{path.name} could not be written: {error.strerror}."
-            self.dialog.show_note(f"{reason} Choose another folder, or make room on this disk.", "danger")
+            reason = tr("{name} could not be written: {reason}.", name=path.name, reason=error.strerror)
+            advice = tr("Choose another folder, or make room on this disk.")
+            self.dialog.show_note(sentences(reason, advice), "danger")
         else:
-            self.dialog.show_note(f"Saved in {path.name}.")
+            self.dialog.show_note(tr("Saved in {name}.", name=path.name))
 
     def _choose_file(self) -> None:
         report = self.dialog.report
         if report is None:
             return
-        dialog = QFileDialog(self.dialog, "Save report")
+        dialog = QFileDialog(self.dialog, tr("Save report"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([JSON, TEXT])
+        dialog.setNameFilters([tr(JSON), tr(TEXT)])
         dialog.selectFile("skein-selftest.json")
         dialog.setDefaultSuffix("json")
-        dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein-selftest{SUFFIX_OF[chosen]}"))
+        suffixes = {tr(kind): suffix for kind, suffix in SUFFIX_OF.items()}
+        dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein-selftest{suffixes[chosen]}"))
         dialog.fileSelected.connect(lambda name: self.save(report, Path(name)))
         dialog.open()  # never exec: a nested loop would stop every coroutine

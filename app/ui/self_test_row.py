@@ -10,10 +10,16 @@ from app.look.icons import paint_icon
 from app.look.painted import paint_mark
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.tokens import Tokens, current
+from app.look.words import mark, tr, tr_said
 from app.selftest.report import TITLES, Line, Outcome
 
 NAME_WIDTH = 10
 RUNNING, CANCELLED, WARNING = "running", "cancelled", "warning"
+OUTCOMES = {
+    Outcome.PASSED: mark("passed"),
+    Outcome.FAILED: mark("failed"),
+    Outcome.SKIPPED: mark("skipped"),
+}
 
 
 class LineRow(QWidget):
@@ -21,9 +27,12 @@ class LineRow(QWidget):
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self.title = TITLES[name]
+        self.english_title = TITLES[name]  # that the progress tells
         self._mark = Mark("", self)
-        self._name, self._title = PlainLabel(name, self, tone="muted"), heading(self.title, self)
+        self._name, self._title = (
+            PlainLabel(name, self, tone="muted"),
+            heading(tr_said(self.english_title), self),
+        )
         self._name.setFixedWidth(NAME_WIDTH)
         self._state = PlainLabel(parent=self, tone="muted")
         self._done, self._seen = PlainLabel(parent=self, tone="muted"), PlainLabel(parent=self)
@@ -60,12 +69,14 @@ class LineRow(QWidget):
         self._show("", "")
 
     def show_running(self) -> None:
-        self._show(RUNNING, RUNNING)
+        self._show(RUNNING, tr("running"))
 
     def show_line(self, line: Line) -> None:
-        done = f"Done: {line.done}." if line.done else ""
-        took = f", {seconds(line.seconds)}" if line.seconds else ""  # nobody knows of one that crashed
-        self._show(line.outcome, f"{line.outcome}{took}", done, f"Seen: {line.seen}")
+        done = tr("Done: {what}.", what=tr_said(line.done)) if line.done else ""
+        state = tr(OUTCOMES[line.outcome])
+        if line.seconds:  # nobody knows of one that crashed
+            state = tr("{outcome}, {time}", outcome=state, time=seconds(line.seconds))
+        self._show(line.outcome, state, done, tr("Seen: {what}", what=tr_said(line.seen)))
 
     def _show(self, mark: str, state: str, done: str = "", seen: str = "") -> None:
         tone = "danger" if mark == Outcome.FAILED else ""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 from app.engine.types import ModelInfo, StepReport
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_tab_text
+from app.look.words import tr
 from app.ui.status_text import cells_text, model_text, queue_text, speed_text
 
 
@@ -24,11 +25,11 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self._n_ctx = 0
         self.setSizeGripEnabled(False)
-        self.model = self._part("Engine settings", self.model_clicked)
-        self.cells = self._part("Show the KV map", self.cells_clicked)
-        self.queue = self._part("Show the sequences", self.queue_clicked)
-        self.speed = self._part("Show the batch timeline", self.speed_clicked)
-        self.api = self._part("Local API", self.api_clicked)
+        self.model = self._part(tr("Engine settings"), self.model_clicked)
+        self.cells = self._part(tr("Show the KV map"), self.cells_clicked)
+        self.queue = self._part(tr("Show the sequences"), self.queue_clicked)
+        self.speed = self._part(tr("Show the batch timeline"), self.speed_clicked)
+        self.api = self._part(tr("Local API"), self.api_clicked)
         self.api.hide()
         self.stop_all = self._stop_all_button()
         self.setContentsMargins(8, 0, 8, 0)
@@ -58,13 +59,13 @@ class StatusBar(QStatusBar):
 
     def set_num_busy(self, num_busy: int) -> None:
         """One answer has its own Stop button."""
-        self.stop_all.setText(f"Stop all {num_busy}")
+        self.stop_all.setText(tr("Stop all {number}", number=num_busy))
         self.stop_all.setVisible(num_busy > 1)
 
     def _stop_all_button(self) -> QPushButton:
         """At the right end, where its coming and going moves nothing."""
         button = self._button("bar")
-        button.setToolTip("Stop the answers of all chats (Shift+Esc)")
+        button.setToolTip(tr("Stop the answers of all chats (Shift+Esc)"))
         button.clicked.connect(self.stop_all_requested)
         self.addPermanentWidget(button)
         return button

@@ -2,10 +2,11 @@
 
 from app.engine.types import ModelInfo, SlotState, StepReport
 from app.look.figures import count, rate
+from app.look.words import tr
 
 
 def model_text(model: ModelInfo | None) -> str:
-    return model.name if model else "No model"
+    return model.name if model else tr("No model")
 
 
 def cells_text(report: StepReport | None, n_ctx: int) -> str:
@@ -13,14 +14,21 @@ def cells_text(report: StepReport | None, n_ctx: int) -> str:
         return ""
     used = report.cells.num_used if report else 0
     shared = report.cells.num_shared if report else 0
-    return f"{count(used)} / {count(n_ctx)} cells, {count(shared)} shared, {count(n_ctx - used)} free"
+    return tr(
+        "{used} / {total} cells, {shared} shared, {free} free",
+        used=count(used),
+        total=count(n_ctx),
+        shared=count(shared),
+        free=count(n_ctx - used),
+    )
 
 
 def queue_text(report: StepReport | None) -> str:
     running = sum(slot.is_running for slot in report.slots) if report else 0
     waiting = report.num_waiting if report else 0
-    what = "paused" if report and report.pause else "running"
-    return f"{running} {what}, {waiting} waiting"
+    if report and report.pause:
+        return tr("{paused} paused, {waiting} waiting", paused=running, waiting=waiting)
+    return tr("{running} running, {waiting} waiting", running=running, waiting=waiting)
 
 
 def speed_text(report: StepReport | None) -> str:

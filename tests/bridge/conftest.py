@@ -22,7 +22,8 @@ from app.engine.types import (
     StepReport,
 )
 from app.settings import Settings
-from app.storage.chat_store import ChatChange, SavedWorkspace, Tabs
+from app.storage.chat_rows import ChatChange, SavedChat, SavedTurns
+from app.storage.chat_store import SavedWorkspace, Tabs
 from tests.fakes import model_info
 
 
@@ -116,12 +117,23 @@ class MemoryStore:
     def __init__(self) -> None:
         self.saves: list[tuple[tuple[ChatChange, ...], Tabs | None]] = []
         self.saved = SavedWorkspace()
+        self.turns: dict[str, SavedTurns] = {}  # by chat id
         self.error: Exception | None = None
 
     async def load(self) -> SavedWorkspace:
         if self.error:
             raise self.error
         return self.saved
+
+    async def load_turns(self, saved: SavedChat) -> SavedTurns:
+        await asyncio.sleep(0)
+        if self.error:
+            raise self.error
+        return self.turns.get(saved.chat.id, SavedTurns())
+
+    async def load_chat(self, chat_id: str) -> SavedChat | None:
+        await asyncio.sleep(0)
+        return self.saved.chats.get(chat_id)
 
     async def save(self, changes: list[ChatChange], tabs: Tabs | None = None) -> None:
         await asyncio.sleep(0)

@@ -4,7 +4,7 @@ import pytest
 
 from app.bridge import autosave
 from app.chats.chat import TurnState
-from app.engine.types import FinishReason, Overflow
+from app.engine.types import FinishReason, Overflow, Role
 from app.storage.errors import StorageError
 
 
@@ -47,10 +47,9 @@ async def test_while_an_answer_is_written_only_it_is_saved_again(qloop, workspac
     await until(lambda: len(store.saves) == 3)
 
     assert [texts_of(save) for save in store.saves[1:]] == [[["1 2"]], [["1 2 3"]]]
-    assert [save[0][0].first_turn for save in store.saves] == [0, 1, 1]
     session.send("more")
     await until(lambda: len(store.saves) == 4)
-    assert store.saves[3][0][0].first_turn == 2
+    assert texts_of(store.saves[3]) == [["more", ""]]
 
 
 async def test_an_answer_that_is_asked_for_again_is_written_again(qloop, workspace, store, thread) -> None:
@@ -62,8 +61,8 @@ async def test_an_answer_that_is_asked_for_again_is_written_again(qloop, workspa
     session.keep_going()
     await until(lambda: store.saves)
 
-    (change,) = store.saves[0][0]
-    assert (change.first_turn, change.turns[-1].state) == (1, TurnState.STREAMING)
+    (change,) = store.saves[-1][0]
+    assert [(turn.text, turn.state) for turn in change.turns] == [("", TurnState.STREAMING)]
 
 
 async def test_the_limits_of_a_chat_are_saved_soon(qloop, workspace, store) -> None:
@@ -138,6 +137,36 @@ async def test_what_changes_during_a_write_is_in_the_next(qloop, workspace, stor
     assert texts_of(store.saves[0]) == [["count", ""]]
     assert texts_of(store.saves[-1]) == [["1"]]
     assert store.saves[-1][0][0].turns[0].state is TurnState.DONE
+
+
+async def test_a_turn_that_was_deleted_and_brought_back_is_written_again(
+    qloop, workspace, store, thread
+) -> None:
+    session = workspace.new_chat()
+    session.send("2+2=")
+    thread.answer(thread.submitted[0], "4", FinishReason.STOP)
+    await workspace.shut_down()
+    question = session.chat.turns[0]
+    removed = session.delete(question)
+    await until(lambda: store.saves[-1][0][0].removed)
+    assert store.saves[-1][0][0].removed == (question.id,)
+    assert texts_of(store.saves[-1]) == [["4"]]  # it follows nobody now
+    session.undelete(removed)
+    await until(lambda: not store.saves[-1][0][0].removed)
+    assert texts_of(store.saves[-1]) == [["2+2=", "4"]]
+
+
+async def test_what_a_failed_write_held_is_in_the_next_with_what_changed_since(
+    qloop, workspace, store, thread
+) -> None:
+    session = workspace.new_chat()
+    store.error = StorageError("The disk is full.")
+    session.send("2+2=")
+    await workspace.shut_down()
+    session.insert(Role.USER, "later")
+    store.error = None
+    await until(lambda: store.saves)
+    assert texts_of(store.saves[0]) == [["2+2=", "", "later"]]
 
 
 async def test_a_draft_is_saved_soon(qloop, workspace, store) -> None:

@@ -3,6 +3,7 @@ import pytest
 from app.bridge.active_engine import NO_MODEL
 from app.bridge.chat_session import GO_ON, ChatSession
 from app.bridge.workspace import Workspace
+from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
 from app.engine.types import FinishReason, Message, Output, Overflow, Role, Usage
 
@@ -95,13 +96,33 @@ async def test_the_next_turn_shows_the_model_the_whole_chat(qloop, session, thre
     assert [message.content for message in thread.submitted[1].messages] == ["2+2=", "4", "and 3 more?"]
 
 
-async def test_nothing_is_sent_while_busy_or_without_text(qloop, session, thread) -> None:
+async def test_nothing_is_sent_without_text(qloop, session, thread) -> None:
     session.send(" \n ")
     assert thread.submitted == []
+    assert not session.chat.turns
+
+
+async def test_what_is_sent_while_an_answer_runs_waits_for_its_end(qloop, session, thread) -> None:
+    for text in ("one", "two", "three"):
+        session.send(text)
+    assert texts(session) == ["one", ""]
+    assert [message.text for message in session.queue] == ["two", "three"]
+    thread.answer(thread.submitted[0], "1", FinishReason.STOP)
+    assert texts(session) == ["one", "1", "two", ""]
+    session.unqueue(session.queue[0])
+    thread.answer(thread.submitted[1], "2", FinishReason.STOP)
+    assert texts(session) == ["one", "1", "two", "2"]
+    assert not session.is_busy
+
+
+@pytest.mark.parametrize("reason", [FinishReason.ABORT, FinishReason.ERROR])
+async def test_after_a_stop_or_a_failure_the_queue_waits_for_the_user(qloop, session, thread, reason) -> None:
     session.send("one")
     session.send("two")
-    assert len(thread.submitted) == 1
-    assert len(session.chat.turns) == 2
+    thread.answer(thread.submitted[0], "", reason)
+    assert [message.text for message in session.queue] == ["two"]
+    session.send_queued()
+    assert thread.submitted[1].messages[-1].content == "two"
 
 
 async def test_stop_asks_the_engine_to_abort_this_answer_only(qloop, session, thread) -> None:
@@ -251,3 +272,131 @@ async def test_an_earlier_answer_is_read_again_with_what_stood_before_it(qloop, 
     reading = session.reading_of(session.chat.turns[1])
     assert reading.messages == (Message(Role.USER, "2+2="),)
     assert (reading.answer_start, reading.max_tokens) == ("answer to 2+2=", 0)
+
+
+def texts(session: ChatSession) -> list[str]:
+    return [turn.text for turn in session.chat.turns]
+
+
+def talked(session: ChatSession, thread, *said: str) -> None:
+    """Questions and answers in turn."""
+    for question, answer in zip(said[::2], said[1::2], strict=True):
+        session.send(question)
+        thread.answer(thread.submitted[-1], answer, FinishReason.STOP)
+
+
+async def test_a_second_answer_leaves_the_first_as_a_version(qloop, session, thread) -> None:
+    talked(session, thread, "2+2=", "4", "sure?", "yes")
+    first = session.chat.turns[1]
+    session.regenerate(first)
+    assert [message.content for message in thread.submitted[-1].messages] == ["2+2="]
+    thread.answer(thread.submitted[-1], "four", FinishReason.STOP)
+
+    assert texts(session) == ["2+2=", "four"]
+    assert session.chat.versions_of(session.chat.turns[1]) == (first, session.chat.turns[1])
+    session.show_version(first)
+    assert texts(session) == ["2+2=", "4", "sure?", "yes"]
+
+
+async def test_an_edited_message_is_asked_again_and_the_old_one_stays(qloop, session, thread) -> None:
+    talked(session, thread, "2+2=", "4", "and 1?", "5")
+    session.edit(session.chat.turns[2], "and 2?")
+    assert [message.content for message in thread.submitted[-1].messages] == ["2+2=", "4", "and 2?"]
+    thread.answer(thread.submitted[-1], "6", FinishReason.STOP)
+    assert texts(session) == ["2+2=", "4", "and 2?", "6"]
+    assert [turn.text for turn in session.chat.versions_of(session.chat.turns[2])] == ["and 1?", "and 2?"]
+
+
+async def test_an_edited_answer_is_what_the_model_reads_from_then_on(qloop, session, thread) -> None:
+    talked(session, thread, "2+2=", "5")
+    session.edit_answer(session.chat.turns[1], "4")
+    assert len(thread.submitted) == 1
+    session.send("and 1?")
+    assert [message.content for message in thread.submitted[-1].messages] == ["2+2=", "4", "and 1?"]
+
+
+async def test_a_message_can_be_added_without_asking_and_answered_later(qloop, session, thread) -> None:
+    session.insert(Role.USER, "hello")
+    session.insert(Role.ASSISTANT, "hi")
+    session.insert(Role.USER, "who are you?")
+    assert thread.submitted == []
+    session.answer()
+    assert [message.content for message in thread.submitted[0].messages] == ["hello", "hi", "who are you?"]
+    session.answer()  # it is answering
+    assert len(thread.submitted) == 1
+
+
+async def test_a_stopped_answer_goes_on_where_it_stands(qloop, session, thread) -> None:
+    session.send("count")
+    thread.answer(thread.submitted[0], "1 2", FinishReason.ABORT)
+    session.continue_answer()
+    request = thread.submitted[1]
+    assert (request.answer_start, [message.content for message in request.messages]) == ("1 2", ["count"])
+    thread.answer(request, " 3", FinishReason.STOP)
+    assert texts(session) == ["count", "1 2 3"]
+
+
+async def test_several_answers_are_written_at_once_from_the_same_question(qloop, session, thread) -> None:
+    talked(session, thread, "a name?", "Ann")
+    ways = session.answer_in_ways(3)
+    requests = thread.submitted[1:]
+
+    assert len(ways) == len(requests) == 3
+    assert {request.messages for request in requests} == {(Message(Role.USER, "a name?"),)}
+    assert len({request.chat_id for request in requests}) == 3  # each a sequence of its own
+    assert [request.keep_cells for request in requests] == [True, False, False]
+    for request, text in zip(requests, ("Bob", "Cleo", "Dan"), strict=True):
+        assert session.is_busy
+        thread.answer(request, text, FinishReason.STOP)
+    assert not session.is_busy
+    assert [way.text for way in ways] == ["Bob", "Cleo", "Dan"]
+    assert texts(session) == ["a name?", "Bob"]
+    assert len(session.chat.versions_of(ways[0])) == 4
+    session.show_version(ways[2])
+    assert texts(session) == ["a name?", "Dan"]
+
+
+async def test_stop_ends_all_ways_and_so_does_closing(qloop, session, thread) -> None:
+    session.send("count")
+    thread.answer(thread.submitted[0], "1", FinishReason.STOP)
+    ways = session.answer_in_ways(2)
+    session.stop()
+    assert thread.aborted == [request.request_id for request in thread.submitted[1:]]
+    session.close()
+    assert [way.state for way in ways] == [TurnState.STOPPED] * 2
+
+
+async def test_a_deleted_turn_comes_back_by_undo(qloop, session, thread) -> None:
+    talked(session, thread, "2+2=", "4", "and 1?", "5")
+    removed = session.delete(session.chat.turns[1])
+    assert texts(session) == ["2+2=", "and 1?", "5"]
+    session.undelete(removed)
+    assert texts(session) == ["2+2=", "4", "and 1?", "5"]
+
+
+async def test_nothing_is_rewritten_while_an_answer_runs(qloop, session, thread) -> None:
+    talked(session, thread, "2+2=", "4")
+    question, answer = session.chat.turns
+    session.regenerate()
+    assert session.delete(question) is None
+    session.edit(question, "3+3=")
+    session.edit_answer(answer, "5")
+    session.show_version(answer)
+    session.insert(Role.USER, "x")
+    assert session.answer_in_ways(2) == ()
+    assert texts(session) == ["2+2=", ""]
+    assert len(thread.submitted) == 2
+
+
+async def test_files_go_with_a_message_and_stay_with_it_when_it_is_edited(qloop, session, thread) -> None:
+    notes = Attachment("notes.txt", "eggs")
+    session.send("", [notes])
+    assert "eggs" in thread.submitted[0].messages[0].content
+    thread.answer(thread.submitted[0], "ok", FinishReason.STOP)
+    session.edit(session.chat.turns[0], "what is in it?")
+    assert session.chat.turns[0].attachments == (notes,)
+
+
+async def test_the_first_message_names_the_chat(qloop, session) -> None:
+    session.send("What is 34 + 21?")
+    assert session.chat.auto_title == session.chat.display_title == "What is 34 + 21?"

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from app.bridge.parameters import context_cap, load_params, sampling_params
+from app.bridge.parameters import context_cap, load_params, max_answer_tokens, sampling_params
 from app.chats.chat import Chat
 from app.engine.sampling import SamplingParams
 from app.engine.types import MIN_CONTEXT_TOKENS, LoadParams
@@ -33,11 +33,19 @@ def test_a_cap_is_never_smaller_than_a_request_may_have() -> None:
 
 
 def test_where_the_user_chose_nothing_the_model_decides() -> None:
-    assert sampling_params(Settings(), COOL) is None
-    assert sampling_params(Settings(), None) is None
+    assert sampling_params(Settings(), Chat(), COOL) is None
+    assert sampling_params(Settings(), Chat(), None) is None
 
 
 def test_what_the_user_chose_stands_over_what_the_model_recommends() -> None:
     settings = Settings(temperature=0.9)
-    assert sampling_params(settings, COOL) == replace(COOL.sampling, temperature=0.9)
-    assert sampling_params(settings, None) == SamplingParams(temperature=0.9)
+    assert sampling_params(settings, Chat(), COOL) == replace(COOL.sampling, temperature=0.9)
+    assert sampling_params(settings, Chat(), None) == SamplingParams(temperature=0.9)
+
+
+def test_what_is_chosen_for_a_chat_stands_over_what_is_for_all() -> None:
+    settings, chat = Settings(temperature=0.9, top_k=5, max_tokens=50), Chat(sampling={"temperature": 0.1})
+    assert sampling_params(settings, chat, COOL) == replace(COOL.sampling, temperature=0.1, top_k=5)
+    assert max_answer_tokens(settings, chat) == 50
+    assert max_answer_tokens(settings, Chat(max_tokens=9)) == 9
+    assert max_answer_tokens(Settings(), chat) is None

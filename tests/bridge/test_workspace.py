@@ -5,7 +5,8 @@ import pytest
 from app.bridge.workspace import MAX_CLOSED, Workspace
 from app.chats.chat import Chat, Turn, TurnState
 from app.engine.types import FinishReason, Overflow, Role
-from app.storage.chat_store import ClosedTab, SavedChat, SavedWorkspace, Tabs
+from app.storage.chat_rows import SavedChat, SavedTurns
+from app.storage.chat_store import ClosedTab, SavedWorkspace, Tabs
 from app.storage.errors import StorageError
 
 
@@ -254,7 +255,7 @@ async def test_shutting_down_stops_what_is_written_and_saves_everything(
     kept = {change.chat.id: change for changes, _ in store.saves for change in changes}
     assert (kept[one.chat.id].turns[-1].text, kept[one.chat.id].turns[-1].state) == ("1 2", TurnState.STOPPED)
     assert kept[two.chat.id].draft == "half a thou"
-    assert store.saves[-1][1] == Tabs((one.chat.id, two.chat.id), two.chat.id)
+    assert store.saves[-1][1] == Tabs((one.chat.id, two.chat.id), two.chat.id, shown=(two.chat.id,))
 
 
 async def test_a_save_that_fails_is_told(qloop, workspace, store, thread, heard) -> None:
@@ -284,3 +285,115 @@ async def test_a_fork_at_a_token_goes_on_beside_its_original_and_shares_its_cell
     assert [turn.text for turn in original.chat.turns] == ["2+2=", "It is 4."]
     workspace.close(fork)
     assert workspace.reopen().chat is fork.chat
+
+
+async def test_a_chats_turns_come_from_the_disk_when_it_is_first_shown(qloop, workspace, store) -> None:
+    store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
+    store.turns = {name: SavedTurns([Turn(Role.USER, f"text of {name}")]) for name in "ab"}
+    await workspace.restore()
+    one, two = workspace.sessions
+    await until(lambda: one.is_loaded)
+    assert [turn.text for turn in one.chat.turns] == ["text of a"]
+    assert not two.is_loaded
+    assert not two.is_blank
+    workspace.set_current(two)
+    await until(lambda: two.is_loaded)
+    assert [turn.text for turn in two.chat.turns] == ["text of b"]
+
+
+async def test_what_is_sent_before_a_chat_is_there_is_sent_when_it_is(
+    qloop, workspace, store, thread
+) -> None:
+    store.saved = saved(Chat(id="a"), current="a")
+    store.turns = {"a": SavedTurns([Turn(Role.USER, "hello"), Turn(Role.ASSISTANT, "hi")])}
+    await workspace.restore()
+    (session,) = workspace.sessions
+    session.send("and then?")
+    await until(lambda: session.is_busy)
+    assert [turn.text for turn in session.chat.turns] == ["hello", "hi", "and then?", ""]
+
+
+async def test_a_tab_closed_before_its_turns_were_there_is_reopened_without_loss(
+    qloop, workspace, store
+) -> None:
+    store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
+    store.turns = {"b": SavedTurns([Turn(Role.USER, "text of b")])}
+    await workspace.restore()
+    workspace.close(workspace.sessions[1])
+    again = workspace.reopen()
+    await until(lambda: again.is_loaded)
+    assert [turn.text for turn in again.chat.turns] == ["text of b"]
+
+
+async def test_a_kept_chat_is_opened_once(qloop, workspace, store) -> None:
+    store.saved = saved(Chat(id="a"))
+    store.turns = {"a": SavedTurns([Turn(Role.USER, "text of a")])}
+    first, second = await asyncio.gather(workspace.open_saved("a"), workspace.open_saved("a"))
+    assert first is second is workspace.current
+    assert [turn.text for turn in first.chat.turns] == ["text of a"]
+    assert await workspace.open_saved("nobody") is None
+    assert workspace.sessions == (first,)
+
+
+async def until(condition) -> None:
+    while not condition():
+        await asyncio.sleep(0.001)
+
+
+class TestPinnedTabs:
+    async def test_a_pinned_tab_goes_to_the_left_and_stays_there(self, qloop, workspace) -> None:
+        one, two, three = with_text(workspace, "a", "b", "c")
+        heard = []
+        workspace.pinned.connect(lambda session, index: heard.append((session, index)))
+        workspace.set_pinned(three, True)
+
+        assert workspace.sessions == (three, one, two)
+        assert heard == [(three, 0)]
+        assert workspace.is_pinned(three)
+        assert workspace.move(two, 0) == 1
+        assert workspace.sessions == (three, two, one)
+
+    async def test_they_are_kept(self, qloop, workspace, store) -> None:
+        one, two = with_text(workspace, "a", "b")
+        workspace.set_pinned(two, True)
+        await workspace.shut_down()
+        assert store.saves[-1][1].pinned == {two.chat.id}
+        assert store.saves[-1][1].open == (two.chat.id, one.chat.id)
+
+
+class TestSplitView:
+    async def test_the_next_tab_is_shown_beside_and_current(self, qloop, workspace, thread) -> None:
+        one, two = with_text(workspace, "a", "b")
+        workspace.set_current(one)
+        told = []
+        workspace.shown_changed.connect(lambda: told.append(workspace.shown))
+        workspace.split()
+
+        assert told == [(one, two)]
+        assert workspace.current is two
+        assert thread.front == two.chat.id
+
+    async def test_a_chat_alone_gets_a_new_one_beside_it(self, qloop, workspace) -> None:
+        (one,) = with_text(workspace, "a")
+        workspace.split()
+        left, right = workspace.shown
+        assert left is one
+        assert right.is_blank
+
+    async def test_closing_one_ends_it(self, qloop, workspace) -> None:
+        one, two = with_text(workspace, "a", "b")
+        workspace.set_current(one)
+        workspace.split()
+        workspace.close(two)
+        assert (workspace.shown, workspace.current) == ((one,), one)
+
+    async def test_it_is_there_again_after_a_restart(self, qloop, workspace, store) -> None:
+        a, b, c = Chat(title="a"), Chat(title="b"), Chat(title="c")
+        tabs = Tabs((a.id, b.id, c.id), a.id, (), frozenset((a.id,)), shown=(c.id, a.id))
+        store.saved = SavedWorkspace(tabs, {chat.id: SavedChat(chat) for chat in (a, b, c)})
+        await workspace.restore()
+        assert [session.chat.title for session in workspace.shown] == ["c", "a"]
+        assert workspace.current.chat is a
+        assert workspace.is_pinned(workspace.current)
+        await workspace.shut_down()
+        assert (store.saves[-1][1].shown, store.saves[-1][1].pinned) == ((c.id, a.id), {a.id})

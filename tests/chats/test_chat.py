@@ -1,20 +1,18 @@
-from app.chats.chat import MAX_TITLE_CHARS, Chat, Turn, TurnState
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.chats.attachment import Attachment
+from app.chats.chat import FIRST, Chat, Turn, TurnState
 from app.engine.types import Message, Overflow, Role
 
 
-def test_the_title_is_the_beginning_of_the_first_question_until_one_is_given() -> None:
+def test_the_title_is_the_automatic_one_until_one_is_given() -> None:
     chat = Chat()
     assert chat.display_title == "New chat"
-    chat.turns.append(Turn(Role.USER, "  What is\n34 + 21?  "))
+    chat.auto_title = "What is 34 + 21?"
     assert chat.display_title == "What is 34 + 21?"
     chat.title = "Sums"
     assert chat.display_title == "Sums"
-
-
-def test_a_long_title_is_cut() -> None:
-    chat = Chat(turns=[Turn(Role.USER, "word " * 40)])
-    assert len(chat.display_title) <= MAX_TITLE_CHARS
-    assert chat.display_title.endswith("…")
 
 
 def test_the_model_is_shown_the_system_prompt_and_every_turn_with_text() -> None:
@@ -61,6 +59,7 @@ def answered() -> Chat:
         ],
         overflow=Overflow.ROLLING_WINDOW,
         max_context_tokens=512,
+        auto_title="2+2=",
     )
 
 
@@ -121,3 +120,129 @@ def test_turns_that_say_the_same_are_told_apart() -> None:
     chat = answered()
     chat.turns[3].text = chat.turns[1].text
     assert [chat.index_of(turn) for turn in chat.turns] == [0, 1, 2, 3]
+
+
+def texts(turns: list[Turn]) -> list[str]:
+    return [turn.text for turn in turns]
+
+
+def test_what_is_said_after_a_cut_is_another_version() -> None:
+    chat = answered()
+    first = chat.turns[1]
+    chat.put_aside(1)
+    chat.add(Turn(Role.ASSISTANT, "four"))
+    second = chat.turns[1]
+
+    assert texts(chat.turns) == ["2+2=", "four"]
+    assert chat.versions_of(second) == chat.versions_of(first) == (first, second)
+    assert chat.versions_of(chat.turns[0]) == (chat.turns[0],)
+
+
+def test_showing_a_version_shows_what_was_last_shown_after_it() -> None:
+    chat = answered()
+    first = chat.turns[1]
+    chat.put_aside(3)
+    chat.add(Turn(Role.ASSISTANT, "five"))
+    chat.put_aside(1)
+    chat.add(Turn(Role.ASSISTANT, "four"))
+    chat.show_version(first)
+    assert texts(chat.turns) == ["2+2=", "4", "and 1?", "five"]
+    chat.show_version(chat.turns[1])  # it is shown already
+    assert texts(chat.turns) == ["2+2=", "4", "and 1?", "five"]
+
+
+def test_a_turn_deep_in_another_version_can_be_shown() -> None:
+    chat = answered()
+    last = chat.turns[3]
+    chat.put_aside(0)
+    chat.add(Turn(Role.USER, "hello"))
+    chat.show_version(last)
+    assert texts(chat.turns) == ["2+2=", "4", "and 1?", "5"]
+    assert [texts(versions) for versions in chat.asides.values()] == [["hello"]]
+
+
+def test_a_removed_turn_leaves_what_follows_it() -> None:
+    chat = answered()
+    removed = chat.remove(chat.turns[1])
+    assert texts(chat.turns) == ["2+2=", "and 1?", "5"]
+    chat.restore(removed)
+    assert chat == answered_like(chat)
+
+
+def test_a_removed_version_takes_what_follows_it_along_and_shows_the_one_before() -> None:
+    chat = answered()
+    chat.put_aside(1)
+    chat.add(Turn(Role.ASSISTANT, "four"), Turn(Role.USER, "thanks"))
+    removed = chat.remove(chat.turns[1])
+    assert texts(chat.turns) == ["2+2=", "4", "and 1?", "5"]
+    assert not chat.asides
+    chat.restore(removed)
+    assert texts(chat.turns) == ["2+2=", "four", "thanks"]
+
+
+def test_what_was_said_since_a_removal_is_kept_as_a_version() -> None:
+    chat = answered()
+    removed = chat.remove(chat.turns[3])
+    chat.add(Turn(Role.ASSISTANT, "or 6"))
+    chat.restore(removed)
+    assert texts(chat.turns) == ["2+2=", "4", "and 1?", "5"]
+    assert texts(list(chat.versions_of(chat.turns[3]))) == ["5", "or 6"]
+
+
+def test_a_files_text_goes_to_the_model_before_the_question() -> None:
+    chat = Chat(turns=[Turn(Role.USER, "Sum it up.", attachments=(Attachment("a.md", "```\nx\n```"),))])
+    (message,) = chat.messages()
+    assert message.content == "File: a.md\n````\n```\nx\n```\n````\n\nSum it up."
+
+
+def answered_like(chat: Chat) -> Chat:
+    """`answered()` with the ids and times of `chat`."""
+    other = answered()
+    other.id, other.created_at = chat.id, chat.created_at
+    for mine, theirs in zip(other.turns, chat.turns, strict=True):
+        mine.id, mine.created_at = theirs.id, theirs.created_at
+    other.__post_init__()
+    return other
+
+
+def check_tree(chat: Chat) -> None:
+    turns = list(chat.all_turns())
+    ids = [turn.id for turn in turns]
+    assert len(set(ids)) == len(ids)
+    assert all(turn.parent_id == FIRST or turn.parent_id in ids for turn in turns)
+    assert [turn.parent_id for turn in chat.turns] == [FIRST, *(turn.id for turn in chat.turns)][
+        : len(chat.turns)
+    ]
+    for parent_id, versions in chat.asides.items():
+        assert versions
+        assert all(turn.parent_id == parent_id for turn in versions)
+
+
+@given(st.data())
+def test_no_turn_is_lost_or_shown_twice_whatever_is_done(data: st.DataObject) -> None:
+    chat, alive = Chat(), set()
+    for _ in range(data.draw(st.integers(1, 25))):
+        action = data.draw(st.sampled_from(["add", "put_aside", "show", "remove", "undo"]))
+        if action == "add":
+            chat.add(Turn(Role.USER, "x"))
+            alive.add(chat.turns[-1].id)
+        elif action == "put_aside":
+            chat.put_aside(data.draw(st.integers(0, len(chat.turns))))
+        elif action == "show" and alive:
+            turn = data.draw(st.sampled_from(sorted(chat.all_turns(), key=lambda turn: turn.id)))
+            chat.show_version(turn)
+            assert turn in chat.turns
+        elif action in ("remove", "undo") and chat.turns:
+            shown = texts_and_ids(chat)
+            removed = chat.remove(data.draw(st.sampled_from(chat.turns)))
+            if action == "undo":
+                chat.restore(removed)
+                assert texts_and_ids(chat)[: len(shown)] == shown  # and what was last said after it
+            else:
+                alive -= {turn.id for turn in removed.turns}
+        check_tree(chat)
+        assert {turn.id for turn in chat.all_turns()} == alive
+
+
+def texts_and_ids(chat: Chat) -> list[tuple[str, str]]:
+    return [(turn.text, turn.id) for turn in chat.turns]

@@ -3,15 +3,26 @@ import sqlite3
 import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chats.chat import Chat, Turn, TurnState
+from app.chats.attachment import Attachment
+from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.engine.types import Overflow, Role, Usage
-from app.storage.chat_store import INTERRUPTED, ChatChange, ChatStore, ClosedTab, SavedWorkspace, Tabs
+from app.storage.chat_rows import ChatChange
+from app.storage.chat_store import (
+    FOUND_END,
+    FOUND_START,
+    INTERRUPTED,
+    ChatStore,
+    ClosedTab,
+    SavedWorkspace,
+    Tabs,
+)
 from app.storage.database import migrations
 from app.storage.errors import StorageError
 
@@ -27,8 +38,17 @@ async def opened(path: Path) -> AsyncIterator[ChatStore]:
 
 
 async def load(path: Path) -> SavedWorkspace:
+    """With the turns of every chat."""
     async with opened(path) as store:
-        return await store.load()
+        return await load_from(store)
+
+
+async def load_from(store: ChatStore) -> SavedWorkspace:
+    saved = await store.load()
+    for kept in saved.chats.values():
+        turns = await store.load_turns(kept)
+        kept.chat.turns, kept.chat.asides = turns.shown, turns.asides
+    return saved
 
 
 def sums() -> Chat:
@@ -81,7 +101,7 @@ async def test_chats_of_the_first_schema_are_read_with_the_limits_of_a_new_chat(
         Turn(Role.USER, "2+2=", model="starter", id="u", created_at=3.5),
         Turn(Role.ASSISTANT, "4", model="starter", id="a", created_at=3.5),
     ]
-    chat = Chat("sums", "", "Be short.", turns, 1.5, Overflow.STOP, 0)
+    chat = Chat("sums", "", "Be short.", turns, 1.5, Overflow.STOP, 0, auto_title="2+2=")
     assert saved.chats["sums"].chat == chat
     assert saved.tabs == Tabs(("sums",), "sums")
     async with opened(path) as store:
@@ -94,10 +114,10 @@ async def test_only_the_turns_given_are_written_and_the_others_stay(path) -> Non
     chat = sums()
     async with opened(path) as store:
         await store.save([ChatChange.of(chat, "")], Tabs(("sums",)))
-        chat.turns += [Turn(Role.USER, "and 1?"), Turn(Role.ASSISTANT, "", TurnState.STREAMING)]
-        await store.save([ChatChange.of(chat, "", first_turn=2)])
+        chat.add(Turn(Role.USER, "and 1?"), Turn(Role.ASSISTANT, "", TurnState.STREAMING))
+        await store.save([ChatChange.of(chat, "", turns=chat.turns[2:])])
         chat.turns[3].text, chat.turns[3].state = "56", TurnState.DONE
-        await store.save([ChatChange.of(chat, "", first_turn=3)])
+        await store.save([ChatChange.of(chat, "", turns=chat.turns[3:])])
     assert (await load(path)).chats["sums"].chat == chat
 
 
@@ -127,7 +147,7 @@ async def test_a_closed_chat_stays_in_the_database(path) -> None:
         await store.save([ChatChange.of(sums(), "")], Tabs(("sums",)))
         await store.save([], Tabs())
     assert (await load(path)).chats == {}
-    assert rows(path, "SELECT text FROM turns ORDER BY position") == [
+    assert rows(path, "SELECT text FROM turns ORDER BY number") == [
         ("What is 34 + 21?",),
         ("34 + 21 = 55",),
     ]
@@ -169,8 +189,8 @@ async def test_a_save_is_all_or_nothing(path) -> None:
     async with opened(path) as store:
         good, bad = sums(), Chat("bad", turns=[twice, Turn(Role.USER, "y", id="other")])
         await store.save([ChatChange.of(bad, "")])
-        clash = ChatChange.of(Chat("bad", turns=[Turn(Role.USER, "another at the same place")]), "")
-        with pytest.raises(StorageError, match="UNIQUE"):
+        clash = ChatChange.of(Chat("bad", turns=[Turn("nobody", "said this")]))
+        with pytest.raises(StorageError, match="CHECK"):
             await store.save([ChatChange.of(good, ""), clash], Tabs(("sums",)))
         assert (await store.load()).tabs == Tabs()
         await store.save([ChatChange.of(good, "")], Tabs(("sums",)))
@@ -195,7 +215,7 @@ def test_any_text_comes_back(texts, title) -> None:
     async def round_trip(path: Path) -> Chat:
         async with opened(path) as store:
             await store.save([ChatChange.of(chat, "")], Tabs(("a",)))
-            return (await store.load()).chats["a"].chat
+            return (await load_from(store)).chats["a"].chat
 
     with tempfile.TemporaryDirectory() as folder:
         assert asyncio.run(round_trip(Path(folder) / "chats.db")) == chat
@@ -317,3 +337,138 @@ def rows(path: Path, query: str) -> list[tuple[object, ...]]:
         return connection.execute(query).fetchall()
     finally:
         connection.close()
+
+
+async def test_the_chat_and_its_settings_come_back(path) -> None:
+    document = Attachment("notes.txt", "one\n```\ntwo", "text")
+    chat = replace(
+        sums(),
+        auto_title="Sums",
+        folder="Work",
+        is_pinned=True,
+        sampling={"temperature": 0.5},
+        max_tokens=99,
+        queue=[QueuedMessage("and then?", (document,))],
+    )
+    chat.turns[0].attachments = (document,)
+    chat.turns[1].thinking_s = 4.2
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "", (document,))], Tabs(("sums",)))
+    saved = (await load(path)).chats["sums"]
+    assert (saved.chat, saved.draft_attachments) == (chat, (document,))
+
+
+async def test_all_versions_and_the_path_that_is_shown_come_back(path) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)], Tabs(("sums",)))
+        chat.put_aside(1)
+        chat.add(Turn(Role.ASSISTANT, "It is 55."), Turn(Role.USER, "Thanks"))
+        await store.save([ChatChange.of(chat, turns=chat.turns[1:])])
+    saved = (await load(path)).chats["sums"].chat
+    assert saved == chat
+    saved.show_version(saved.versions_of(saved.turns[1])[0])
+    assert [turn.text for turn in saved.turns] == ["What is 34 + 21?", "34 + 21 = 55"]
+
+    async with opened(path) as store:
+        await store.save([ChatChange.of(saved, turns=())])
+    assert (await load(path)).chats["sums"].chat == saved
+
+
+async def test_a_removed_turn_is_gone_and_what_followed_it_moves_up(path) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)], Tabs(("sums",)))
+        removed = chat.remove(chat.turns[0])
+        gone = [turn.id for turn in removed.turns]
+        await store.save([ChatChange.of(chat, turns=removed.moved_up, removed=gone)])
+    assert (await load(path)).chats["sums"].chat == chat
+    assert [turn.text for turn in chat.turns] == ["34 + 21 = 55"]
+
+
+async def test_a_turn_whose_predecessor_is_lost_is_still_shown(path) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, turns=chat.turns[1:])], Tabs(("sums",)))
+    assert [turn.text for turn in (await load(path)).chats["sums"].chat.turns] == ["34 + 21 = 55"]
+
+
+async def test_every_chat_is_in_the_list_whether_it_is_open_or_not(path) -> None:
+    named = Chat("b", "Named", turns=[Turn(Role.USER, "x")], folder="Work", is_pinned=True)
+    async with opened(path) as store:
+        await store.save([ChatChange.of(replace(sums(), auto_title="Sums"))])
+        await store.save([ChatChange.of(named)])
+        assert [
+            (one.id, one.title, one.folder, one.is_pinned, one.num_turns) for one in await store.summaries()
+        ] == [
+            ("b", "Named", "Work", True, 1),
+            ("sums", "Sums", "", False, 2),
+        ]
+        await store.place("sums", title="Adding", folder="Work")
+        summary = next(one for one in await store.summaries() if one.id == "sums")
+        assert (summary.title, summary.folder) == ("Adding", "Work")
+        assert (await store.load_chat("sums")).chat.title == "Adding"
+        assert await store.load_chat("nobody") is None
+
+
+async def test_a_deleted_chat_can_be_brought_back_until_the_next_start(path) -> None:
+    async with opened(path) as store:
+        await store.save([ChatChange.of(sums())], Tabs(("sums",), "sums"))
+        await store.delete(["sums"])
+        assert await store.summaries() == ()
+        assert await store.search("34") == ()
+        assert (await store.load()).tabs.open == ()
+        await store.undelete(["sums"])
+        assert [one.id for one in await store.summaries()] == ["sums"]
+        await store.delete(["sums"])
+    async with opened(path):
+        pass
+    assert rows(path, "SELECT count(*) FROM chats") == rows(path, "SELECT count(*) FROM turns") == [(0,)]
+
+
+async def test_folders_keep_their_order_and_let_go_of_their_chats(path) -> None:
+    async with opened(path) as store:
+        await store.save_folders(["Work", "Home"])
+        await store.save([ChatChange.of(replace(sums(), folder="Home"))])
+        assert await store.folders() == ("Work", "Home")
+        await store.save_folders(["Work"])
+        assert [one.folder for one in await store.summaries()] == [""]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("34 +", ["34 + 21 = 55", "What is 34 + 21?"]),
+        ("WHAT", ["What is 34 + 21?"]),
+        ("21 55", ["34 + 21 = 55"]),
+        ("hat i", ["What is 34 + 21?"]),
+        ("上下", ["共享的上下文"]),
+        ("上下文", ["共享的上下文"]),
+        ("100%", []),
+        ('"', []),
+        ("", []),
+    ],
+)
+async def test_search_finds_messages_by_parts_of_words_in_any_script(path, wanted, found) -> None:
+    chat = sums()
+    chat.add(Turn(Role.USER, "共享的上下文"), Turn(Role.ASSISTANT, "What", TurnState.STREAMING))
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)])
+        hits = await store.search(wanted)
+    texts = {turn.id: turn.text for turn in chat.turns}
+    assert sorted(texts[hit.turn_id] for hit in hits) == sorted(found)
+    assert all(FOUND_START in hit.snippet and FOUND_END in hit.snippet for hit in hits)
+
+
+async def test_an_answer_is_found_when_it_is_done_and_as_it_is_then(path) -> None:
+    chat = Chat("a", turns=[Turn(Role.USER, "say it"), Turn(Role.ASSISTANT, "elephant", TurnState.STREAMING)])
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)])
+        assert await store.search("elephant") == ()
+        chat.turns[1].text, chat.turns[1].state = "an elephant", TurnState.DONE
+        await store.save([ChatChange.of(chat, turns=chat.turns[1:])])
+        assert len(await store.search("elephant")) == 1
+        chat.turns[1].text = "a mouse"
+        await store.save([ChatChange.of(chat, turns=chat.turns[1:])])
+        assert await store.search("elephant") == ()
+        assert len(await store.search("mouse")) == 1

@@ -1,0 +1,92 @@
+"""Finds out what a file is, by its content rather than by its name, and has its text read.
+
+In the child process only: each reader may run into its limits.
+"""
+
+import re
+from io import BytesIO
+from pathlib import PurePath
+
+from app.attachments import html_text, notebook, office, pdf, plain, spreadsheet
+from app.attachments.packed import Package
+from app.attachments.refusal import Reason, RefusedError
+
+_IMAGES = (
+    b"\x89PNG\r\n",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"BM",
+    b"II*\0",
+    b"MM\0*",
+    b"\0\0\1\0",
+    b"8BPS",
+    b"\xff\x0a",
+    b"\0\0\0\x0cJXL ",
+)
+_IMAGE_BRANDS = (b"avif", b"heic", b"heix", b"mif1", b"msf1")
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_RICH_TEXT = b"{\\rtf"
+_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_PDF_WITHIN = 1024  # some programs write something before the head
+_HTML = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype html|html)\b", re.IGNORECASE | re.DOTALL)
+_MANY_BLANK_LINES = re.compile(r"\n{4,}")
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b\x0e-\x1f\x7f]")
+
+
+def text_of(file: BytesIO, name: str) -> tuple[str, str]:
+    """Its text and its kind. Raises RefusedError, or whatever a broken file makes a reader raise."""
+    head = file.getvalue()[:_PDF_WITHIN]
+    if _is_image(head):
+        raise RefusedError(Reason.IMAGE)
+    text, kind = _read(file, head, PurePath(name).suffix.lower())
+    text = _tidy(text)
+    if not text.strip():
+        raise RefusedError(Reason.NO_TEXT)
+    return text, kind
+
+
+def _read(file: BytesIO, head: bytes, suffix: str) -> tuple[str, str]:
+    if head.lstrip().startswith(b"%PDF-") or (suffix == ".pdf" and b"%PDF-" in head):
+        return pdf.text_of(file), "pdf"
+    if head.startswith(b"PK\3\4"):
+        return _read_package(file)
+    if head.startswith(_OLE):
+        is_locked = _ENCRYPTED_PACKAGE in file.getvalue()
+        raise RefusedError(Reason.PASSWORD if is_locked else Reason.OLD_OFFICE)
+    if head.startswith(_RICH_TEXT):
+        raise RefusedError(Reason.OLD_OFFICE)
+    text = plain.text_of(file.getvalue())
+    if suffix in (".html", ".htm", ".xhtml") or _HTML.match(head):
+        return html_text.text_of(text), "html"
+    if suffix == ".ipynb":
+        return notebook.text_of(text), "notebook"
+    if suffix in (".csv", ".tsv"):
+        return text, "csv"
+    if suffix in (".json", ".jsonl"):
+        return text, "json"
+    return text, "text"
+
+
+def _read_package(file: BytesIO) -> tuple[str, str]:
+    package = Package(file)
+    if "word/document.xml" in package:
+        return office.docx_text(package), "docx"
+    if "ppt/presentation.xml" in package:
+        return office.pptx_text(package), "pptx"
+    if "xl/workbook.xml" in package:
+        return spreadsheet.text_of(file), "xlsx"
+    if "content.xml" in package and (kind := office.odf_kind(package)):
+        return office.odf_text(package), kind
+    raise RefusedError(Reason.BINARY)
+
+
+def _is_image(head: bytes) -> bool:
+    is_webp = head.startswith(b"RIFF") and head[8:12] == b"WEBP"
+    is_heif = head[4:8] == b"ftyp" and head[8:12] in _IMAGE_BRANDS
+    is_text_that_begins_so = head.startswith(b"BM") and b"\0" not in head[:26]
+    return is_webp or is_heif or (head.startswith(_IMAGES) and not is_text_that_begins_so)
+
+
+def _tidy(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
+    return _MANY_BLANK_LINES.sub("\n\n\n", _CONTROL.sub("", text)).strip("\n")

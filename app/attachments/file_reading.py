@@ -1,0 +1,77 @@
+"""Has one file read in a child process. Blocks, so for a thread of its own.
+
+Neither opens the file nor looks into it here: some files hang whoever touches them.
+"""
+
+import contextlib
+import threading
+from pathlib import Path
+
+from app.attachments.limits import MAX_CPU_S, MAX_MEMORY_BYTES, MAX_WALL_S
+from app.attachments.refusal import ReadingCancelledError, Reason, RefusedError
+from app.chats.attachment import Attachment
+from app.chats.text import valid_unicode
+from app.engine import child_process
+
+MAX_NAME_CHARS = 200
+
+
+class FileReading:
+    def __init__(
+        self,
+        path: Path,
+        max_cpu_s: int = MAX_CPU_S,
+        max_memory_bytes: int = MAX_MEMORY_BYTES,
+        max_wall_s: float = MAX_WALL_S,
+    ) -> None:
+        self.path = path
+        self._limits = {"max_cpu_s": max_cpu_s, "max_memory_bytes": max_memory_bytes}
+        self._max_wall_s = max_wall_s
+        self._child: child_process.Child | None = None
+        self._lock = threading.Lock()  # `cancel` may come before there is a child
+        self._is_cancelled = False
+
+    @property
+    def name(self) -> str:
+        return valid_unicode(self.path.name)[-MAX_NAME_CHARS:]
+
+    def run(self) -> Attachment:
+        """Raises RefusedError or ReadingCancelledError."""
+        child = self._start()
+        timer = threading.Timer(self._max_wall_s, child_process.kill, [child])
+        timer.start()
+        try:
+            reply = self._ask(child)
+        finally:
+            timer.cancel()
+            child_process.bury(child)
+        if "refusal" in reply:
+            raise RefusedError(Reason(reply["refusal"]))
+        return Attachment(self.name, valid_unicode(reply["text"]), reply["kind"])
+
+    def cancel(self) -> None:
+        """Any thread, any time."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._child:
+                child_process.kill(self._child)
+
+    def _start(self) -> child_process.Child:
+        with self._lock:
+            if self._is_cancelled:
+                raise ReadingCancelledError
+            try:
+                self._child = child_process.start("app.attachments.reading_child", leads_group=True)
+            except OSError as error:
+                raise RefusedError(Reason.SYSTEM) from error
+            return self._child
+
+    def _ask(self, child: child_process.Child) -> dict[str, str]:
+        with contextlib.suppress(OSError):  # it is dead already: then it says nothing
+            child_process.send(child.stdin, {"path": str(self.path.absolute()), **self._limits})
+        try:
+            return dict(child_process.receive(child.stdout))
+        except (EOFError, ValueError):  # it was killed, perhaps in the middle of its answer
+            if self._is_cancelled:
+                raise ReadingCancelledError from None
+            raise RefusedError(Reason.LIMITS) from None

@@ -1,0 +1,159 @@
+"""What becomes of a second Skein with the same chats: it tells the first what to open, and ends.
+
+The lock decides which is the first; this is only how they talk, on a socket that nobody else can use. What
+comes in is short, checked, and never more than the name of a model to open. GUI thread.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+MAX_MESSAGE_BYTES = 16 * 1024
+MAX_CALLERS = 8
+PATIENCE_MS = 5_000
+HEARD = b"heard\n"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What another Skein was started with."""
+
+    model: Path | None = None
+
+
+class OtherStarts(QObject):
+    asked = Signal(object)  # Start
+
+    def __init__(self, name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.setMaxPendingConnections(MAX_CALLERS)
+        self._server.newConnection.connect(self._on_called)
+        self._callers: list[_Caller] = []
+
+    def listen(self) -> bool:
+        """Whoever calls it holds the lock: a socket that is there was left by one that is dead."""
+        QLocalServer.removeServer(self._name)
+        if not self._server.listen(self._name):
+            log.warning("Another start of Skein will not be heard: %s", self._server.errorString())
+        return self._server.isListening()
+
+    def close(self) -> None:
+        self._server.close()
+
+    @Slot()
+    def _on_called(self) -> None:
+        while socket := self._server.nextPendingConnection():
+            caller = _Caller(socket, self)
+            caller.asked.connect(self.asked)
+            caller.gone.connect(self._on_gone)
+            self._callers.append(caller)
+            if len(self._callers) > MAX_CALLERS:
+                self._callers[0].hang_up()
+
+    @Slot()
+    def _on_gone(self) -> None:
+        caller = self.sender()
+        self._callers = [one for one in self._callers if one is not caller]
+
+
+class _Caller(QObject):
+    """One line, in good time, or nothing."""
+
+    asked = Signal(object)
+    gone = Signal()
+
+    def __init__(self, socket: QLocalSocket, parent: QObject) -> None:
+        super().__init__(parent)
+        self._socket = socket
+        socket.setParent(self)
+        socket.setReadBufferSize(MAX_MESSAGE_BYTES + 1)
+        socket.readyRead.connect(self._read)
+        socket.disconnected.connect(self._on_disconnected)
+        QTimer.singleShot(PATIENCE_MS, self, self.hang_up)
+        self._read()
+
+    @Slot()
+    def hang_up(self) -> None:
+        self._socket.abort()
+
+    @Slot()
+    def _read(self) -> None:
+        if self._socket.canReadLine():
+            self._hear(bytes(self._socket.readLine().data()))
+        elif self._socket.bytesAvailable() > MAX_MESSAGE_BYTES:
+            self.hang_up()
+
+    def _hear(self, line: bytes) -> None:
+        try:
+            start = understood(line)
+        except ValueError as error:
+            log.warning("Somebody called with something else than a start of Skein: %s", error)
+            self.hang_up()
+            return
+        self._socket.write(HEARD)
+        self._socket.disconnectFromServer()
+        self.asked.emit(start)
+
+    @Slot()
+    def _on_disconnected(self) -> None:
+        self.gone.emit()
+        self.deleteLater()
+
+
+def hand_over(name: str, start: Start, patience_ms: int = PATIENCE_MS) -> bool:
+    """Tells the first Skein. False if it does not answer. Needs no event loop, but the main thread."""
+    socket = QLocalSocket()
+    socket.connectToServer(name)
+    try:
+        if not socket.waitForConnected(patience_ms):
+            return False
+        socket.write(told(start))
+        while not socket.canReadLine() and socket.waitForReadyRead(patience_ms):
+            pass
+        return bytes(socket.readLine().data()) == HEARD
+    finally:
+        socket.abort()
+
+
+def socket_name(data_dir: Path, environment: Mapping[str, str] = os.environ) -> str:
+    """The same for all who share these chats, and of nobody else's."""
+    key = hashlib.sha256(str(data_dir.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    name = f"skein-{key}"
+    if sys.platform == "win32":
+        return name
+    runtime_dir = Path(environment.get("XDG_RUNTIME_DIR") or data_dir)
+    return str((runtime_dir if runtime_dir.is_dir() else data_dir) / name)
+
+
+def told(start: Start) -> bytes:
+    model = str(start.model.absolute()) if start.model else None
+    return json.dumps({"model": model}).encode() + b"\n"
+
+
+def understood(line: bytes) -> Start:
+    """Raises ValueError."""
+    try:
+        message = json.loads(line)
+    except RecursionError as error:
+        raise ValueError("too deep") from error
+    if not isinstance(message, dict) or "model" not in message:
+        raise ValueError("not what was asked for")
+    model = message["model"]
+    if model is None:
+        return Start()
+    if not isinstance(model, str) or "\0" in model or not Path(model).is_absolute():
+        raise ValueError("not the full name of a file")
+    return Start(Path(model))

@@ -1,0 +1,104 @@
+"""Which tabs there are, in what order, which are pinned, which one or two are shown and which is current.
+
+Pure arithmetic on whatever the tabs are: knows neither chats nor widgets, tells nobody.
+"""
+
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class TabRow(Generic[T]):
+    """Pinned tabs stand left of all others. As long as there is a tab, one is current, and it is shown."""
+
+    def __init__(self) -> None:
+        self._tabs: list[T] = []
+        self._num_pinned = 0
+        self._shown: list[T] = []  # from left to right
+        self._current: T | None = None
+
+    @property
+    def tabs(self) -> tuple[T, ...]:
+        return tuple(self._tabs)
+
+    @property
+    def pinned(self) -> tuple[T, ...]:
+        return tuple(self._tabs[: self._num_pinned])
+
+    @property
+    def shown(self) -> tuple[T, ...]:
+        """One, or two side by side."""
+        return tuple(self._shown)
+
+    @property
+    def current(self) -> T | None:
+        return self._current
+
+    @property
+    def beside(self) -> T | None:
+        """What is shown beside the current one."""
+        return next((tab for tab in self._shown if tab != self._current), None)
+
+    def is_pinned(self, tab: T) -> bool:
+        return tab in self._tabs[: self._num_pinned]
+
+    def insert(self, tab: T, index: int) -> int:
+        """As a tab that is not pinned. Returns where it stands."""
+        index = max(self._num_pinned, min(index, len(self._tabs)))
+        self._tabs.insert(index, tab)
+        return index
+
+    def remove(self, tab: T) -> None:
+        """Of two that are shown the other stays, else its neighbour takes its place."""
+        index = self._tabs.index(tab)
+        self._num_pinned -= self.is_pinned(tab)
+        self._tabs.remove(tab)
+        if tab not in self._shown:
+            return
+        self._shown.remove(tab)
+        if not self._shown and self._tabs:
+            self._shown = [self._tabs[min(index, len(self._tabs) - 1)]]
+        if self._current == tab:
+            self._current = self._shown[0] if self._shown else None
+
+    def move(self, tab: T, index: int) -> int:
+        """Among the pinned ones or among the others, whichever it is of. Returns where it stands."""
+        first, last = (
+            (0, self._num_pinned - 1) if self.is_pinned(tab) else (self._num_pinned, len(self._tabs) - 1)
+        )
+        index = max(first, min(index, last))
+        self._tabs.remove(tab)
+        self._tabs.insert(index, tab)
+        return index
+
+    def set_pinned(self, tab: T, is_pinned: bool) -> int:
+        """As the last of the pinned ones, or the first of the others. Returns where it stands."""
+        if is_pinned == self.is_pinned(tab):
+            return self._tabs.index(tab)
+        self._tabs.remove(tab)
+        self._num_pinned += 1 if is_pinned else -1
+        index = self._num_pinned - 1 if is_pinned else self._num_pinned
+        self._tabs.insert(index, tab)
+        return index
+
+    def set_current(self, tab: T) -> None:
+        """Shows it where the current one is shown, unless it is shown already."""
+        if tab not in self._shown:
+            self._shown = [tab if shown == self._current else shown for shown in self._shown] or [tab]
+        self._current = tab
+
+    def show_beside(self, tab: T, other: T | None = None) -> None:
+        """Shows it on the right and makes it current. `other` is for the left where nothing else is there."""
+        others = [*(shown for shown in self._shown if shown != tab), *([] if other is None else [other])]
+        left = others[0] if others else self.next_to(tab)
+        self._shown = [tab] if left is None else [left, tab]
+        self._current = tab
+
+    def end_split(self) -> None:
+        """Only the current one stays."""
+        self._shown = self._shown and [tab for tab in self._shown if tab == self._current]
+
+    def next_to(self, tab: T) -> T | None:
+        """The tab on its right, or else on its left."""
+        index = self._tabs.index(tab)
+        return next(iter([*self._tabs[index + 1 : index + 2], *self._tabs[max(0, index - 1) : index]]), None)

@@ -1,0 +1,102 @@
+"""How many tokens the active model makes of what is not sent yet. GUI thread.
+
+Texts are counted beside the engine, in pieces, so that prompts of other chats find their turn between them.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.engine.errors import EngineError
+from app.engine.prompt import PromptBuilder
+
+PIECE_CHARS = 32_000  # some 10 ms
+MAX_COUNTED_CHARS = 32 * PIECE_CHARS  # of one text: after so many the rest is taken to be like them
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    number: int
+    is_exact: bool = True
+
+
+class TokenCounter(QObject):
+    """Knows the texts it was asked for last, until there is another model."""
+
+    counted = Signal()  # one more of them, or none any more
+
+    def __init__(self, engine: ActiveEngine, parent: QObject) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._wanted: tuple[str, ...] = ()
+        self._known: dict[str, TokenCount] = {"": TokenCount(0)}
+        self._is_counting = False
+        engine.loaded.connect(self._on_model_changed)
+        engine.engine_failed.connect(self._on_model_changed)
+
+    def count(self, texts: Iterable[str]) -> None:
+        """From now on these texts are wanted, and no others."""
+        self._wanted = tuple(texts)
+        self._known = {text: count for text, count in self._known.items() if text in (*self._wanted, "")}
+        self._go_on()
+
+    def num_tokens(self, text: str) -> TokenCount | None:
+        """None: not counted yet, or there is no model."""
+        return self._known.get(text)
+
+    @Slot()
+    def _on_model_changed(self) -> None:
+        self._known = {"": TokenCount(0)}
+        self.counted.emit()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._next() is not None and self._engine.model and not self._is_counting:
+            self._is_counting = True
+            spawn(self._count_all())
+
+    def _next(self) -> str | None:
+        return next((text for text in self._wanted if text not in self._known), None)
+
+    async def _count_all(self) -> None:
+        try:
+            while (text := self._next()) is not None:
+                model = self._engine.model
+                count = await self._count(text)
+                if count and model is self._engine.model:
+                    self._known[text] = count
+                    self.counted.emit()
+        except EngineError:  # it is gone: the next one counts again
+            pass
+        finally:
+            self._is_counting = False
+
+    async def _count(self, text: str) -> TokenCount | None:
+        """None if nobody wants to know any more."""
+        num_tokens = start = 0
+        while start < min(len(text), MAX_COUNTED_CHARS):
+            if text not in self._wanted:
+                return None
+            end = _end_of_piece(text, start)
+            num_tokens += await asyncio.wrap_future(self._engine.use_prompts(_counting(text[start:end])))
+            start = end
+        if start >= len(text):
+            return TokenCount(num_tokens)
+        return TokenCount(num_tokens * len(text) // start, is_exact=False)
+
+
+def _counting(piece: str) -> Callable[[PromptBuilder], int]:
+    return lambda prompts: len(prompts.tokenise(piece, parse_special=False))
+
+
+def _end_of_piece(text: str, start: int) -> int:
+    """Between two lines, where no token is cut, if there are lines."""
+    end = start + PIECE_CHARS
+    if end >= len(text):
+        return len(text)
+    line_end = text.rfind("\n", start, end)
+    return line_end + 1 if line_end > start else end

@@ -1,0 +1,28 @@
+"""A file's text that goes to the model with a message. No Qt."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_FENCES = re.compile("`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """`kind` is what the file was, as its reader calls it: "text", "pdf", "docx", "pasted" …"""
+
+    name: str
+    text: str
+    kind: str = "text"
+
+
+def with_attachments(text: str, attachments: Iterable[Attachment]) -> str:
+    """What the model reads: the files first, so that chats about the same file share its cells."""
+    return "\n\n".join([*(_quoted(attachment) for attachment in attachments), *([text] if text else [])])
+
+
+def _quoted(attachment: Attachment) -> str:
+    """In a fence that no fence inside can end."""
+    longest = max((len(fence) for fence in _FENCES.findall(attachment.text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"File: {attachment.name}\n{fence}\n{attachment.text}\n{fence}"

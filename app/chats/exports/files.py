@@ -1,0 +1,152 @@
+"""Writes chats to disk: all of it is there in the end, or what was there before. Any thread, one at a time.
+
+An export is begun, given its chats one after the other, and finished or discarded, so that a thousand chats
+never have to be in memory together.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TextIO
+
+from app.chats.chat import Chat
+from app.chats.exports import markdown, skein, web_page
+from app.chats.exports.spoken import title_of
+from app.chats.exports.words import Words
+from app.chats.text import valid_unicode
+from app.said import said
+
+MAX_NAME_CHARS = 80
+_NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)  # names of devices on Windows
+
+
+class Form(StrEnum):
+    """The values are the endings of the files."""
+
+    JSON = "json"
+    MARKDOWN = "md"
+    HTML = "html"
+
+
+class ExportError(Exception):
+    """Nothing was written; the message says why and what to do."""
+
+
+class FileExport:
+    """One chat in one file, or, as JSON, many. The file belongs to its owner alone."""
+
+    def __init__(self, path: Path, form: Form, words: Words, is_list: bool = False) -> None:
+        assert not is_list or form is Form.JSON
+        self._path, self._form, self._words, self._is_list = path, form, words, is_list
+        self._num_chats = 0
+        self._temporary: Path | None = None
+        with _explained(path):
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+            self._temporary = Path(name)
+            self._file: TextIO = os.fdopen(handle, "w", encoding="utf-8", newline="\n")
+            self._file.write("[\n" if is_list else "")
+
+    def add(self, chat: Chat) -> None:
+        """Raises ExportError."""
+        assert self._is_list or self._num_chats == 0, "one file, one chat"
+        with _explained(self._path):
+            self._file.write(",\n" if self._num_chats else "")
+            self._file.write(as_text(chat, self._form, self._words))
+        self._num_chats += 1
+
+    def finish(self) -> None:
+        """Raises ExportError."""
+        assert self._temporary
+        with _explained(self._path):
+            self._file.write("\n]\n" if self._is_list else "")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._temporary.replace(self._path)
+
+    def discard(self) -> None:
+        with contextlib.suppress(OSError):  # what could not be written cannot be flushed, either
+            self._file.close()
+        if self._temporary:
+            self._temporary.unlink(missing_ok=True)
+
+
+class FolderExport:
+    """Each chat in a file of its own, in a folder that must not be there yet."""
+
+    def __init__(self, path: Path, form: Form, words: Words) -> None:
+        self._path, self._form, self._words = path, form, words
+        self._names: set[str] = set()
+        with _explained(path):
+            if path.exists():
+                raise ExportError(said("{name} is there already. Choose another name.", name=path.name))
+            self._temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}."))
+
+    def add(self, chat: Chat) -> None:
+        """Raises ExportError."""
+        name = free_name(title_of(chat, self._words), self._form, self._names)
+        self._names.add(name.casefold())
+        with _explained(self._path), (self._temporary / name).open("w", encoding="utf-8") as file:
+            file.write(as_text(chat, self._form, self._words))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def finish(self) -> None:
+        """Raises ExportError."""
+        with _explained(self._path):
+            self._temporary.rename(self._path)
+
+    def discard(self) -> None:
+        shutil.rmtree(self._temporary, ignore_errors=True)
+
+
+Export = FileExport | FolderExport
+
+
+def as_text(chat: Chat, form: Form, words: Words) -> str:
+    if form is Form.JSON:
+        return skein.as_text(chat)
+    page = markdown.as_text(chat, words) if form is Form.MARKDOWN else web_page.as_text(chat, words)
+    return valid_unicode(page)
+
+
+def file_name(title: str, form: Form) -> str:
+    """Fit for every system's disks."""
+    plain = "".join(char for char in title if unicodedata.category(char) not in ("Cc", "Cf", "Cs"))
+    name = " ".join(_NOT_IN_NAMES.sub(" ", plain).split())[:MAX_NAME_CHARS].strip(" .")
+    if not name or _RESERVED.match(name):
+        name = f"chat {name}".strip()
+    while len(name.encode()) > 200:  # most disks allow 255 bytes
+        name = name[:-1]
+    return f"{name}.{form}"
+
+
+def free_name(title: str, form: Form, taken: set[str]) -> str:
+    """`taken` in the form of `str.casefold`: many disks do not tell A from a."""
+    name = file_name(title, form)
+    number = 2
+    while name.casefold() in taken:
+        name = file_name(f"{title[: MAX_NAME_CHARS - 8]} ({number})", form)
+        number += 1
+    return name
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExportError(
+            said(
+                "{name} could not be written: {reason}. Choose another folder, or free some space.",
+                name=path.name,
+                reason=error.strerror or str(error),
+            )
+        ) from error

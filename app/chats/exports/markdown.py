@@ -1,0 +1,57 @@
+"""A chat as Markdown that reads well as plain text, too. Any thread."""
+
+import re
+from collections.abc import Iterator
+
+from app.chats.attachment import Attachment, fenced
+from app.chats.chat import Chat
+from app.chats.exports.spoken import Spoken, date_of, spoken, title_of
+from app.chats.exports.words import Words
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
+
+
+def as_text(chat: Chat, words: Words) -> str:
+    return "\n\n".join(_parts(chat, words)) + "\n"
+
+
+def _parts(chat: Chat, words: Words) -> Iterator[str]:
+    yield f"# {_plain(title_of(chat, words))}"
+    yield f"*{words.exported_from} · {date_of(chat.created_at)}*"
+    if chat.system_prompt:
+        yield f"**{words.system_prompt}**"
+        yield _quoted(chat.system_prompt)
+    for each in spoken(chat, words):
+        yield from _turn(each, words)
+
+
+def _turn(each: Spoken, words: Words) -> Iterator[str]:
+    said_by = " · ".join(_plain(part) for part in (each.speaker, each.model, each.at) if part)
+    yield "---"
+    yield f"## {said_by}"
+    for attachment in each.attachments:
+        yield _folded(f"{words.attachment}: {attachment.name}", _file(attachment))
+    if each.thinking:
+        yield _folded(words.thinking, each.thinking)
+    if each.text:
+        yield each.text
+    if each.notice:
+        yield f"*{_plain(each.notice)}*"
+
+
+def _folded(summary: str, text: str) -> str:
+    """GitHub and most viewers fold it; elsewhere it stands there."""
+    return f"<details>\n<summary>{_plain(summary)}</summary>\n\n{text}\n\n</details>"
+
+
+def _file(attachment: Attachment) -> str:
+    return fenced(attachment.text)
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def _plain(text: str) -> str:
+    """On one line, and none of it Markdown or HTML."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

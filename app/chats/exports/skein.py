@@ -1,0 +1,64 @@
+"""Skein's own format: JSON with everything a chat has, all versions of its turns, settings and attachments.
+
+A file holds one such object, or a list of them. What is not in it: the draft, and messages that wait to be
+sent. Any thread.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from app.chats.chat import Chat, Turn, TurnState
+from app.chats.sampling_json import to_json
+from app.chats.text import valid_unicode
+from app.engine.types import Usage
+
+FORMAT = "skein-chat"
+VERSION = 1
+
+
+def as_text(chat: Chat) -> str:
+    return valid_unicode(json.dumps(as_object(chat), ensure_ascii=False, indent=1, allow_nan=False))
+
+
+def as_object(chat: Chat) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": chat.id,
+        "title": chat.title,
+        "auto_title": chat.auto_title,
+        "system_prompt": chat.system_prompt,
+        "created_at": chat.created_at,
+        "folder": chat.folder,
+        "is_pinned": chat.is_pinned,
+        "overflow": chat.overflow,
+        "max_context_tokens": chat.max_context_tokens,
+        "max_tokens": chat.max_tokens,
+        "sampling": to_json(chat.sampling),
+        "shown": chat.turns[-1].id if chat.turns else "",
+        "turns": list(_turns(chat)),
+    }
+
+
+def _turns(chat: Chat) -> Iterator[dict[str, Any]]:
+    """Those that are shown first; without what says nothing."""
+    for turn in chat.all_turns():
+        told = {name: value for name, value in _fields(turn).items() if value not in ("", 0, False, [], {})}
+        yield {"id": turn.id, "role": turn.role, "text": turn.text} | told
+
+
+def _fields(turn: Turn) -> dict[str, Any]:
+    is_streaming = turn.state is TurnState.STREAMING
+    return {
+        "parent_id": turn.parent_id,
+        "state": "" if turn.state is TurnState.DONE else (TurnState.STOPPED if is_streaming else turn.state),
+        "notice": turn.notice,
+        "model": turn.model,
+        "created_at": turn.created_at,
+        "overflowed": turn.overflowed,
+        "thinking_s": turn.thinking_s,
+        "attachments": [asdict(attachment) for attachment in turn.attachments],
+        "usage": asdict(turn.usage) if turn.usage != Usage() else {},
+    }

@@ -1,0 +1,59 @@
+"""What a chat says to a reader: the shown turns, each with its speaker, thinking and answer apart. Any thread."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.chats.attachment import Attachment
+from app.chats.chat import Chat, Turn
+from app.chats.exports.words import Words
+from app.chats.thinking import split_thinking
+from app.engine.types import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    role: Role
+    speaker: str
+    model: str
+    at: str  # local time, "2026-11-21 17:40"
+    thinking: str
+    text: str
+    notice: str
+    attachments: tuple[Attachment, ...]
+
+
+def spoken(chat: Chat, words: Words) -> Iterator[Spoken]:
+    """Turns that say nothing are left out, but for one that failed and says why."""
+    speakers = {
+        Role.USER: words.user,
+        Role.ASSISTANT: words.assistant,
+        Role.SYSTEM: words.system,
+        Role.TOOL: words.tool,
+    }
+    for turn in chat.turns:
+        if turn.text or turn.attachments or turn.notice:
+            yield _told(turn, speakers[turn.role])
+
+
+def title_of(chat: Chat, words: Words) -> str:
+    has_name = chat.title or chat.auto_title or any(turn.role is Role.USER for turn in chat.turns)
+    return " ".join(chat.display_title.split()) if has_name else words.untitled
+
+
+def date_of(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _told(turn: Turn, speaker: str) -> Spoken:
+    split = split_thinking(turn.text) if turn.role is Role.ASSISTANT else None
+    return Spoken(
+        turn.role,
+        speaker,
+        turn.model,
+        date_of(turn.created_at),
+        split.thinking if split else "",
+        split.answer if split else turn.text,
+        turn.notice,
+        turn.attachments,
+    )

@@ -1,0 +1,16 @@
+"""The few words an exported chat has besides what was said. Whoever exports gives them in his language."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    user: str = "You"
+    assistant: str = "Assistant"
+    system: str = "System"
+    tool: str = "Tool"
+    system_prompt: str = "System prompt"
+    thinking: str = "Thinking"
+    attachment: str = "Attached file"
+    exported_from: str = "Exported from Skein"
+    untitled: str = "New chat"

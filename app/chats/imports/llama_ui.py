@@ -1,0 +1,88 @@
+"""llama.cpp's web page: `{"conv": …, "messages": [{"parent": …}]}`, or a list of them. Any thread.
+
+Its first versions wrote `{"id": …, "messages": [{"role": …, "content": …}]}`, in order and without a tree, as
+do many programs with an OpenAI-like history.
+"""
+
+from typing import Any
+
+from app.chats.attachment import Attachment
+from app.chats.imports.problems import bad_value
+from app.chats.imports.sketch import (
+    Node,
+    Sketch,
+    fields_of,
+    id_of,
+    in_a_row,
+    items_of,
+    name_of,
+    seconds_of,
+    text_of,
+)
+from app.engine.types import Role
+
+NAME = "llama.cpp"
+
+
+def is_mine(entry: dict[str, Any]) -> bool:
+    messages = items_of(entry.get("messages"))
+    if isinstance(entry.get("conv"), dict):
+        return isinstance(entry.get("messages"), list)
+    return bool(messages) and {"role", "content"} <= fields_of(messages[0]).keys()
+
+
+def sketch(entry: dict[str, Any]) -> Sketch:
+    conversation = fields_of(entry.get("conv")) or entry
+    result = Sketch(
+        source_id=id_of(conversation.get("id")),
+        title=name_of(conversation.get("name")) or name_of(conversation.get("title")),
+        is_pinned=conversation.get("pinned") is True,
+        current=id_of(conversation.get("currNode")),
+    )
+    stored = [fields_of(message) for message in items_of(entry.get("messages"))]
+    result.nodes = [_node(index, message) for index, message in enumerate(stored, start=1)]
+    if not any("parent" in message for message in stored):
+        result.nodes = in_a_row(result.nodes)
+        result.current = ""
+    for node, message in zip(result.nodes, stored, strict=True):
+        result.num_left_out += len(items_of(message.get("extra"))) - len(node.attachments)
+    _take_system_prompt(result)
+    return result
+
+
+def _take_system_prompt(result: Sketch) -> None:
+    """The first message may be one of the system."""
+    said = [node for node in result.nodes if node.is_message]
+    if said and said[0].role == Role.SYSTEM:
+        result.system_prompt = said[0].text
+        said[0].is_message = False
+
+
+def _node(index: int, message: dict[str, Any]) -> Node:
+    content = message.get("content")
+    if content is not None and not isinstance(content, str | list):
+        raise bad_value("content")
+    return Node(
+        id_of(message.get("id")) or f"#{index}",
+        id_of(message.get("parent")),
+        text_of(message.get("role")),
+        _joined(content) if isinstance(content, list) else text_of(content),
+        thinking=text_of(message.get("reasoningContent")) or text_of(message.get("thinking")),
+        model=name_of(message.get("model")),
+        created_at=seconds_of(message.get("timestamp")),
+        attachments=tuple(_attachments(items_of(message.get("extra")))),
+        is_message=message.get("type") != "root",
+    )
+
+
+def _joined(parts: list[Any]) -> str:
+    return "".join(text_of(fields_of(part).get("text")) for part in parts)
+
+
+def _attachments(extras: list[Any]) -> list[Attachment]:
+    """What has a text; pictures and sound have none."""
+    return [
+        Attachment(name_of(extra.get("name")) or "…", text_of(extra.get("content")))
+        for extra in map(fields_of, extras)
+        if text_of(extra.get("content"))
+    ]

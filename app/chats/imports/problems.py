@@ -1,0 +1,54 @@
+"""What is wrong with a file of chats, or with one chat in it. Any thread."""
+
+from dataclasses import dataclass
+
+from app.said import said
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`entry` is which chat of the file, from 1; 0 means the whole file. `reason` is one or two sentences."""
+
+    file: str
+    entry: int
+    title: str
+    reason: str
+
+
+class BadChatError(Exception):
+    """This chat, or this file, cannot be taken; `reason` says why and what to do."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class NoChatsError(BadChatError):
+    """It is a file of another kind."""
+
+
+def bad_value(name: str) -> BadChatError:
+    return BadChatError(said("Its “{name}” is none that Skein can use.", name=name))
+
+
+def no_chats() -> NoChatsError:
+    return NoChatsError(
+        said(
+            "There are no chats in it that Skein can read. Choose an export of Skein, ChatGPT, Open WebUI, "
+            "LM Studio, Jan or llama.cpp."
+        )
+    )
+
+
+def no_messages() -> BadChatError:
+    return BadChatError(said("It has no messages."))
+
+
+def too_large(limit_mb: int) -> BadChatError:
+    return BadChatError(said("It is larger than {size} MB. Export fewer chats at a time.", size=limit_mb))
+
+
+def not_readable(error: OSError) -> BadChatError:
+    return BadChatError(
+        said("It cannot be read: {reason}. Check that you may open it.", reason=error.strerror or str(error))
+    )

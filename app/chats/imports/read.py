@@ -1,0 +1,234 @@
+"""Reads files of chats. Which program wrote them is told by what is in them, not by their names. Any thread.
+
+Takes JSON files, .zip archives of them, and folders. Nothing is written but what an archive holds, into a
+temporary folder under names of our own.
+"""
+
+import mmap
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.chats.chat import Chat
+from app.chats.imports import chatgpt, jan, llama_ui, lm_studio, open_webui, skein
+from app.chats.imports.entries import entries, parse
+from app.chats.imports.problems import (
+    BadChatError,
+    NoChatsError,
+    Problem,
+    no_chats,
+    not_readable,
+    too_large,
+)
+from app.chats.imports.sketch import Sketch, name_of
+from app.chats.imports.tree import chat_of
+from app.said import said
+
+MAX_FILE_BYTES = 1 << 30
+MAX_FILES = 20_000
+MAX_CHATS = 100_000
+MAX_FOLDER_DEPTH = 6
+MAX_PROBLEMS = 1_000  # a file with more is of another kind
+_CHUNK = 1 << 20
+_SUFFIXES = (".json", ".jsonl", ".zip")
+
+Progress = Callable[[float], None]  # 0 to 1; may raise to stop
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One chat and the program it comes from."""
+
+    chat: Chat
+    source: str
+    num_left_out: int = 0  # images and the like
+
+
+@dataclass(slots=True)
+class Findings:
+    chats: list[Found] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(found.source for found in self.chats))
+
+    @property
+    def num_messages(self) -> int:
+        return sum(1 for found in self.chats for _turn in found.chat.all_turns())
+
+    @property
+    def num_left_out(self) -> int:
+        return sum(found.num_left_out for found in self.chats)
+
+
+def read(paths: Iterable[Path], on_progress: Progress = lambda _fraction: None) -> Findings:
+    """All chats in these files and folders, and what could not be taken. Raises what `on_progress` raises."""
+    findings = Findings()
+    chosen = list(paths)
+    for number, path in enumerate(chosen):
+        _take(path, path.name, findings, _part(on_progress, number, len(chosen)), is_asked_for=True)
+    return findings
+
+
+def _take(path: Path, name: str, findings: Findings, on_progress: Progress, is_asked_for: bool) -> None:
+    """A bad file adds nothing but its problem. One that nobody asked for by its name may be of any kind."""
+    try:
+        found = _read_path(path, name, on_progress)
+    except NoChatsError as error:
+        if is_asked_for:
+            findings.problems.append(Problem(name, 0, "", error.reason))
+    except BadChatError as error:
+        findings.problems.append(Problem(name, 0, "", error.reason))
+    except OSError as error:
+        findings.problems.append(Problem(name, 0, "", not_readable(error).reason))
+    else:
+        findings.chats += found.chats
+        findings.problems += found.problems
+
+
+def _read_path(path: Path, name: str, on_progress: Progress) -> Findings:
+    if path.is_dir():
+        found = _read_folder(path, on_progress)
+    elif zipfile.is_zipfile(path):
+        found = _read_archive(path, on_progress)
+    else:
+        found = _read_file(path, name, on_progress)
+    if not found.chats and not found.problems:
+        raise no_chats()
+    return found
+
+
+def _read_folder(folder: Path, on_progress: Progress) -> Findings:
+    """What in it is of another kind is passed over: settings, pictures."""
+    findings = Findings()
+    files = sorted(_files_below(folder))
+    for number, path in enumerate(files):
+        name = str(path.relative_to(folder))
+        _take(path, name, findings, _part(on_progress, number, len(files)), is_asked_for=False)
+    return findings
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    num_files = 0
+    for parent, folders, names in os.walk(folder):  # follows no links
+        if len(Path(parent).relative_to(folder).parts) >= MAX_FOLDER_DEPTH:
+            folders.clear()
+        for name in names:
+            path = Path(parent, name)
+            if path.suffix in _SUFFIXES and name != jan.MESSAGES and not path.is_symlink():
+                num_files += 1
+                if num_files > MAX_FILES:
+                    raise BadChatError(said("It holds more than {count} files.", count=f"{MAX_FILES:,}"))
+                yield path
+
+
+def _read_archive(path: Path, on_progress: Progress) -> Findings:
+    """Unpacks its JSON files, of all together no more than one file may have."""
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="skein-import-") as unpacked,
+            zipfile.ZipFile(path) as archive,
+        ):
+            _unpack(archive, Path(unpacked))
+            return _read_folder(Path(unpacked), on_progress)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        reason = said("The archive is damaged: {reason}. Download it again.", reason=str(error))
+        raise BadChatError(reason) from None
+
+
+def _unpack(archive: zipfile.ZipFile, folder: Path) -> None:
+    left = MAX_FILE_BYTES
+    members = [member for member in archive.infolist() if _is_wanted(member)]
+    if len(members) > MAX_FILES:
+        raise BadChatError(said("It holds more than {count} files.", count=f"{MAX_FILES:,}"))
+    for number, member in enumerate(members):
+        if member.flag_bits & 1:
+            raise BadChatError(
+                said("The archive is locked with a password. Unpack it, then import the files.")
+            )
+        left = _unpack_member(archive, member, _place(folder, member, number), left)
+
+
+def _is_wanted(member: zipfile.ZipInfo) -> bool:
+    return not member.is_dir() and Path(member.filename).suffix in (".json", ".jsonl")
+
+
+def _place(folder: Path, member: zipfile.ZipInfo, number: int) -> Path:
+    """No name in an archive becomes a path. Only the two files of a Jan thread keep theirs, side by side."""
+    parent, _slash, name = member.filename.replace("\\", "/").rpartition("/")
+    if name in (jan.THREAD, jan.MESSAGES):
+        together = folder / f"thread-{zlib.crc32(parent.encode('utf-8', 'replace')):08x}"
+        together.mkdir(exist_ok=True)
+        return together / name
+    return folder / f"{number:06d}.json"
+
+
+def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
+    with archive.open(member) as packed, target.open("wb") as file:
+        while chunk := packed.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise too_large(MAX_FILE_BYTES >> 20)
+            file.write(chunk)
+    return left
+
+
+def _read_file(path: Path, name: str, on_progress: Progress) -> Findings:
+    if path.name == jan.MESSAGES:
+        path = path.with_name(jan.THREAD)  # which is read with its messages
+    size = path.stat().st_size
+    if size > MAX_FILE_BYTES:
+        raise too_large(MAX_FILE_BYTES >> 20)
+    if size == 0:
+        raise NoChatsError(said("It is empty. Export it again."))
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
+        return _read_entries(buffer, path, name, on_progress)
+
+
+def _read_entries(buffer: mmap.mmap, path: Path, name: str, on_progress: Progress) -> Findings:
+    findings = Findings()
+    for number, entry in enumerate(entries(buffer), start=1):
+        on_progress(entry.end / len(buffer))
+        title = ""
+        try:
+            stored = parse(buffer, entry)
+            title = name_of(stored.get("title")) or name_of(stored.get("name"))
+            if found := _found(stored, path):
+                findings.chats.append(found)
+        except BadChatError as error:
+            findings.problems.append(Problem(name, number, title, error.reason))
+        if len(findings.problems) > MAX_PROBLEMS:
+            raise no_chats()
+        if len(findings.chats) > MAX_CHATS:
+            count = f"{MAX_CHATS:,}"
+            raise BadChatError(said("It holds more than {count} chats. Import it in parts.", count=count))
+    return findings
+
+
+_READERS = (chatgpt, open_webui, lm_studio, llama_ui)
+
+
+def _found(stored: dict[str, Any], path: Path) -> Found | None:
+    """None for an object that is no chat of any program."""
+    if skein.is_mine(stored):
+        return Found(skein.chat_of(stored), skein.NAME)
+    for reader in _READERS:
+        if reader.is_mine(stored):
+            return _from_sketch(reader.sketch(stored), reader.NAME)
+    if path.name == jan.THREAD and jan.is_mine(stored):
+        return _from_sketch(jan.sketch(stored, path.parent), jan.NAME)
+    return None
+
+
+def _from_sketch(sketch: Sketch, source: str) -> Found:
+    return Found(chat_of(sketch, source), source, sketch.num_left_out)
+
+
+def _part(on_progress: Progress, number: int, count: int) -> Progress:
+    return lambda fraction: on_progress((number + fraction) / count)

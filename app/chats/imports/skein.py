@@ -1,0 +1,130 @@
+"""Skein's own format, as `exports.skein` writes it. Nothing is lost but the ids of turns. Any thread."""
+
+import re
+import time
+from dataclasses import fields
+from typing import Any
+
+from app.chats.attachment import Attachment
+from app.chats.chat import FIRST, Chat, Turn, TurnState
+from app.chats.exports.skein import FORMAT, VERSION
+from app.chats.imports.problems import BadChatError, bad_value
+from app.chats.imports.sketch import (
+    MAX_NAME_CHARS,
+    Node,
+    duration_of,
+    fields_of,
+    id_of,
+    items_of,
+    name_of,
+    seconds_of,
+    text_of,
+)
+from app.chats.imports.tree import arrange, id_from, in_tree_order, role_of
+from app.chats.sampling_json import BadSamplingError, from_json
+from app.chats.titles import MAX_TITLE_CHARS
+from app.engine.types import Overflow, Usage
+from app.said import said
+
+NAME = "Skein"
+
+MAX_TOKENS = 2**24
+MAX_NOTICE_CHARS = 2_000
+_OWN_ID = re.compile("[0-9a-f]{32}")
+_COUNTS = {field.name for field in fields(Usage) if field.type is int}
+_TIMES = {field.name for field in fields(Usage) if field.type is float}
+
+
+def is_mine(entry: dict[str, Any]) -> bool:
+    return entry.get("format") == FORMAT
+
+
+def chat_of(entry: dict[str, Any]) -> Chat:
+    """Raises BadChatError."""
+    version = entry.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise BadChatError(said("It was written by a newer Skein. Update Skein to import it."))
+    stored = [fields_of(turn) for turn in items_of(entry.get("turns"))]
+    in_tree_order([Node(id_of(turn.get("id")), id_of(turn.get("parent_id"))) for turn in stored])
+    source_id = id_of(entry.get("id"))
+    chat = Chat(
+        id=source_id if _OWN_ID.fullmatch(source_id) else id_from(NAME, source_id),
+        title=name_of(entry.get("title")),
+        system_prompt=text_of(entry.get("system_prompt")),
+        created_at=seconds_of(entry.get("created_at")) or time.time(),
+        overflow=_overflow(entry.get("overflow")),
+        max_context_tokens=_count("max_context_tokens", entry.get("max_context_tokens"), 0) or 0,
+        auto_title=name_of(entry.get("auto_title"))[:MAX_TITLE_CHARS],
+        folder=name_of(entry.get("folder")),
+        is_pinned=entry.get("is_pinned") is True,
+        sampling=_sampling(entry.get("sampling")),
+        max_tokens=_count("max_tokens", entry.get("max_tokens"), 1),
+    )
+    known = {id_of(turn.get("id")) for turn in stored}
+    arrange(chat, [_turn(turn, chat, known) for turn in stored], id_from(chat.id, id_of(entry.get("shown"))))
+    return chat
+
+
+def _turn(stored: dict[str, Any], chat: Chat, known: set[str]) -> Turn:
+    parent = id_of(stored.get("parent_id"))
+    return Turn(
+        role=role_of(text_of(stored.get("role"))),
+        text=text_of(stored.get("text")),
+        state=_state(stored.get("state")),
+        notice=text_of(stored.get("notice"))[:MAX_NOTICE_CHARS],
+        model=name_of(stored.get("model")),
+        usage=_usage(fields_of(stored.get("usage"))),
+        id=id_from(chat.id, id_of(stored.get("id"))),
+        created_at=seconds_of(stored.get("created_at")) or chat.created_at,
+        overflowed=stored.get("overflowed") is True,
+        parent_id=id_from(chat.id, parent) if parent in known else FIRST,
+        attachments=tuple(_attachment(fields_of(each)) for each in items_of(stored.get("attachments"))),
+        thinking_s=duration_of(stored.get("thinking_s")),
+    )
+
+
+def _attachment(stored: dict[str, Any]) -> Attachment:
+    name = text_of(stored.get("name"))[:MAX_NAME_CHARS]
+    return Attachment(name, text_of(stored.get("text")), name_of(stored.get("kind")) or "text")
+
+
+def _state(value: object) -> TurnState:
+    """What was being written when it was exported is not any more."""
+    try:
+        state = TurnState(text_of(value) or TurnState.DONE)
+    except ValueError:
+        raise bad_value("state") from None
+    return TurnState.STOPPED if state is TurnState.STREAMING else state
+
+
+def _overflow(value: object) -> Overflow:
+    try:
+        return Overflow(text_of(value) or Overflow.STOP)
+    except ValueError:
+        raise bad_value("overflow") from None
+
+
+def _sampling(value: object) -> dict[str, Any]:
+    try:
+        return from_json(fields_of(value))
+    except BadSamplingError as error:
+        raise bad_value(error.name) from None
+
+
+def _count(name: str, value: object, low: int) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= MAX_TOKENS:
+        raise bad_value(name)
+    return value
+
+
+def _usage(stored: dict[str, Any]) -> Usage:
+    """Figures to look at: one that cannot be is none."""
+    figures: dict[str, Any] = {name: duration_of(stored.get(name)) for name in _TIMES}
+    figures |= {name: stored[name] for name in _COUNTS & stored.keys() if _is_count(stored[name])}
+    return Usage(prefix_end=name_of(stored.get("prefix_end")), **figures)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53

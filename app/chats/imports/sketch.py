@@ -1,0 +1,100 @@
+"""A chat as another program told it, before it is believed: the common ground of all readers. Any thread."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+from app.chats.attachment import Attachment
+from app.chats.text import valid_unicode
+
+MAX_NAME_CHARS = 200  # of titles, models, files
+_MILLISECONDS_FROM = 1e11  # as seconds that is the year 5138
+_MAX_SECONDS = 253_402_300_799.0  # the end of the year 9999
+
+
+@dataclass(slots=True)
+class Node:
+    """One message, or one place of the tree that says nothing: then it is no `is_message`."""
+
+    id: str
+    parent: str
+    role: str = ""
+    text: str = ""
+    thinking: str = ""
+    model: str = ""
+    created_at: float = 0.0  # 0: not told
+    thinking_s: float = 0.0
+    attachments: tuple[Attachment, ...] = ()
+    is_message: bool = True
+
+
+@dataclass(slots=True)
+class Sketch:
+    """`nodes` in any order; `current` is the last one shown, "" if the file does not tell."""
+
+    source_id: str
+    title: str = ""
+    system_prompt: str = ""
+    created_at: float = 0.0
+    folder: str = ""
+    is_pinned: bool = False
+    nodes: list[Node] = field(default_factory=list)
+    current: str = ""
+    num_left_out: int = 0  # images and other files, which are not part of the text
+
+
+def text_of(value: object) -> str:
+    """A string, or nothing: never what JSON had instead of one."""
+    return valid_unicode(value).replace("\0", "") if isinstance(value, str) else ""
+
+
+def name_of(value: object) -> str:
+    return " ".join(text_of(value).split())[:MAX_NAME_CHARS]
+
+
+def id_of(value: object) -> str:
+    """Some programs number their messages."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return text_of(value)[:MAX_NAME_CHARS]
+
+
+def fields_of(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def items_of(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def seconds_of(value: object) -> float:
+    """A date in seconds since 1970, from seconds, milliseconds or ISO 8601; 0 for what is none."""
+    if isinstance(value, str):
+        return _iso_seconds(value)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return 0.0
+    seconds = value / 1000 if value > _MILLISECONDS_FROM else float(value)
+    return seconds if 0 < seconds < _MAX_SECONDS else 0.0
+
+
+def duration_of(value: object) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value < 1e7 else 0.0  # type: ignore[operator, arg-type]
+
+
+def in_a_row(nodes: Sequence[Node]) -> list[Node]:
+    """Messages that come without a tree: each follows the one before it."""
+    for before, node in pairwise(nodes):
+        node.parent = before.id
+    return list(nodes)
+
+
+def _iso_seconds(text: str) -> float:
+    try:
+        moment = datetime.fromisoformat(text)
+        return seconds_of((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        return 0.0

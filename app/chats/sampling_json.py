@@ -1,0 +1,59 @@
+"""What a chat or a preset has of SamplingParams, in JSON and back. What comes from outside is checked.
+
+A token that is ruled out is `false` there, as in llama.cpp's own API: JSON knows no infinity. Any thread.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from app.engine.errors import InvalidRequestError
+from app.engine.sampling import INTEGERS, NEVER, SamplingParams
+
+NAMES = frozenset(field.name for field in fields(SamplingParams))
+
+
+class BadSamplingError(ValueError):
+    """`name` is the setting that cannot be used; the message says why."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(reason)
+        self.name = name
+
+
+def to_json(sampling: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in sampling.items()}
+
+
+def from_json(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Raises BadSamplingError. Settings that a later version may know are left out."""
+    sampling = {}
+    for name in NAMES & stored.keys():
+        value = frozen(name, stored[name])
+        try:
+            SamplingParams(**{"temperature": 100.0, name: value})  # hot enough for any range around it
+        except InvalidRequestError as error:
+            raise BadSamplingError(name, str(error)) from None
+        sampling[name] = value
+    return sampling
+
+
+def frozen(name: str, value: Any) -> Any:
+    """As SamplingParams has it: JSON knows no tuples, and writes 40.0 where somebody meant 40."""
+    if isinstance(value, float) and value.is_integer() and (name in INTEGERS or name == "seed"):
+        return int(value)
+    if name == "logit_bias" and isinstance(value, list | tuple):
+        return tuple(_pair(entry) for entry in value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _pair(entry: Any) -> Any:
+    if not isinstance(entry, list | tuple) or len(entry) != 2:
+        return entry
+    return (entry[0], NEVER if entry[1] is False else entry[1])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return False if value == NEVER else value

@@ -1,0 +1,81 @@
+"""A chat's name, made from its first message without asking a model. Pure text."""
+
+import re
+
+MAX_TITLE_CHARS = 48
+NEW_CHAT = "New chat"  # what has no title; translated where it is shown
+# A title is looked for at the beginning only, however long the message.
+_MAX_READ_CHARS = 4_000
+_MAX_LINE_CHARS = 400
+
+_FENCED = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
+_LINE_START = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,3}[.)][ \t]+)+"
+)
+_RULE = re.compile(r"^[ \t]*(?:[-*_=][ \t]*){3,}$")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_EMPHASIS = re.compile(r"(\*{1,3}|~~|`+)(\S(?:[^\n]*?\S)?)\1")
+_UNDERLINED = re.compile(r"(?<!\w)(_{1,3})(\S(?:[^\n]*?\S)?)\1(?!\w)")
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
+_GREETING = re.compile(
+    r"(?:(?:hi|hello|hey|hiya|howdy|greetings|good (?:morning|afternoon|evening|day))\b"
+    r"(?: (?:there|all|everyone|assistant|ai|bot))?|你好|您好|嗨|哈喽|早上好|下午好|晚上好|请问)"
+    r"[\s,.!~，。！、～:：-]*",
+    re.IGNORECASE,
+)
+# A full stop ends a sentence behind a word of three letters; one behind "e.g" or "3" may not.
+_SENTENCE_END = re.compile(r"(?<=[^\W\d_]{3})\.(?=\s)|[?!](?=\s)|[。？！]")
+
+
+def title_from(text: str) -> str:
+    """The first sentence in at most 48 characters, without Markdown, greetings and code; "" of no text."""
+    beginning = text[:_MAX_READ_CHARS]
+    prose = _first_line(_FENCED.sub("\n", beginning))
+    return _shortened(_first_sentence(_without_greeting(prose)) or _first_code(beginning))
+
+
+def _first_line(text: str) -> str:
+    lines = (_plain(line[:_MAX_LINE_CHARS]) for line in text.splitlines() if not _RULE.match(line))
+    return next(filter(_says_something, lines), "")
+
+
+def _plain(line: str) -> str:
+    line = _TAG.sub("", _LINK.sub(r"\1", _LINE_START.sub("", line)))
+    for marked in (_EMPHASIS, _EMPHASIS, _UNDERLINED):
+        line = marked.sub(r"\2", line)
+    return " ".join(line.split())
+
+
+def _says_something(line: str) -> bool:
+    """Not only a greeting: what is meant follows in the next line then."""
+    return bool(_GREETING.sub("", line, count=1) if _GREETING.match(line) else line)
+
+
+def _without_greeting(line: str) -> str:
+    greeting = _GREETING.match(line)
+    rest = line[greeting.end() :] if greeting else line
+    return rest[:1].upper() + rest[1:] if greeting else rest
+
+
+def _first_sentence(line: str) -> str:
+    end = _SENTENCE_END.search(line)
+    sentence = line[: end.end()] if end else line
+    return sentence.rstrip(" .。,，;；:：") or sentence
+
+
+def _first_code(text: str) -> str:
+    """Of a message that is nothing but code, or nothing but a greeting."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return next((line for line in lines if line and not line.startswith(("```", "~~~"))), "")
+
+
+def _shortened(title: str) -> str:
+    if len(title) <= MAX_TITLE_CHARS:
+        return title
+    room = title[:MAX_TITLE_CHARS]  # one character more than there is room for besides the dots
+    words = room.rpartition(" ")[0]
+    # A script without spaces, or one endless word: anywhere is as good.
+    kept = words if len(words) > MAX_TITLE_CHARS // 2 else room[:-1]
+    return f"{kept.rstrip(' ,;:，、')}…"

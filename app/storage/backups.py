@@ -1,0 +1,165 @@
+"""Copies of the chats database in a folder beside it: made, checked, listed, thinned.
+
+Each is one file that SQLite opens by itself, for its owner's eyes only. Made through a connection of its own
+that only reads, so the writer goes on meanwhile. Any thread, one at a time.
+"""
+
+import contextlib
+import os
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+
+from app.storage import thinning
+from app.storage.checksum import damaged_turn_ids
+from app.storage.errors import DatabaseDamagedError, StorageError
+from app.storage.files import private_file, sync_dir, sync_file, uri
+
+_NAME = re.compile(r"chats-(\d{8}-\d{6})-([a-z]+)\.db")
+_TIME = "%Y%m%d-%H%M%S"  # UTC: names must not go back in time when the clocks do
+
+
+class Reason(StrEnum):
+    """Why it was made; part of its name."""
+
+    REGULAR = "regular"
+    ASKED = "asked"
+    UPDATE = "update"  # before a migration
+    IMPORT = "import"  # before one
+    RESTORE = "restore"  # before another one took its place
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    path: Path
+    made_at: datetime  # UTC
+    reason: Reason
+    size_bytes: int
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Backups:
+    def __init__(self, database: Path, now: Callable[[], datetime] = utc_now) -> None:
+        self._database = database
+        self._now = now
+        self.folder = database.parent / "backups"
+
+    def all(self) -> list[Backup]:
+        """Newest first. Nothing is opened."""
+        try:
+            found = [_backup(path) for path in self.folder.iterdir()]
+        except OSError:
+            return []
+        return sorted((one for one in found if one), key=lambda one: one.made_at, reverse=True)
+
+    def is_due(self, max_age: timedelta) -> bool:
+        """Something has changed since the newest, and it is older than `max_age` or from the future."""
+        made_at = next((one.made_at for one in self.all()), None)
+        if made_at is None:
+            return True
+        return _changed_at(self._database) > made_at and not timedelta() <= self._now() - made_at < max_age
+
+    def make(self, reason: Reason) -> Backup:
+        """Returns when it is on disk and was found to be sound. Raises StorageError."""
+        made_at = self._now().astimezone(UTC).replace(microsecond=0)
+        path = self.folder / f"chats-{made_at:{_TIME}}-{reason}.db"
+        unfinished = path.with_name(f".{path.name}.part")
+        try:
+            self.folder.mkdir(exist_ok=True)
+            self.folder.chmod(0o700)
+            self._clear_unfinished()
+            _copy(self._database, unfinished)
+            verify(unfinished)
+            sync_file(unfinished)
+            unfinished.replace(path)
+            sync_dir(self.folder)
+            size_bytes = path.stat().st_size
+        except (OSError, sqlite3.Error, DatabaseDamagedError) as error:
+            with contextlib.suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            raise StorageError(_why_no_backup(error, self.folder)) from error
+        self._thin()
+        return Backup(path, made_at, reason, size_bytes)
+
+    def newest_good(self) -> Backup | None:
+        """The newest that can be read from end to end."""
+        for backup in self.all():
+            with contextlib.suppress(StorageError):
+                verify(backup.path)
+                return backup
+        return None
+
+    def _thin(self) -> None:
+        """By the user's own days."""
+        gone = set(
+            thinning.obsolete([one.made_at.astimezone() for one in self.all()], self._now().astimezone().date())
+        )
+        for backup in self.all():
+            if backup.made_at.astimezone() in gone:
+                with contextlib.suppress(OSError):  # the next one tries again
+                    backup.path.unlink()
+
+    def _clear_unfinished(self) -> None:
+        """What a crash has left."""
+        for path in self.folder.glob(".*.part*"):
+            path.unlink()
+
+
+def verify(path: Path) -> None:
+    """Reads all of it. Raises DatabaseDamagedError."""
+    try:
+        with closing(sqlite3.connect(uri(path, "immutable=1"), uri=True)) as connection:
+            problems = [row[0] for row in connection.execute("PRAGMA quick_check(1)")]
+            if problems != ["ok"]:
+                raise DatabaseDamagedError(problems[0])
+            if damaged_turn_ids(connection):
+                raise DatabaseDamagedError("a message is not as it was written")
+    except sqlite3.Error as error:
+        raise DatabaseDamagedError(str(error)) from error
+
+
+def _copy(database: Path, to: Path) -> None:
+    private_file(to)
+    with (
+        closing(sqlite3.connect(uri(database, "mode=ro"), uri=True)) as source,
+        closing(sqlite3.connect(to, isolation_level=None)) as target,
+    ):
+        source.execute("PRAGMA busy_timeout = 5000")
+        # It has no name yet, so nothing of it needs to be safe before it is whole.
+        target.execute("PRAGMA synchronous = OFF")
+        source.backup(target)
+        target.execute("PRAGMA journal_mode = DELETE")  # one file, not three
+
+
+def _backup(path: Path) -> Backup | None:
+    found = _NAME.fullmatch(path.name)
+    if not found:
+        return None
+    try:
+        made_at = datetime.strptime(found[1], _TIME).replace(tzinfo=UTC)
+        return Backup(path, made_at, Reason(found[2]), path.stat().st_size)
+    except (ValueError, OSError):
+        return None
+
+
+def _changed_at(database: Path) -> datetime:
+    times = []
+    for path in (database, database.with_name(f"{database.name}-wal")):
+        with contextlib.suppress(OSError):
+            times.append(path.stat().st_mtime)
+    return datetime.fromtimestamp(max(times, default=0), UTC)
+
+
+def _why_no_backup(error: Exception, folder: Path) -> str:
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(error, "errno", 0) == 28:
+        return f"No backup could be made: the disk with {folder} is full. Free some space."
+    reason = getattr(error, "strerror", None) or str(error)
+    return f"No backup could be made in {folder}: {reason}. Your chats stay as they are."

@@ -1,0 +1,59 @@
+"""How the window looks, as the settings say: colours, size of the text, families, motion. GUI thread."""
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QApplication
+
+from app.bridge.preferences import Preferences
+from app.look.fonts import MAX_ZOOM, MIN_ZOOM, choose_families
+from app.look.motion import choose_motion
+from app.look.theme import apply_theme
+from app.settings import Settings
+
+
+class Appearance(QObject):
+    text_changed = Signal(int)  # the zoom; messages are set anew in the fonts of now
+
+    def __init__(self, preferences: Preferences, parent: QObject) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self._app = QApplication.instance()
+        preferences.changed.connect(self._on_setting_changed)
+        if isinstance(self._app, QApplication):
+            hints = self._app.styleHints()
+            hints.colorSchemeChanged.connect(self._show_theme)
+            hints.accessibility().contrastPreferenceChanged.connect(self._show_theme)
+            apply_look(self._app, preferences.settings)
+
+    @property
+    def zoom(self) -> int:
+        return self._preferences.settings.zoom
+
+    def set_zoom(self, zoom: int) -> None:
+        self._preferences.set("zoom", max(MIN_ZOOM, min(MAX_ZOOM, zoom)))
+
+    def zoom_by(self, points: int) -> None:
+        self.set_zoom(self.zoom + points)
+
+    def choose_theme(self, name: str) -> None:
+        self._preferences.set("theme", name)
+
+    @Slot(str)
+    def _on_setting_changed(self, name: str) -> None:
+        if name == "theme":
+            self._show_theme()
+        elif name in ("reading_font", "code_font", "motion") and isinstance(self._app, QApplication):
+            apply_look(self._app, self._preferences.settings)
+        if name in ("zoom", "reading_font", "code_font"):
+            self.text_changed.emit(self.zoom)
+
+    @Slot()
+    def _show_theme(self) -> None:
+        if isinstance(self._app, QApplication):
+            apply_theme(self._app, self._preferences.settings.theme)
+
+
+def apply_look(app: QApplication, settings: Settings) -> None:
+    """All of it, before the first widget is made."""
+    apply_theme(app, settings.theme)
+    choose_families(app, settings.reading_font, settings.code_font)
+    choose_motion(app, settings.motion)

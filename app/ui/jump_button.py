@@ -1,0 +1,71 @@
+"""Brings the reader back to the end, and tells how much has come there meanwhile. GUI thread."""
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app.look.fonts import small_font
+from app.look.icons import icon
+from app.look.tokens import current
+from app.look.words import tr, tr_n
+
+
+class JumpButton(QToolButton):
+    SIDE = 34
+    BADGE = 16
+    MARGIN = 6  # of the badge, which stands over the corner
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._num_unread = -1
+        self.setFixedSize(self.SIDE + 2 * self.MARGIN, self.SIDE + self.MARGIN)
+        self.setIconSize(QSize(16, 16))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.show_unread(0)
+        self.hide()
+
+    @property
+    def num_unread(self) -> int:
+        return self._num_unread
+
+    def show_unread(self, num_unread: int) -> None:
+        if num_unread == self._num_unread:
+            return
+        self._num_unread = num_unread
+        new = tr_n("{n} new message", "{n} new messages", num_unread) if num_unread else ""
+        label = tr("Jump to latest")
+        self.setAccessibleName(f"{label}: {new}" if new else label)
+        self.setToolTip(self.accessibleName())
+        self.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        disc = QRectF(self.MARGIN, self.MARGIN, self.SIDE, self.SIDE).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(QColor(tokens.accent if self.hasFocus() else tokens.hairline))
+        painter.setBrush(QColor(tokens.raised if self.underMouse() else tokens.window))
+        painter.drawEllipse(disc)
+        side = self.iconSize().width()
+        corner = self.MARGIN + (self.SIDE - side) // 2
+        icon("arrow-down", tokens.text).paint(painter, corner, corner, side, side)
+        if self._num_unread:
+            self._paint_badge(painter)
+
+    def _paint_badge(self, painter: QPainter) -> None:
+        tokens = current()
+        text = str(self._num_unread) if self._num_unread < 100 else "99+"
+        painter.setFont(small_font())
+        width = max(self.BADGE, painter.fontMetrics().horizontalAdvance(text) + 8)
+        badge = QRectF(self.width() - width, 0, width, self.BADGE)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.accent))
+        painter.drawRoundedRect(badge, self.BADGE / 2, self.BADGE / 2)
+        painter.setPen(QColor(tokens.on_accent))
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, text)

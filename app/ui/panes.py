@@ -1,0 +1,28 @@
+"""F6: the keyboard goes round the panes of the window. GUI thread."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+
+
+class Panes:
+    """`reading_order` gives all panes as they are now; those that cannot be seen are passed over."""
+
+    def __init__(self, reading_order: Callable[[], Sequence[QWidget]]) -> None:
+        self._reading_order = reading_order
+
+    def cycle(self, step: int) -> None:
+        """From the pane with the focus, `step` panes on, round the end."""
+        panes = [pane for pane in self._reading_order() if pane.isVisible()]
+        if not panes:
+            return
+        here = next((index for index, pane in enumerate(panes) if has_focus(pane)), -1 if step > 0 else 0)
+        pane = panes[(here + step) % len(panes)]
+        pane.window().activateWindow()  # a panel that is torn off
+        pane.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def has_focus(pane: QWidget) -> bool:
+    focused = QApplication.focusWidget()
+    return focused is not None and (focused is pane or pane.isAncestorOf(focused))

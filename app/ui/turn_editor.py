@@ -1,0 +1,106 @@
+"""Writes a turn anew, in its own place on the page. GUI thread."""
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
+
+from app.look.tokens import current
+from app.look.words import tr
+
+PADDING = 12
+FOOT = 40
+MIN_LINES, MAX_LINES = 2, 16
+MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
+RADIUS = 12
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class TurnEditor(QWidget):
+    """Ctrl+Enter saves, Esc leaves everything as it was."""
+
+    saved = Signal(str)
+    cancelled = Signal()
+    height_changed = Signal()
+
+    def __init__(self, text: str, save_label: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.text = QPlainTextEdit(self)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setAccessibleName(tr("Edited message"))
+        self.text.setTabChangesFocus(True)
+        self.text.viewport().setAutoFillBackground(False)
+        self.text.document().setDocumentMargin(2)
+        if any(len(run) > MAX_WRAPPED_RUN for run in text.split()):
+            self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setPlainText(text)
+        self.text.moveCursor(self.text.textCursor().MoveOperation.End)
+        self.text.installEventFilter(self)
+        self.save = QPushButton(save_label, self)
+        self.save.setToolTip(tr("Ctrl+Enter"))
+        self.cancel = QPushButton(tr("Cancel"), self)
+        self.cancel.setToolTip(tr("Esc"))
+        self.cancel.setProperty("kind", "quiet")
+        self.save.clicked.connect(self._on_saved)
+        self.cancel.clicked.connect(self.cancelled)
+        self.text.textChanged.connect(self._on_changed)
+        self.setFocusProxy(self.text)
+        self._height_in_lines = 0
+        self._show_state()
+
+    def set_reading_font(self, font: QFont) -> None:
+        self.text.setFont(font)
+
+    def arrange(self, width: int) -> int:
+        self.text.resize(width - 2 * PADDING, self.text.height())
+        self._height_in_lines = self._num_lines()
+        text_height = self._height_in_lines * self.text.fontMetrics().lineSpacing() + 8
+        self.text.setGeometry(PADDING, PADDING, width - 2 * PADDING, text_height)
+        self.save.adjustSize()
+        self.cancel.adjustSize()
+        y = PADDING + text_height + (FOOT - self.save.height()) // 2
+        self.save.move(width - PADDING - self.save.width(), y)
+        self.cancel.move(self.save.x() - 8 - self.cancel.width(), y)
+        height = PADDING + text_height + FOOT + 4
+        self.setFixedSize(width, height)
+        return height
+
+    def _num_lines(self) -> int:
+        num_lines = int(self.text.document().size().height())
+        return max(MIN_LINES, min(MAX_LINES, num_lines))
+
+    def _on_changed(self) -> None:
+        self._show_state()
+        if self._num_lines() != self._height_in_lines:
+            self.height_changed.emit()
+
+    def _show_state(self) -> None:
+        self.save.setEnabled(bool(self.text.toPlainText().strip()))
+
+    def _on_saved(self) -> None:
+        if self.save.isEnabled():
+            self.saved.emit(self.text.toPlainText())
+
+    def eventFilter(self, _watched: object, event: QEvent) -> bool:
+        """The keys go to the text first, and Esc would stop an answer otherwise."""
+        if not isinstance(event, QKeyEvent):
+            return False
+        is_escape = event.key() == Qt.Key.Key_Escape
+        is_save = event.key() in _ENTER and bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if event.type() == QEvent.Type.ShortcutOverride and (is_escape or is_save):
+            event.accept()
+            return True
+        if event.type() == QEvent.Type.KeyPress and is_escape:
+            self.cancelled.emit()
+            return True
+        if event.type() == QEvent.Type.KeyPress and is_save:
+            self._on_saved()
+            return True
+        return False
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(tokens.accent), 1.5))
+        painter.setBrush(QColor(tokens.window))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(1, 1, -1, -1), RADIUS, RADIUS)

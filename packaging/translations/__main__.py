@@ -1,0 +1,49 @@
+"""Brings the translations up to date with the code, by Qt's own lupdate and lrelease."""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import PySide6
+
+from app.look.language import TRANSLATIONS_DIR
+from app.look.words import CONTEXT
+from translations.collect import Text, collect
+
+APP_DIR = Path(__file__).resolve().parents[2] / "app"
+QT_TOOLS = Path(PySide6.__file__).parent
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="packaging/translations/update", description=__doc__)
+    parser.add_argument("language", nargs="*", help="the code of a new language, such as de or pt_BR")
+    new = [TRANSLATIONS_DIR / f"skein_{code}.ts" for code in parser.parse_args().language]
+    files = sorted({*TRANSLATIONS_DIR.glob("skein_*.ts"), *new})
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "texts.cpp"
+        source.write_text(as_source(collect(APP_DIR)), encoding="utf-8")
+        _run("lupdate", source, "-locations", "none", "-source-language", "en", "-ts", *files)
+    for file in files:
+        _run("lrelease", file, "-qm", file.with_suffix(".qm"))
+    return 0
+
+
+def as_source(texts: list[Text]) -> str:
+    """C++ for lupdate: it knows how to merge with what is translated."""
+    return "\n".join(map(_line, texts))
+
+
+def _line(text: Text) -> str:
+    macro = "QT_TRANSLATE_N_NOOP" if text.is_counted else "QT_TRANSLATE_NOOP"
+    return f"//: {text.place}\n{macro}({json.dumps(CONTEXT)}, {json.dumps(text.text, ensure_ascii=False)})"
+
+
+def _run(tool: str, *arguments: object) -> None:
+    subprocess.run([QT_TOOLS / tool, *map(str, arguments)], check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

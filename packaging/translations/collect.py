@@ -1,0 +1,41 @@
+"""Finds the texts in the code: the literals given to `tr`, `tr_n`, `mark` and `said`.
+
+lupdate reads Python too, but gives each class a context of its own and does not know our functions.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# Which argument is the text that translations are found by.
+TEXT_ARGUMENT = {"tr": 0, "mark": 0, "said": 0, "tr_n": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    is_counted: bool
+    place: str  # the file, from the folder that was searched
+
+
+def collect(folder: Path) -> list[Text]:
+    """In the order of files and lines, each text once."""
+    found: dict[str, Text] = {}
+    for path in sorted(folder.rglob("*.py")):
+        for text in _texts_of(path, str(path.relative_to(folder.parent))):
+            first = found.setdefault(text.text, text)
+            if first.is_counted != text.is_counted:
+                raise ValueError(f"{text.place}: “{text.text}” is counted here and not in {first.place}.")
+    return list(found.values())
+
+
+def _texts_of(path: Path, place: str) -> Iterator[Text]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name in TEXT_ARGUMENT and len(call.args) > TEXT_ARGUMENT[name]:
+            argument = call.args[TEXT_ARGUMENT[name]]
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield Text(argument.value, name == "tr_n", place)

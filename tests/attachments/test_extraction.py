@@ -1,0 +1,250 @@
+import io
+import json
+import zipfile
+from datetime import datetime
+
+import pytest
+
+from app.attachments.extraction import text_of
+from app.attachments.refusal import Reason, RefusedError
+from tests.attachments.documents import docx, locked_pdf, odf, package, pdf, pptx, xlsx
+
+
+def read(data: bytes, name: str = "file") -> tuple[str, str]:
+    return text_of(io.BytesIO(data), name)
+
+
+def reason_of(data: bytes, name: str = "file") -> Reason:
+    with pytest.raises(RefusedError) as refused:
+        read(data, name)
+    return refused.value.reason
+
+
+# Plain text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_text_is_read_in_the_encoding_it_declares(encoding: str) -> None:
+    assert read("Größe 三\nzwei".encode(encoding), "notes.txt") == ("Größe 三\nzwei", "text")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "Die Größe der Häuser wäre schön, wenn die Straße über die Brücke führte.\n" * 4),
+        ("cp1251", "Съешь же ещё этих мягких французских булок, да выпей чаю.\n" * 4),
+        ("shift_jis", "これは日本語の文章です。文字コードを調べています。\n" * 4),
+        ("gb18030", "这是一段中文文字，用来检测文件的编码。\n" * 4),
+    ],
+)
+def test_an_encoding_that_is_not_declared_is_found_out(encoding: str, text: str) -> None:
+    assert read(text.encode(encoding))[0] == text.strip("\n")
+
+
+def test_line_ends_become_one_kind_and_control_characters_go() -> None:
+    rest = "x" * 200
+    log = b"\n\na\r\nb\rc\x0cd\x1b[31;1mred\x1b[0m\x07\n\n\n\n\n\n" + rest.encode() + b"\n"
+    assert read(log)[0] == f"a\nb\nc\ndred\n\n\n{rest}"
+
+
+def test_what_a_text_file_is_called_tells_its_kind() -> None:
+    assert read(b"a,b\n1,2", "table.CSV") == ("a,b\n1,2", "csv")
+    assert read(b'{"a": 1}', "a.json") == ('{"a": 1}', "json")
+    assert read(b'HEAD = b"%PDF-"', "reader.py") == ('HEAD = b"%PDF-"', "text")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x7fELF\x02\x01\x01\0\0",
+        bytes(range(256)) * 8,
+        b"\0" * 1000,
+        b"\x1f\x8b\x08" + bytes(range(1, 32)) * 10,
+        package(some__file="text"),
+    ],
+    ids=["program", "all bytes", "zeros", "archive", "zip"],
+)
+def test_what_is_no_text_is_refused(data: bytes) -> None:
+    assert reason_of(data) is Reason.BINARY
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"\x89PNG\r\n\x1a\n",
+        b"\xff\xd8\xff\xe0",
+        b"GIF89a",
+        b"RIFF\0\0\0\0WEBP",
+        b"\0\0\0\x18ftypheic",
+        b"BM\0\0",
+    ],
+)
+def test_an_image_is_known_by_its_head(head: bytes) -> None:
+    assert reason_of(head + b"\0" * 30, "notes.txt") is Reason.IMAGE
+
+
+def test_a_text_may_begin_as_an_image_does() -> None:
+    assert read(b"BMW builds cars in Munich.") == ("BMW builds cars in Munich.", "text")
+
+
+# Pages and notebooks
+
+
+def test_a_page_is_read_without_its_scripts_and_looks() -> None:
+    page = (
+        "<!DOCTYPE html><html><head><title>No</title><style>p {}</style><body><h1>Cells</h1>"
+        "<p>Keys &amp; <b>values</b> in<br>memory<script>alert(1)</script></p><ul><li>one<li>two</ul>"
+        "<table><tr><th>a<th>b<tr><td>1<td>2</table><pre>x\n  y</pre></body></html>"
+    )
+    text, kind = read(page.encode(), "page.txt")
+    assert (text, kind) == (
+        "# Cells\n\nKeys & values in\nmemory\n\n- one\n- two\n\na | b\n1 | 2\n\nx\n  y",
+        "html",
+    )
+
+
+def test_a_notebook_is_its_text_its_code_and_what_it_printed() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Sums\n", "Two of them."]},
+        {
+            "cell_type": "code",
+            "source": "print(1 + 1)",
+            "outputs": [
+                {"output_type": "stream", "text": ["2\n"]},
+                {"data": {"text/plain": ["3"], "image/png": "iVBORw0KGgo"}},
+                {"ename": "E", "traceback": ["\x1b[31mError\x1b[0m"]},
+            ],
+        },
+        {"cell_type": "code", "source": "", "outputs": []},
+    ]
+    text, kind = read(json.dumps({"cells": cells, "metadata": {}}).encode(), "a.ipynb")
+    assert kind == "notebook"
+    assert text == "# Sums\nTwo of them.\n\n```python\nprint(1 + 1)\n```\n\nOutput:\n```\n2\n3\nError\n```"
+
+
+def test_a_notebook_without_cells_is_damaged() -> None:
+    assert reason_of(b"{}", "a.ipynb") is Reason.DAMAGED
+
+
+# PDF
+
+
+def test_the_pages_of_a_pdf_are_read() -> None:
+    assert read(pdf("Hello from a page")) == ("Hello from a page", "pdf")
+
+
+def test_a_pdf_of_pictures_has_no_text() -> None:
+    assert reason_of(pdf(content=b"q Q")) is Reason.NO_TEXT
+
+
+def test_a_pdf_with_a_password_is_refused_and_one_without_is_read() -> None:
+    assert reason_of(locked_pdf("secret words", "pw")) is Reason.PASSWORD
+    assert read(locked_pdf("for all", ""))[0] == "for all"
+
+
+# Office
+
+
+def test_a_word_document_is_read_with_headings_lists_and_tables() -> None:
+    body = (
+        '<w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>Cells</w:t></w:r></w:p>'
+        "<w:p><w:r><w:t>Keys </w:t></w:r>"
+        "<w:r><w:t>and</w:t><w:tab/><w:t>values</w:t><w:br/><w:t>x</w:t></w:r></w:p>"
+        "<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>one</w:t></w:r></w:p>"
+        "<w:p><w:r><w:delText>gone</w:delText><w:instrText>PAGE</w:instrText></w:r></w:p>"
+        "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc>"
+        "</w:tr></w:tbl>"
+        "<mc:AlternateContent><mc:Choice><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Choice>"
+        "<mc:Fallback><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent>"
+    )
+    notes = '<w:footnotes xmlns:w="word"><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnotes>'
+    assert read(docx(body, word__footnotes_x=notes)) == (
+        "## Cells\nKeys and\tvalues\nx\n- one\n\na | b\nbox\n\nA note.",
+        "docx",
+    )
+
+
+def test_slides_are_read_in_the_order_in_which_they_are_shown() -> None:
+    def slide(text: str) -> str:
+        return f"<a:p><a:r><a:t>{text}</a:t></a:r></a:p>"
+
+    assert read(pptx(slide("last"), slide("first"), order=(2, 1))) == (
+        "Slide 1\n\nfirst\n\nSlide 2\n\nlast",
+        "pptx",
+    )
+
+
+def test_a_workbook_is_read_sheet_by_sheet() -> None:
+    rows: list[list[object]] = [
+        ["name", "when", "share"],
+        ["a,b", datetime.fromisoformat("2026-11-21"), 0.5],
+        [None, None, None],
+        ["x", datetime.fromisoformat("2026-11-21 09:30"), 3.0],
+    ]
+    assert read(xlsx(Sums=rows, Empty=[], More=[[True]])) == (
+        'Sums\n\nname,when,share\n"a,b",2026-11-21,0.5\nx,2026-11-21 09:30:00,3\n\nEmpty\n\n\nMore\n\nTrue',
+        "xlsx",
+    )
+
+
+def test_an_open_document_text_is_read() -> None:
+    body = (
+        '<text:h text:outline-level="1">Cells</text:h>'
+        '<text:p>Keys<text:s text:c="2"/>and <text:span>values</text:span><text:line-break/>x'
+        "<office:annotation><text:p>not this</text:p></office:annotation></text:p>"
+        "<text:list><text:list-item><text:p>one</text:p></text:list-item></text:list>"
+    )
+    assert read(odf("text", body)) == ("# Cells\nKeys  and values\nx\n- one", "odt")
+
+
+def test_an_open_document_sheet_is_read_up_to_its_last_cell() -> None:
+    body = (
+        '<table:table table:name="Sums"><table:table-row>'
+        '<table:table-cell table:number-columns-repeated="2"><text:p>1</text:p></table:table-cell>'
+        '<table:table-cell table:number-columns-repeated="16384"/></table:table-row>'
+        '<table:table-row table:number-rows-repeated="1048576">'
+        '<table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>'
+    )
+    assert read(odf("spreadsheet", body)) == ("Sums\n\n1 | 1", "ods")
+
+
+def test_an_open_document_presentation_is_read() -> None:
+    body = "<draw:page><text:p>first</text:p></draw:page><draw:page><text:p>last</text:p></draw:page>"
+    assert read(odf("presentation", body)) == ("Slide 1\n\nfirst\n\nSlide 2\n\nlast", "odp")
+
+
+def test_documents_with_a_password_are_refused() -> None:
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 100
+    assert reason_of(ole + "EncryptedPackage".encode("utf-16-le"), "locked.docx") is Reason.PASSWORD
+    assert reason_of(odf("text", "", manifest="<encryption-data/>")) is Reason.PASSWORD
+    locked = bytearray(docx(""))
+    for signature, flags_at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        locked[locked.index(signature) + flags_at] |= 1
+    assert reason_of(bytes(locked)) is Reason.PASSWORD
+
+
+def test_old_formats_are_refused() -> None:
+    assert reason_of(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 100) is Reason.OLD_OFFICE
+    assert reason_of(rb"{\rtf1\ansi Hello}", "letter.rtf") is Reason.OLD_OFFICE
+
+
+def test_xml_that_declares_entities_is_refused() -> None:
+    bomb = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+    document = f'{bomb}<w:document xmlns:w="word"><w:p><w:t>&b;</w:t></w:p></w:document>'
+    assert reason_of(package(word__document_x=document)) is Reason.DAMAGED
+
+
+def test_a_package_that_says_it_unpacks_to_gigabytes_is_refused() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", "<w/>")
+        archive.getinfo("word/document.xml").file_size = 1 << 31
+    assert reason_of(file.getvalue()) is Reason.LIMITS
+
+
+def test_a_package_that_lies_about_its_size_is_read_no_further() -> None:
+    whole = docx("<w:p><w:t>" + "word " * 100_000 + "</w:t></w:p>")
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        size_bytes = archive.getinfo("word/document.xml").file_size
+    with pytest.raises(zipfile.BadZipFile):
+        read(whole.replace(size_bytes.to_bytes(4, "little"), (1000).to_bytes(4, "little")))

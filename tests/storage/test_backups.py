@@ -1,0 +1,198 @@
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.storage.backups import Backups, Reason, verify
+from app.storage.checksum import checksum
+from app.storage.database import open_database, transaction
+from app.storage.errors import DatabaseDamagedError, StorageError
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "skein" / "chats.db"
+
+
+@pytest.fixture
+def live(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database as the program has it open, with one message."""
+    with closing(open_database(path)) as connection:
+        say(connection, "hello")
+        os.utime(path, (NOON.timestamp(), NOON.timestamp()))
+        yield connection
+
+
+@pytest.fixture
+def backups(live: sqlite3.Connection, path: Path, clock: Clock) -> Backups:
+    return Backups(path, clock)
+
+
+def say(connection: sqlite3.Connection, text: str) -> None:
+    with transaction(connection):
+        connection.execute(
+            "INSERT OR IGNORE INTO chats (id, title, system_prompt, draft, created_at, updated_at) "
+            "VALUES ('a', '', '', '', 0, 0)"
+        )
+        connection.execute(
+            "INSERT INTO turns (id, chat_id, parent_id, role, text, state, notice, model, usage, overflowed, "
+            "attachments, thinking_s, checksum, created_at) "
+            "VALUES (?, 'a', '', 'user', ?, 'done', '', '', '', 0, '[]', 0, ?, 0)",
+            (text, text, checksum("user", text, "[]")),
+        )
+
+
+def texts(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return [text for (text,) in connection.execute("SELECT text FROM turns ORDER BY number")]
+
+
+def test_a_backup_has_what_was_committed_and_is_one_file(live, backups: Backups) -> None:
+    say(live, "more")
+    backup = backups.make(Reason.ASKED)
+    say(live, "later")
+
+    assert texts(backup.path) == ["hello", "more"]
+    assert backups.all() == [backup]
+    assert (backup.made_at, backup.reason) == (NOON, Reason.ASKED)
+    assert [file.name for file in backups.folder.iterdir()] == ["chats-20261121-120000-asked.db"]
+
+
+def test_what_is_being_written_meanwhile_is_not_held_up_and_not_in_it(live, backups: Backups) -> None:
+    live.execute("BEGIN IMMEDIATE")
+    live.execute("UPDATE turns SET text = 'half a'")
+    backup = backups.make(Reason.REGULAR)
+    live.execute("COMMIT")
+    assert texts(backup.path) == ["hello"]
+
+
+def test_nobody_else_can_read_a_backup(backups: Backups) -> None:
+    former = os.umask(0)
+    try:
+        backup = backups.make(Reason.REGULAR)
+    finally:
+        os.umask(former)
+    assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(backups.folder.stat().st_mode) == 0o700
+
+
+def test_one_is_due_when_something_changed_and_the_last_is_old(live, path, backups, clock) -> None:
+    assert backups.is_due(DAY)
+    backups.make(Reason.REGULAR)
+    clock.now = NOON + 2 * DAY
+    touch(path, NOON)
+    assert not backups.is_due(DAY)
+    touch(path, NOON + timedelta(hours=1))
+    assert backups.is_due(DAY)
+    assert not backups.is_due(3 * DAY)
+
+
+def test_what_is_only_in_the_log_has_changed_too(path, backups, clock) -> None:
+    backups.make(Reason.REGULAR)
+    clock.now = NOON + 2 * DAY
+    touch(path, NOON)
+    touch(path.with_name("chats.db-wal"), NOON + DAY)
+    assert backups.is_due(DAY)
+
+
+def test_a_backup_from_the_future_does_not_keep_the_next_from_being_made(path, backups, clock) -> None:
+    clock.now = NOON + 400 * DAY
+    backups.make(Reason.REGULAR)
+    clock.now = NOON
+    touch(path, NOON + 401 * DAY)
+    assert backups.is_due(DAY)
+
+
+def test_old_ones_are_thinned_after_each_new_one(path, backups, clock) -> None:
+    for number in range(40):
+        clock.now = NOON + number * timedelta(hours=12)
+        backups.make(Reason.REGULAR)
+    days = [one.made_at.astimezone().date() for one in backups.all()]
+    assert len(days) < 25
+    assert days[0] == clock.now.astimezone().date()
+    assert len(set(days[4:])) == len(days[4:])
+
+
+def test_a_disk_without_room_leaves_the_backups_as_they_were(backups: Backups, monkeypatch) -> None:
+    before = backups.make(Reason.REGULAR)
+
+    def fail(_path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("app.storage.backups.sync_file", fail)
+    with pytest.raises(StorageError, match="is full"):
+        backups.make(Reason.ASKED)
+    assert backups.all() == [before]
+    assert list(backups.folder.iterdir()) == [before.path]
+
+
+def test_what_a_crash_left_of_one_is_cleared_away(backups: Backups) -> None:
+    backups.folder.mkdir()
+    (backups.folder / ".chats-20261120-120000-regular.db.part").touch()
+    (backups.folder / ".chats-20261120-120000-regular.db.part-journal").touch()
+    assert backups.all() == []
+    made = backups.make(Reason.REGULAR)
+    assert list(backups.folder.iterdir()) == [made.path]
+
+
+def test_other_files_in_the_folder_are_not_ours(backups: Backups) -> None:
+    backups.folder.mkdir()
+    for name in ("notes.txt", "chats-20261399-120000-regular.db", "chats-20261121-120000-whatever.db"):
+        (backups.folder / name).touch()
+    assert backups.all() == []
+    backups.make(Reason.REGULAR)
+    assert len(list(backups.folder.iterdir())) == 4
+
+
+@pytest.mark.parametrize("what", ["header", "a letter", "half of it"])
+def test_a_damaged_backup_is_passed_over(live, backups: Backups, clock: Clock, what: str) -> None:
+    say(live, "an answer " * 500)
+    good = backups.make(Reason.REGULAR)
+    clock.now = NOON + timedelta(hours=1)
+    bad = backups.make(Reason.REGULAR)
+    content = bytearray(bad.path.read_bytes())
+    if what == "header":
+        content[:16] = b"x" * 16
+    elif what == "a letter":
+        content[content.index(b"answer answer" if b"answer answer" in content else b"answer")] ^= 1
+    else:
+        del content[len(content) // 2 :]
+    bad.path.write_bytes(content)
+
+    with pytest.raises(DatabaseDamagedError):
+        verify(bad.path)
+    assert backups.newest_good() == good
+
+
+def test_a_damaged_database_is_not_kept_as_a_good_backup(live, path, backups: Backups) -> None:
+    before = backups.make(Reason.REGULAR)
+    with transaction(live):
+        live.execute("UPDATE turns SET text = 'jello'")
+    with pytest.raises(StorageError, match="not as it was written"):
+        backups.make(Reason.ASKED)
+    assert backups.all() == [before]
+
+
+def touch(path: Path, at: datetime) -> None:
+    os.utime(path, (at.timestamp(), at.timestamp()))
