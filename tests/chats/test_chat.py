@@ -220,11 +220,12 @@ def check_tree(chat: Chat) -> None:
 
 @given(st.data())
 def test_no_turn_is_lost_or_shown_twice_whatever_is_done(data: st.DataObject) -> None:
-    chat, alive = Chat(), set()
+    chat, alive, number = Chat(), set(), 0
     for _ in range(data.draw(st.integers(1, 25))):
         action = data.draw(st.sampled_from(["add", "put_aside", "show", "remove", "undo"]))
         if action == "add":
-            chat.add(Turn(Role.USER, "x"))
+            number += 1
+            chat.add(Turn(Role.USER, "x", id=f"{number:03d}", created_at=number))
             alive.add(chat.turns[-1].id)
         elif action == "put_aside":
             chat.put_aside(data.draw(st.integers(0, len(chat.turns))))
@@ -234,7 +235,7 @@ def test_no_turn_is_lost_or_shown_twice_whatever_is_done(data: st.DataObject) ->
             assert turn in chat.turns
         elif action in ("remove", "undo") and chat.turns:
             shown = texts_and_ids(chat)
-            removed = chat.remove(data.draw(st.sampled_from(chat.turns)))
+            removed = chat.remove(chat.turns[data.draw(st.integers(0, len(chat.turns) - 1))])
             if action == "undo":
                 chat.restore(removed)
                 assert texts_and_ids(chat)[: len(shown)] == shown  # and what was last said after it
