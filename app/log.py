@@ -3,16 +3,20 @@
 Prompts and answers are never logged. Called once, on the main thread, before anything else starts.
 """
 
+import contextlib
 import logging
 import logging.handlers
 import re
 import sys
+from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 FORMAT = "%(asctime)s %(levelname)-7s %(threadName)s %(name)s: %(message)s"
 MAX_FILE_BYTES = 2_000_000
 NUM_OLD_FILES = 3
+MAX_RECENT_LINES = 5_000
 
 # All of C0 but tab and newline, DEL and C1: a file or model name must not steer the terminal.
 _CONTROL_CHARS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -23,6 +27,38 @@ class PlainFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return _CONTROL_CHARS.sub(lambda found: f"\\x{ord(found[0]):02x}", super().format(record))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message as it stands in the file."""
+
+    number: int  # counts all of this run
+    level: int  # as in `logging`
+    text: str
+
+
+class RecentLines(logging.Handler):
+    """The last lines of this run, for whoever shows them. Written on any thread, read on any."""
+
+    def __init__(self, max_lines: int = MAX_RECENT_LINES) -> None:
+        super().__init__()
+        self.setFormatter(PlainFormatter(FORMAT))
+        self._lines: deque[Line] = deque(maxlen=max_lines)
+        self._num_lines = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Handlers are called one at a time."""
+        self._num_lines += 1
+        self._lines.append(Line(self._num_lines, record.levelno, self.format(record)))
+
+    def since(self, number: int) -> list[Line]:
+        """Those after line `number`, oldest first; 0: all that are kept."""
+        with self.lock or contextlib.nullcontext():
+            return [line for line in self._lines if line.number > number]
+
+
+recent_lines = RecentLines()
 
 
 def configure(log_dir: Path, *, debug: bool = False, stream: TextIO | None = None) -> Path:
@@ -46,4 +82,5 @@ def configure(log_dir: Path, *, debug: bool = False, stream: TextIO | None = Non
     for handler in (to_file, to_terminal):
         handler.setFormatter(PlainFormatter(FORMAT))
         root.addHandler(handler)
+    root.addHandler(recent_lines)
     return file_path

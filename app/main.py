@@ -31,6 +31,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app.selftest import command
 
         return command.main(arguments[1:])
+    if arguments == ["--install-desktop"] or arguments == ["--remove-desktop"]:
+        from app import desktop_entry
+
+        return desktop_entry.install() if arguments == ["--install-desktop"] else desktop_entry.remove()
     options = _parse(arguments)
     os.environ["QT_API"] = "pyside6"  # qasync would take another Qt if it found one
     try:
@@ -61,7 +65,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         prog="skein",
         description="Many chats with a local language model through one shared llama.cpp context.",
         epilog="`skein ask PROMPT…` answers in the terminal, `skein serve` over HTTP, and `skein selftest` "
-        "proves that it works with a model; each explains itself with --help.",
+        "proves that it works with a model; each explains itself with --help. `skein --install-desktop` puts "
+        "it into the menu of this user's desktop and lets it open GGUF files; `--remove-desktop` undoes that.",
     )
     parser.add_argument("model", metavar="FILE.gguf", nargs="?", type=Path, help="the model to open")
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")

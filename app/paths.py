@@ -3,6 +3,7 @@
 Follows the platform's rules (on Linux the XDG variables). Makes folders only in `private_dir`. Any thread.
 """
 
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -30,6 +31,14 @@ def chats_file() -> Path:
     return data_dir() / "chats.db"
 
 
+def presets_dir() -> Path:
+    return data_dir() / "presets"
+
+
+def run_marker_file() -> Path:
+    return data_dir() / "running.json"
+
+
 def settings_file() -> Path:
     return config_dir() / "settings.json"
 
@@ -51,6 +60,12 @@ def resources_dir() -> Path:
 
 def starter_model() -> Path:
     return resources_dir() / "models" / "starter.gguf"
+
+
+def bundled_licences() -> Path | None:
+    """The list that packaging/licences.py puts into a bundle."""
+    listed = resources_dir().parents[2] / "LICENCES.md"
+    return listed if getattr(sys, "frozen", False) and listed.is_file() else None
 
 
 def private_dir(path: Path) -> Path:

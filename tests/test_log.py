@@ -22,6 +22,22 @@ def former_logging() -> Iterator[None]:
     app.setLevel(levels[1])
 
 
+def test_the_last_lines_of_this_run_are_at_hand(tmp_path: Path) -> None:
+    lines = log.RecentLines(max_lines=3)
+    logger = logging.getLogger("app.test")
+    logger.addHandler(lines)
+    for number in range(5):
+        logger.warning("line %d \x1b[2J", number)
+    logger.removeHandler(lines)
+
+    assert [line.text.rpartition(": ")[2] for line in lines.since(0)] == [
+        f"line {n} \\x1b[2J" for n in (2, 3, 4)
+    ]
+    assert [line.number for line in lines.since(4)] == [5]
+    assert lines.since(5) == []
+    assert {line.level for line in lines.since(0)} == {logging.WARNING}
+
+
 def test_warnings_go_to_the_terminal_and_everything_worth_knowing_to_the_file(tmp_path: Path) -> None:
     terminal = io.StringIO()
     path = log.configure(tmp_path, stream=terminal)

@@ -19,6 +19,7 @@ from app.engine import child_process
 from app.engine.errors import ChatTemplateError, RequestError
 from app.engine.json_object import read_object
 from app.engine.types import Message, Role
+from app.said import packed, said, unpacked
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -49,7 +50,9 @@ class ChatTemplate:
             known = self._variables | _names_of_families(given.get("tools"))
             return self._template.render(known | given, messages=[_turn(message) for message in messages])
         except Exception as error:  # whatever a stranger's code raises is one thing to us: it failed
-            raise ChatTemplateError(f"The model's chat template failed: {error}") from error
+            raise ChatTemplateError(
+                said("The model's chat template failed: {reason}", reason=str(error))
+            ) from error
 
     def close(self) -> None:
         """Nothing to free."""
@@ -74,7 +77,7 @@ class LimitedChatTemplate:
                 self._child = self._start()
             reply = self._ask([turns, variables])
         if "error" in reply:
-            raise ChatTemplateError(reply["error"])
+            raise ChatTemplateError(unpacked(reply["error"]))
         return reply["text"]
 
     def close(self) -> None:
@@ -98,8 +101,12 @@ class LimitedChatTemplate:
         except (EOFError, OSError):  # the child was killed at one of its limits
             child_process.bury(self._child)
             return {
-                "error": f"The model's chat template took more than {MAX_CPU_S} seconds or "
-                f"{MAX_MEMORY_BYTES >> 20} MiB. It cannot be used; try another GGUF of this model."
+                "error": said(
+                    "The model's chat template took more than {seconds} seconds or {size} MiB. "
+                    "It cannot be used; try another GGUF of this model.",
+                    seconds=MAX_CPU_S,
+                    size=MAX_MEMORY_BYTES >> 20,
+                )
             }
         finally:
             timer.cancel()
@@ -119,7 +126,9 @@ def _compile(source: str) -> Template:
     try:
         return environment.from_string(source)
     except (TemplateError, RecursionError) as error:
-        raise ChatTemplateError(f"The model's chat template cannot be read: {error}") from error
+        raise ChatTemplateError(
+            said("The model's chat template cannot be read: {reason}", reason=str(error))
+        ) from error
 
 
 def _names_of_families(tools: Any) -> dict[str, str]:
@@ -167,7 +176,7 @@ def _serve() -> None:
                 template = template or ChatTemplate(*arguments)
                 reply = {"text": template.render(messages, variables)}
             except RequestError as error:
-                reply = {"error": str(error)}
+                reply = {"error": packed(str(error))}
             child_process.send(sys.stdout.buffer, reply)
 
 

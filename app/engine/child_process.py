@@ -19,6 +19,9 @@ from typing import IO, Any
 
 Child = subprocess.Popen[bytes]
 
+# A frozen program has no Python beside it: it runs its own modules when this option comes first.
+CHILD_OPTION = "--run-module"
+
 
 def start(
     module: str,
@@ -32,8 +35,9 @@ def start(
     Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would run the main
     module of whoever uses the engine once more.
     """
+    interpreter = [CHILD_OPTION] if getattr(sys, "frozen", False) else ["-P", "-m"]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", module, *arguments],
+        [sys.executable, *interpreter, module, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,

@@ -45,6 +45,7 @@ from app.engine.types import (
     StepReport,
     Usage,
 )
+from app.said import said, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -266,7 +267,7 @@ class Engine:
 
     def _note_overflow(self, seq: Sequence) -> None:
         if seq.notice:
-            text = f"shortened a prompt: {seq.notice}"
+            text = said("shortened a prompt: {notice}", notice=seq.notice)
             self.slots.tell(EventKind.OVERFLOW, text, seq.slot, seq.request.chat_id)
 
     def _build_shorter_prompt(self, request: Request, num_generated_tokens: int) -> None:
@@ -376,8 +377,15 @@ class Engine:
             self._outputs.append(self._output(seq, text, logprobs))
 
     def _break_off(self, seq: Sequence, reason: FinishReason, notice: str = "") -> None:
-        where = f"in sequence {seq.slot.seq_id}" if seq.slot else "that had no slot"
-        text = f"broke off the answer {where}: {seq.num_generated_tokens} tokens were made"
+        made = seq.num_generated_tokens
+        if seq.slot:
+            text = said(
+                "broke off the answer in sequence {seq_id}: {tokens} tokens were made",
+                seq_id=seq.slot.seq_id,
+                tokens=made,
+            )
+        else:
+            text = said("broke off the answer that had no slot: {tokens} tokens were made", tokens=made)
         self.slots.tell(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
         self._finish(seq, reason, notice)
 
@@ -424,10 +432,8 @@ class Engine:
 
     def _context_full(self, request: Request) -> str:
         limit = context_limit(request, self.model)
-        return (
-            f"The answer was cut: this chat fills its context of {limit:,} tokens. "
-            f"{longer_chats_need(request, self.model)}"
-        )
+        cut = said("The answer was cut: this chat fills its context of {limit:,} tokens.", limit=limit)
+        return together(cut, longer_chats_need(request, self.model))
 
     # What is reported.
 

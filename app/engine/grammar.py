@@ -17,6 +17,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from app.engine.errors import InvalidRequestError
 from app.engine.gbnf import Alternative, Characters, GbnfError, Rules, read_gbnf
+from app.said import said
 
 ROOT = "root"
 MAX_GRAMMAR_BYTES = 64 << 10
@@ -32,7 +33,7 @@ _Stack = tuple[int, int, int, int, int]
 
 
 @lru_cache(maxsize=32)  # a frozen value is checked again with each copy of it
-def check_grammar(text: str, what: str = "grammar") -> None:
+def check_grammar(text: str, what: str = said("grammar")) -> None:
     """Raise InvalidRequestError for a grammar that llama.cpp cannot follow, or not safely.
 
     `what` the user wrote, if it was not the grammar itself.
@@ -46,7 +47,11 @@ def check_grammar(text: str, what: str = "grammar") -> None:
         _check_runs(rules)
     except GbnfError as error:
         raise InvalidRequestError(
-            f"The {what} cannot be used: {error}. Correct it, or ask without it."
+            said(
+                "The {what} cannot be used: {reason}. Correct it, or ask without it.",
+                what=what,
+                reason=str(error),
+            )
         ) from error
 
 

@@ -20,6 +20,7 @@ from app.engine.commands import (
 from app.engine.errors import PositionMismatchError
 from app.engine.types import Answer, CellCheck, ChatTokens, EventKind, TokenisedText, TokenTexts
 from app.engine.verify import check_cells
+from app.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
@@ -104,10 +105,15 @@ class Inspection:
 
     def _note_check(self, check: CellCheck) -> None:
         if not check.agrees:
-            self._slots.tell(EventKind.VERIFY, f"the library does not agree: {check.difference}")
+            self._slots.tell(
+                EventKind.VERIFY,
+                said("the library does not agree: {difference}", difference=check.difference),
+            )
         elif not self._checks_each_step:
-            what = f"{check.num_cells} cells" if check.can_compare else "positions, this model has no cells"
-            self._slots.tell(EventKind.VERIFY, f"the library agrees: compared {what}")
+            text = said("the library agrees: compared positions, this model has no cells")
+            if check.can_compare:
+                text = said("the library agrees: compared {cells} cells", cells=check.num_cells)
+            self._slots.tell(EventKind.VERIFY, text)
         self._slots.has_unchecked_changes = False
         self.last_check = check
 

@@ -20,6 +20,7 @@ from app.engine.engine import Engine
 from app.engine.errors import EngineError, RequestError
 from app.engine.prompt import Prompt, PromptBuilder
 from app.engine.types import FinishReason, Request, Speed, StepReport
+from app.said import said
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -182,7 +183,10 @@ class EngineLoop:
                 if not self._stopping:
                     self._advance()
         except Exception as error:  # the root of this thread: nobody may be left waiting
-            self._end_all(FinishReason.ERROR, f"The engine stopped: {error} Load the model again.")
+            self._end_all(
+                FinishReason.ERROR,
+                said("The engine stopped: {reason} Load the model again.", reason=str(error)),
+            )
             self._publish(self._engine.post_mortem(error))
             raise
         finally:
@@ -361,7 +365,7 @@ class _PromptThread:
             return error
         except Exception:  # the root of this thread: our bug ends one answer, not all later ones
             log.exception("building the prompt of %s failed", request.request_id)
-            return RequestError("Skein failed to build the prompt; the log says why.")
+            return RequestError(said("Skein failed to build the prompt; the log says why."))
 
     def _end_uses(self) -> None:
         """Nobody may be left waiting."""

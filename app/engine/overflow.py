@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.errors import PromptTooLongError
 from app.engine.types import Overflow, Role
+from app.said import said, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,21 +41,22 @@ def context_limit(request: Request, model: ModelInfo) -> int:
 def longer_chats_need(request: Request, model: ModelInfo) -> str:
     """What a user can do about a chat that does not fit, in one or two sentences."""
     own_limit = context_limit(request, model) < model.max_sequence_tokens
-    need = "Start a new chat, or raise this chat's own limit." if own_limit else model.longer_chats_need
+    need = said("Start a new chat, or raise this chat's own limit.") if own_limit else model.longer_chats_need
     if request.overflow is Overflow.STOP:
-        return f"Choose what this chat leaves out when it gets too long. {need}"
+        return together(said("Choose what this chat leaves out when it gets too long."), need)
     return need
 
 
 def too_long(num_tokens: int, request: Request, model: ModelInfo) -> PromptTooLongError:
     """What must be shown of the chat takes `num_tokens`."""
     limit = context_limit(request, model)
-    holder = "the context holds" if limit == model.max_sequence_tokens else "its own limit is"
-    return PromptTooLongError(
-        f"This chat needs {num_tokens:,} tokens, but {holder} {limit:,}. "
-        f"Shorten the text. {longer_chats_need(request, model)}",
-        num_tokens,
-    )
+    counts = {"tokens": num_tokens, "limit": limit}
+    if limit == model.max_sequence_tokens:
+        what = said("This chat needs {tokens:,} tokens, but the context holds {limit:,}.", **counts)
+    else:
+        what = said("This chat needs {tokens:,} tokens, but its own limit is {limit:,}.", **counts)
+    advice = longer_chats_need(request, model)
+    return PromptTooLongError(together(what, said("Shorten the text."), advice), num_tokens)
 
 
 def rolling_window(messages: Messages, measure: Measure, max_tokens: int) -> Messages:
@@ -87,21 +89,31 @@ def truncate_middle(
 def left_out(messages: Messages, shown: Messages, overflow: Overflow) -> str:
     """One sentence for the user about what of `messages` was not shown; empty if all was."""
     num_dropped, num_cut = len(messages) - len(shown), len(set(shown) - set(messages))
-    parts = []
+    dropped = _dropped_words(num_dropped, overflow)
+    if num_dropped and num_cut:
+        cut = said("the middle of {n} long texts", n=num_cut)
+        return said(
+            "{dropped} and {cut} no longer fit and were left out of the context.",
+            dropped=dropped,
+            cut=cut if num_cut > 1 else said("the middle of a long text"),
+        )
+    if num_dropped > 1:
+        return said("{dropped} no longer fit and were left out of the context.", dropped=dropped)
     if num_dropped:
-        dropped = f"{num_dropped:,} messages" if num_dropped > 1 else "message"
-        if overflow is Overflow.ROLLING_WINDOW:
-            parts.append(f"the oldest {dropped}")
-        else:
-            parts.append(f"{dropped if num_dropped > 1 else 'one message'} in the middle of this chat")
-    if num_cut:
-        parts.append(f"the middle of {num_cut} long texts" if num_cut > 1 else "the middle of a long text")
-    if not parts:
-        return ""
-    text = " and ".join(parts)
-    is_one = len(parts) == 1 and (num_dropped == 1 or not num_dropped)
-    fit, was = ("fits", "was") if is_one else ("fit", "were")
-    return f"{text[0].upper()}{text[1:]} no longer {fit} and {was} left out of the context."
+        return said("{dropped} no longer fits and was left out of the context.", dropped=dropped)
+    if num_cut > 1:
+        return said("The middle of {n} long texts no longer fits and was left out of the context.", n=num_cut)
+    return (
+        said("The middle of a long text no longer fits and was left out of the context.") if num_cut else ""
+    )
+
+
+def _dropped_words(number: int, overflow: Overflow) -> str:
+    if overflow is Overflow.ROLLING_WINDOW:
+        return said("The oldest {n:,} messages", n=number) if number > 1 else said("The oldest message")
+    if number > 1:
+        return said("{n:,} messages in the middle of this chat", n=number)
+    return said("One message in the middle of this chat")
 
 
 def _split(messages: Messages) -> tuple[Messages, list[Messages]]:
@@ -136,10 +148,14 @@ def tokens_left_out(num_tokens: int, overflow: Overflow) -> str:
     if not num_tokens:
         return ""
     if overflow is Overflow.ROLLING_WINDOW:
-        return (
-            f"The oldest {num_tokens:,} tokens of the prompt no longer fit and were left out of the context."
+        return said(
+            "The oldest {tokens:,} tokens of the prompt no longer fit and were left out of the context.",
+            tokens=num_tokens,
         )
-    return f"The prompt no longer fits: {num_tokens:,} tokens in its middle were left out of the context."
+    return said(
+        "The prompt no longer fits: {tokens:,} tokens in its middle were left out of the context.",
+        tokens=num_tokens,
+    )
 
 
 # Dropping turns.

@@ -28,6 +28,7 @@ from app import paths
 from app.engine import child_process
 from app.engine.errors import ModelLoadCancelledError, ModelLoadError
 from app.engine.good_files import GoodFiles, ModelFile
+from app.said import said, together, unpacked
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
@@ -52,7 +53,7 @@ BASE_MEMORY_BYTES = 4 * GIB
 BASE_CPU_S, CPU_S_PER_GIB = 60.0, 60.0
 BASE_WALL_S, WALL_S_PER_GIB = 120.0, 240.0  # a network drive may give no more than 5 MB/s
 
-WHAT_TO_DO = (
+WHAT_TO_DO = said(
     "The file is damaged or made to do harm. "
     "Download it again from a source that you trust, or open another one."
 )
@@ -83,7 +84,9 @@ def probe(path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
         return False
     _Trial(path, _Limits.of(file.size_bytes)).run(on_progress)
     if ModelFile.at(path) != file:
-        raise ModelLoadError(f"{path.name} changed while it was tested. Is it still being downloaded?")
+        raise ModelLoadError(
+            said("{name} changed while it was tested. Is it still being downloaded?", name=path.name)
+        )
     good_files.add(file)
     return True
 
@@ -133,7 +136,7 @@ class _Trial:
             log.error("%s: the probe ended with %d.\n%s", self._path, exit_code, "\n".join(last_lines))
             raise ModelLoadError(self._obituary(exit_code, last_lines[-1] if last_lines else ""))
         if "refusal" in verdict:
-            raise ModelLoadError(verdict["refusal"])
+            raise ModelLoadError(unpacked(verdict["refusal"]))
         for remark in verdict["remarks"]:
             log.info("%s: %s", self._path, remark)
 
@@ -146,8 +149,12 @@ class _Trial:
                 child = child_process.start("app.engine.probe_child", native_log, leads_group=True)
             except OSError as error:
                 raise ModelLoadError(
-                    f"{self._path.name} cannot be tested before it is loaded: {error.strerror}. "
-                    "Close other programs, or free some space on the disk."
+                    said(
+                        "{name} cannot be tested before it is loaded: {reason}. "
+                        "Close other programs, or free some space on the disk.",
+                        name=self._path.name,
+                        reason=error.strerror,
+                    )
                 ) from error
             reader = threading.Thread(target=self._read, args=(child.stdout,), name="probe", daemon=True)
             reader.start()
@@ -173,7 +180,7 @@ class _Trial:
         verdict: dict[str, Any] = {}
         while time.monotonic() < deadline:
             if not on_progress(progress):
-                raise ModelLoadCancelledError(f"Loading {self._path.name} was cancelled.")
+                raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self._path.name))
             with contextlib.suppress(queue.Empty):
                 message = self._messages.get(timeout=POLL_S)
                 if message is None:
@@ -187,21 +194,32 @@ class _Trial:
     def _obituary(self, exit_code: int, last_line: str) -> str:
         name, signal_name = self._path.name, _signal_name(exit_code)
         if signal_name == "SIGXCPU":
-            return f"To test {name} took over {self._limits.max_cpu_s} seconds of computing. {WHAT_TO_DO}"
-        if signal_name == "SIGKILL":
-            return (
-                f"The system killed the process that tested {name}, most likely because memory ran out. "
-                "Close other programs, or open a smaller model."
+            slow = said(
+                "To test {name} took over {seconds} seconds of computing.",
+                name=name,
+                seconds=self._limits.max_cpu_s,
             )
-        how = signal_name or f"exit code {exit_code}"
-        return (
-            f"{name} crashed the process that tested it ({how}: {last_line or 'no last words'}). {WHAT_TO_DO}"
+            return together(slow, WHAT_TO_DO)
+        if signal_name == "SIGKILL":
+            return said(
+                "The system killed the process that tested {name}, most likely because memory ran out. "
+                "Close other programs, or open a smaller model.",
+                name=name,
+            )
+        crashed = said(
+            "{name} crashed the process that tested it ({how}: {last_words}).",
+            name=name,
+            how=signal_name or said("exit code {code}", code=exit_code),
+            last_words=last_line or said("no last words"),
         )
+        return together(crashed, WHAT_TO_DO)
 
     def _too_slow(self) -> str:
-        return (
-            f"{self._path.name} could not be tested within {self._limits.max_wall_s:.0f} seconds. "
-            "It is damaged, or the disk it is on is too slow: copy it to another one and open it there."
+        return said(
+            "{name} could not be tested within {seconds:.0f} seconds. "
+            "It is damaged, or the disk it is on is too slow: copy it to another one and open it there.",
+            name=self._path.name,
+            seconds=self._limits.max_wall_s,
         )
 
 

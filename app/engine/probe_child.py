@@ -19,6 +19,7 @@ from app.engine import child_process
 from app.engine.errors import EngineError, RequestError
 from app.engine.prompt import Prompt, PromptBuilder
 from app.engine.types import MIN_CONTEXT_TOKENS, FinishReason, LoadParams, Message, Request, Role
+from app.said import packed, said
 
 if TYPE_CHECKING:
     from app.engine.engine import Engine
@@ -49,7 +50,9 @@ def examine(path: Path, on_progress: OnProgress, *, check_tensors: bool) -> list
     params = LoadParams(path, n_ctx=256, n_seq_max=2, n_batch=32, n_threads=1)
     with open_llama_backend(params, on_progress, check_tensors=check_tensors) as backend:
         if backend.model.max_sequence_tokens < MIN_CONTEXT_TOKENS:
-            raise EngineError(f"{path.name} was trained for texts too short to chat. Open another GGUF.")
+            raise EngineError(
+                said("{name} was trained for texts too short to chat. Open another GGUF.", name=path.name)
+            )
         with contextlib.closing(Engine(backend)) as engine:
             _read_vocabulary(backend)
             prompt, remarks = _sample_prompt(engine.prompts)
@@ -107,7 +110,7 @@ def main() -> None:
     try:
         remarks = examine(Path(words["path"]), on_progress, check_tensors=words["check_tensors"])
     except (EngineError, RequestError) as error:
-        verdict = {"refusal": str(error)}
+        verdict = {"refusal": packed(str(error))}
     else:
         verdict = {"remarks": remarks}
     child_process.send(stdout, verdict)

@@ -19,6 +19,7 @@ from app.engine.errors import ChatTemplateError, InvalidRequestError
 from app.engine.json_object import map_strings, read_object
 from app.engine.sampling import shown
 from app.engine.types import Overflow
+from app.said import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +125,9 @@ class PromptBuilder:
         """Tokens of any text, which may be far longer than a prompt. Raises InvalidRequestError."""
         texts = [piece for piece in pieces if isinstance(piece, str)]
         if sum(map(len, texts)) > MAX_CHARS:
-            raise InvalidRequestError(f"A text may have {MAX_CHARS:,} characters. Send it in parts.")
+            raise InvalidRequestError(
+                said("A text may have {limit:,} characters. Send it in parts.", limit=MAX_CHARS)
+            )
         if any(LONG_RUN.search(text) for text in texts):
             raise InvalidRequestError(RUN_TOO_LONG)
         return self._joined(pieces, adds_leading, parse_special)
@@ -220,7 +223,9 @@ class PromptBuilder:
         """A template can write anything, whatever it was given."""
         num_chars = 2 * self._backend.model.max_sequence_tokens * MAX_CHARS_PER_TOKEN
         if len(text) > num_chars or LONG_RUN.search(text):
-            raise ChatTemplateError("The model's chat template writes far more text than the context holds.")
+            raise ChatTemplateError(
+                said("The model's chat template writes far more text than the context holds.")
+            )
 
     def _refusal(self, messages: tuple[Message, ...], request: Request) -> RequestError | None:
         """Why these messages must not even be tokenised."""
@@ -241,7 +246,7 @@ class PromptBuilder:
         self._check_texts([piece for piece in request.prompt if isinstance(piece, str)], request)
         tokens = self._joined(request.prompt, adds_leading=True, parse_special=True)
         if not tokens:
-            raise InvalidRequestError("The prompt is empty. Write something in it.")
+            raise InvalidRequestError(said("The prompt is empty. Write something in it."))
         leading = self._backend.leading_tokens()
         num_leading = len(leading) if tokens[: len(leading)] == leading else 0
         kept = overflow.cut_tokens(tokens, num_leading, request.overflow, max_tokens)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from app.engine.errors import InvalidRequestError
 from app.engine.grammar import MAX_GRAMMAR_BYTES, check_grammar
+from app.said import said
 
 NEVER = float("-inf")  # as a logit bias: this token cannot be chosen
 MAX_BREAKERS = 16  # llama.cpp reads the whole vocabulary for each
@@ -99,8 +100,12 @@ class SamplingParams:
             _require_integer("seed", self.seed, 0, MAX_SEED)
         if self.dynatemp_range > self.temperature:
             raise InvalidRequestError(
-                f"dynatemp_range must not be larger than temperature: {self.dynatemp_range} is larger than "
-                f"{self.temperature}."
+                said(
+                    "dynatemp_range must not be larger than temperature: "
+                    "{range} is larger than {temperature}.",
+                    range=self.dynatemp_range,
+                    temperature=self.temperature,
+                )
             )
         if not isinstance(self.ignore_eos, bool):
             raise InvalidRequestError(f"ignore_eos must be true or false, not {shown(self.ignore_eos)}.")
@@ -122,22 +127,34 @@ class SamplingParams:
         for token_id, _bias in self.logit_bias:
             if token_id >= n_vocab:
                 raise InvalidRequestError(
-                    f"logit_bias names token {token_id:,}, but this model has {n_vocab:,} tokens."
+                    said(
+                        "logit_bias names token {id:,}, but this model has {n_vocab:,} tokens.",
+                        id=token_id,
+                        n_vocab=n_vocab,
+                    )
                 )
         if len(self.banned_tokens) == n_vocab:
-            raise InvalidRequestError("logit_bias rules out every token. Leave at least one.")
+            raise InvalidRequestError(said("logit_bias rules out every token. Leave at least one."))
 
     def _check_breakers(self) -> None:
         _require_tuple("dry_sequence_breakers", self.dry_sequence_breakers)
         if len(self.dry_sequence_breakers) > MAX_BREAKERS:
             raise InvalidRequestError(
-                f"dry_sequence_breakers may have {MAX_BREAKERS} texts, not {len(self.dry_sequence_breakers)}."
+                said(
+                    "dry_sequence_breakers may have {limit} texts, not {number}.",
+                    limit=MAX_BREAKERS,
+                    number=len(self.dry_sequence_breakers),
+                )
             )
         for text in self.dry_sequence_breakers:
             _require_text("dry_sequence_breakers", text)
             if not 0 < len(text.encode()) <= MAX_BREAKER_BYTES:
                 raise InvalidRequestError(
-                    f"dry_sequence_breakers must have 1 to {MAX_BREAKER_BYTES} bytes each, not {text[:50]!r}."
+                    said(
+                        "dry_sequence_breakers must have 1 to {limit} bytes each, not {text}.",
+                        limit=MAX_BREAKER_BYTES,
+                        text=repr(text[:50]),
+                    )
                 )
 
     def _check_logit_bias(self) -> None:
@@ -145,23 +162,25 @@ class SamplingParams:
         for entry in self.logit_bias:
             _require_tuple("An entry of logit_bias", entry)
             if len(entry) != 2:
-                raise InvalidRequestError(f"logit_bias must be pairs of token id and bias, not {entry}.")
+                raise InvalidRequestError(
+                    said("logit_bias must be pairs of token id and bias, not {entry}.", entry=str(entry))
+                )
             _require_integer("A token id of logit_bias", entry[0], 0, 2**31 - 1)
             if entry[1] != NEVER:
                 _require_number("A bias of logit_bias", entry[1], -MAX_BIAS, MAX_BIAS)
         if len({token_id for token_id, _bias in self.logit_bias}) < len(self.logit_bias):
-            raise InvalidRequestError("logit_bias names a token twice. Name each once.")
+            raise InvalidRequestError(said("logit_bias names a token twice. Name each once."))
 
     def _check_grammar(self) -> None:
         for name in ("grammar", "json_schema"):
             _require_text(name, getattr(self, name))
         if self.grammar and self.json_schema:
             raise InvalidRequestError(
-                "An answer follows a grammar or a JSON schema, not both. Leave one out."
+                said("An answer follows a grammar or a JSON schema, not both. Leave one out.")
             )
         if len(self.json_schema) > MAX_GRAMMAR_BYTES:
             raise InvalidRequestError(
-                f"A JSON schema may have {MAX_GRAMMAR_BYTES:,} characters. Simplify it."
+                said("A JSON schema may have {limit:,} characters. Simplify it.", limit=MAX_GRAMMAR_BYTES)
             )
         if self.grammar:
             check_grammar(self.grammar)
@@ -171,13 +190,23 @@ def _require_number(name: str, value: object, low: float, high: float) -> None:
     # NaN is in no range, and an integer of any size compares.
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= value <= high:  # type: ignore[operator]
-        raise InvalidRequestError(f"{name} must be between {low:,} and {high:,}, not {shown(value)}.")
+        raise InvalidRequestError(
+            said(
+                "{name} must be between {low:,} and {high:,}, not {value}.",
+                name=name,
+                low=low,
+                high=high,
+                value=shown(value),
+            )
+        )
 
 
 def _require_integer(name: str, value: object, low: int, high: int) -> None:
     _require_number(name, value, low, high)
     if not isinstance(value, int):
-        raise InvalidRequestError(f"{name} must be a whole number, not {value}.")
+        raise InvalidRequestError(
+            said("{name} must be a whole number, not {value}.", name=name, value=str(value))
+        )
 
 
 def _require_tuple(name: str, value: object) -> None:
@@ -190,7 +219,9 @@ def _require_text(name: str, value: object) -> None:
     if not isinstance(value, str):
         raise InvalidRequestError(f"{name} must be text, not {shown(value)}.")
     if "\0" in value or SURROGATE.search(value):
-        raise InvalidRequestError(f"{name} contains NUL or half of a surrogate pair. Take it out.")
+        raise InvalidRequestError(
+            said("{name} contains NUL or half of a surrogate pair. Take it out.", name=name)
+        )
 
 
 def shown(value: object) -> str:

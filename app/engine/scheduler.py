@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
 from app.engine.types import EventKind, WaitingRequest, WaitReason
+from app.said import said
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch
@@ -107,7 +108,7 @@ class Scheduler:
         others = [seq for seq in self.running if not self._slots.is_protected(seq.request.chat_id)]
         seq = (others or self.running)[-1]
         assert seq.slot is not None
-        text = f"paused the answer in sequence {seq.slot.seq_id}: no free cells"
+        text = said("paused the answer in sequence {seq_id}: no free cells", seq_id=seq.slot.seq_id)
         self._slots.tell(EventKind.PAUSE, text, seq.slot)
         self._slots.suspend(seq.slot)
         seq.paused_at = time.perf_counter()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from app.engine.types import FinishReason, PrefixEnd, Request, Usage
+from app.said import together
 
 if TYPE_CHECKING:
     from app.engine.backend import Sampler
@@ -123,4 +124,4 @@ class Sequence:
     def finish(self, reason: FinishReason, notice: str = "") -> None:
         assert self.finish_reason is None, "a sequence ends once"
         self.finish_reason = reason
-        self.notice = " ".join(filter(None, (notice, self.notice)))
+        self.notice = together(notice, self.notice)

@@ -17,6 +17,7 @@ from app.engine.hibernation import HibernatedChats, State
 from app.engine.overflow import context_limit
 from app.engine.prefix import CachedPrefix, LastTurn, common_prefix, moved_run, why_prefix_ended
 from app.engine.types import Event, EventKind, Lease, PrefixEnd, SlotSnapshot, SlotState, Usage
+from app.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
@@ -117,10 +118,12 @@ class SlotPool:
     def release(self, slot: Slot) -> None:
         """Take the slot back. Its cells stay for the chat's next turn, unless there will be none."""
         seq = self.set_aside(slot)
-        what = "kept" if seq.request.keep_cells else "freed"
-        self.tell(
-            EventKind.RELEASE, f"released sequence {slot.seq_id}: {len(slot.token_ids)} tokens {what}", slot
-        )
+        held = {"seq_id": slot.seq_id, "tokens": len(slot.token_ids)}
+        if seq.request.keep_cells:
+            text = said("released sequence {seq_id}: {tokens} tokens kept", **held)
+        else:
+            text = said("released sequence {seq_id}: {tokens} tokens freed", **held)
+        self.tell(EventKind.RELEASE, text, slot)
         if not seq.request.keep_cells:
             self.clear(slot)
         elif last_turn := self._last_turns.get(seq.request.chat_id):
@@ -179,7 +182,12 @@ class SlotPool:
         if last_turn := self._last_turns.get(chat_id):
             self._last_turns[new_chat_id] = last_turn
         num_cells = len(target.token_ids)
-        text = f"forked sequence {source.seq_id} into {target.seq_id}: {num_cells} cells shared"
+        text = said(
+            "forked sequence {source} into {target}: {cells} cells shared",
+            source=source.seq_id,
+            target=target.seq_id,
+            cells=num_cells,
+        )
         self.tell(EventKind.FORK, text, target)
         return True
 
@@ -214,10 +222,12 @@ class SlotPool:
         """Save the cells of an idle chat and free them. False, and nothing is lost: that cannot be."""
         slot = self._idle_slot_of(chat_id)
         if slot is None:
-            self._tell_not(EventKind.HIBERNATE, "not hibernated", chat_id)
+            self._tell_not(EventKind.HIBERNATE, said("not hibernated"), chat_id)
             return False
         if not self._keep_state(slot):
-            text = f"not hibernated: the state of sequence {slot.seq_id} cannot be saved now"
+            text = said(
+                "not hibernated: the state of sequence {seq_id} cannot be saved now", seq_id=slot.seq_id
+            )
             self.tell(EventKind.HIBERNATE, text, slot)
             return False
         self._tell_saved(slot, is_kept=True)
@@ -232,8 +242,11 @@ class SlotPool:
         token_ids = self.hibernated.tokens_of(chat_id)
         slot = self._empty_or_oldest()
         if not token_ids or slot is None or self.cells.num_total - self.num_cells_of_running < len(token_ids):
-            reason = "running answers leave no room for them" if token_ids else "this chat has none"
-            self.tell(EventKind.RESTORE, f"no saved cells were restored: {reason}", chat_id=chat_id)
+            if token_ids:
+                text = said("no saved cells were restored: running answers leave no room for them")
+            else:
+                text = said("no saved cells were restored: this chat has none")
+            self.tell(EventKind.RESTORE, text, chat_id=chat_id)
             return False
         state = self.hibernated.take(chat_id, self._backend.fingerprint)
         self._save(slot)
@@ -250,7 +263,7 @@ class SlotPool:
         """Free the cells of an idle chat, and its saved state. False: it is answering, or has neither."""
         if self._free_cells_of(chat_id):
             return True
-        self._tell_not(EventKind.CLEAR, "not cleared", chat_id)
+        self._tell_not(EventKind.CLEAR, said("not cleared"), chat_id)
         return False
 
     def pin(self, chat_id: str, is_pinned: bool) -> None:
@@ -261,8 +274,12 @@ class SlotPool:
         slot = next((slot for slot in self.slots if slot.chat_id == chat_id), None)
         if slot:
             self._note_change(slot)
-        where = f"sequence {slot.seq_id}" if slot else "a chat without a slot"
-        self.tell(EventKind.PIN, f"{'pinned' if is_pinned else 'unpinned'} {where}", slot, chat_id)
+        if slot:
+            pinned = said("pinned sequence {seq_id}", seq_id=slot.seq_id)
+            unpinned = said("unpinned sequence {seq_id}", seq_id=slot.seq_id)
+        else:
+            pinned, unpinned = said("pinned a chat without a slot"), said("unpinned a chat without a slot")
+        self.tell(EventKind.PIN, pinned if is_pinned else unpinned, slot, chat_id)
 
     # What the engine tells.
 
@@ -343,17 +360,19 @@ class SlotPool:
     def _take_from(self, donor: Slot, slot: Slot, num_tokens: int, chat_id: str) -> int:
         """Share the donor's cells, or copy them where the model's memory cannot be shared."""
         self.clear(slot)  # seq_cp into a sequence that holds cells would merge the two
-        where = f"{num_tokens} cells of sequence {donor.seq_id}"
+        cells = {"cells": num_tokens, "donor": donor.seq_id, "seq_id": slot.seq_id}
         if self.can_share_cells:
             self._share(donor, slot, num_tokens)
-            self.tell(EventKind.SHARE, f"shared {where} with sequence {slot.seq_id}", slot, chat_id)
+            text = said("shared {cells} cells of sequence {donor} with sequence {seq_id}", **cells)
+            self.tell(EventKind.SHARE, text, slot, chat_id)
             return num_tokens
         if self._has_unrotated_keys or not self._make_room(len(donor.token_ids), slot, donor):
             return 0
         is_copied = self._put(slot, self._backend.save_state(donor.seq_id), donor.token_ids)
         if not is_copied or not self._cut_back(slot, num_tokens):
             return 0
-        self.tell(EventKind.SHARE, f"copied {where} to sequence {slot.seq_id}", slot, chat_id)
+        text = said("copied {cells} cells of sequence {donor} to sequence {seq_id}", **cells)
+        self.tell(EventKind.SHARE, text, slot, chat_id)
         return num_tokens
 
     def _restore(self, slot: Slot, seq: Sequence) -> CachedPrefix:
@@ -397,7 +416,7 @@ class SlotPool:
         is_kept = self.hibernated.save(chat_id, token_ids, state, self._backend.fingerprint)
         for lost_id, num_tokens in self.hibernated.take_lost():
             if lost_id != chat_id:
-                text = f"dropped the saved state of {num_tokens} tokens: no room for it"
+                text = said("dropped the saved state of {tokens} tokens: no room for it", tokens=num_tokens)
                 self.tell(EventKind.EVICT, text, chat_id=lost_id)
         return is_kept
 
@@ -427,7 +446,12 @@ class SlotPool:
         self.cells.remove(slot.seq_id, start, begin)
         del slot.token_ids[start:begin]
         self._has_unrotated_keys = True
-        text = f"shifted {end - begin} cells of sequence {slot.seq_id} down by {begin - start}"
+        text = said(
+            "shifted {cells} cells of sequence {seq_id} down by {positions}",
+            cells=end - begin,
+            seq_id=slot.seq_id,
+            positions=begin - start,
+        )
         self.tell(EventKind.SHIFT, text, slot, seq.request.chat_id)
         return end - begin
 
@@ -451,12 +475,15 @@ class SlotPool:
         """Forget what is held and saved of the chat, unless it is answering. False: that is nothing."""
         idle = [slot for slot in self._warm() if slot.chat_id == chat_id]
         for slot in idle:
-            text = f"cleared sequence {slot.seq_id}: {len(slot.token_ids)} tokens"
+            text = said(
+                "cleared sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=len(slot.token_ids)
+            )
             self.tell(EventKind.CLEAR, text, slot)
             self.clear(slot)
         saved = self.hibernated.tokens_of(chat_id)
         if saved:
-            self.tell(EventKind.CLEAR, f"dropped the saved state of {len(saved)} tokens", chat_id=chat_id)
+            text = said("dropped the saved state of {tokens} tokens", tokens=len(saved))
+            self.tell(EventKind.CLEAR, text, chat_id=chat_id)
             self.hibernated.drop(chat_id)
         return bool(idle or saved)
 
@@ -464,28 +491,39 @@ class SlotPool:
 
     def _tell_lease(self, seq: Sequence, slot: Slot, prefix: CachedPrefix) -> None:
         is_again = bool(seq.leased_at)
-        kind, what = (EventKind.RESUME, "resumed") if is_again else (EventKind.LEASE, "leased")
-        text = (
-            f"{what} sequence {slot.seq_id}: {prefix.num_tokens} tokens there, "
-            f"{seq.num_pending_tokens} to compute"
-        )
-        self.tell(kind, text, slot)
+        counts = {"seq_id": slot.seq_id, "there": prefix.num_tokens, "missing": seq.num_pending_tokens}
+        if is_again:
+            text = said("resumed sequence {seq_id}: {there} tokens there, {missing} to compute", **counts)
+        else:
+            text = said("leased sequence {seq_id}: {there} tokens there, {missing} to compute", **counts)
+        self.tell(EventKind.RESUME if is_again else EventKind.LEASE, text, slot)
 
     def _tell_saved(self, slot: Slot, is_kept: bool) -> None:
-        kind, what = (EventKind.HIBERNATE, "hibernated") if is_kept else (EventKind.EVICT, "evicted")
-        self.tell(kind, f"{what} sequence {slot.seq_id}: {len(slot.token_ids)} tokens", slot)
+        held = {"seq_id": slot.seq_id, "tokens": len(slot.token_ids)}
+        if is_kept:
+            self.tell(
+                EventKind.HIBERNATE, said("hibernated sequence {seq_id}: {tokens} tokens", **held), slot
+            )
+        else:
+            self.tell(EventKind.EVICT, said("evicted sequence {seq_id}: {tokens} tokens", **held), slot)
 
     def _tell_restored(self, slot: Slot, chat_id: str, num_tokens: int) -> None:
-        self.tell(EventKind.RESTORE, f"restored sequence {slot.seq_id}: {num_tokens} tokens", slot, chat_id)
+        text = said("restored sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=num_tokens)
+        self.tell(EventKind.RESTORE, text, slot, chat_id)
 
     def _tell_doubt(self, slot: Slot, chat_id: str) -> None:
-        text = f"the saved state for sequence {slot.seq_id} could not be used: computing it again"
+        text = said(
+            "the saved state for sequence {seq_id} could not be used: computing it again", seq_id=slot.seq_id
+        )
         self.tell(EventKind.RESTORE, text, slot, chat_id)
 
     def _tell_not(self, kind: EventKind, what: str, chat_id: str) -> None:
         is_answering = any(slot.leased_to and slot.chat_id == chat_id for slot in self.slots)
-        reason = "this chat is answering" if is_answering else "this chat holds no cells"
-        self.tell(kind, f"{what}: {reason}", chat_id=chat_id)
+        if is_answering:
+            text = said("{what}: this chat is answering", what=what)
+        else:
+            text = said("{what}: this chat holds no cells", what=what)
+        self.tell(kind, text, chat_id=chat_id)
 
     # What is told about a lease.
 

@@ -20,6 +20,7 @@ from app.engine.commands import (
     UntilToken,
 )
 from app.engine.types import PauseState, Span, StepReport
+from app.said import said
 
 NO_WORK = "There is nothing left to compute."
 
@@ -101,10 +102,10 @@ def _words(condition: StepOnce | StopCondition, report: StepReport) -> str:
         case StepOnce():
             return ""
         case UntilPosition(seq_id, pos):
-            return f"Sequence {seq_id} holds position {pos:,}."
+            return said("Sequence {seq_id} holds position {position:,}.", seq_id=seq_id, position=pos)
         case UntilToken(token_id):
-            return f"Token {token_id} was sampled."
+            return said("Token {id} was sampled.", id=token_id)
         case UntilEnd(chat_id):
-            return "The answer ended." if chat_id else "An answer ended."
+            return said("The answer ended.") if chat_id else said("An answer ended.")
         case UntilDecodeFails():
-            return f"llama_decode returned {report.return_code}."
+            return said("llama_decode returned {code}.", code=report.return_code)

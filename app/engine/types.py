@@ -10,6 +10,7 @@ import numpy.typing as npt
 from app.engine.errors import InvalidRequestError
 from app.engine.json_object import read_object
 from app.engine.sampling import SamplingParams
+from app.said import said
 
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
 MAX_LOGPROBS = 100  # each costs some 6 us a token, and all other answers wait meanwhile
@@ -464,6 +465,15 @@ class StepReport:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryInfo:
+    """llama.cpp as it runs here."""
+
+    version: str = ""  # of ggml, with its commit
+    features: tuple[str, ...] = ()  # what it uses of the CPU, and how it was built: "AVX2", "OPENMP"
+    devices: tuple[str, ...] = ()  # such as "AMD EPYC"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """The loaded model and its context, as the library reports them."""
 
@@ -485,6 +495,7 @@ class ModelInfo:
     can_shift: bool = True  # positions of cells can be moved (RoPE of the plain kind)
     n_ubatch: int = 256  # rows that are computed at once: a longer batch goes through in parts
     cell_bytes: int = 0  # keys and values of one KV cell; 0 where not every cell is one token's
+    library: LibraryInfo = LibraryInfo()
     # Recommended in the file, else llama-server's defaults.
     sampling: SamplingParams = field(default_factory=SamplingParams)
 
@@ -502,8 +513,8 @@ class ModelInfo:
     def longer_chats_need(self) -> str:
         """What a user can do about a chat that does not fit, in one sentence."""
         if self.n_ctx_train and self.n_ctx_seq >= self.n_ctx_train:
-            return "Start a new chat: this model was trained for no longer ones."
-        return "Start a new chat, or choose a larger context in Engine settings (--ctx)."
+            return said("Start a new chat: this model was trained for no longer ones.")
+        return said("Start a new chat, or choose a larger context in Engine settings (--ctx).")
 
     @property
     def has_plain_attention(self) -> bool:

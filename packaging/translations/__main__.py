@@ -21,14 +21,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="packaging/translations/update", description=__doc__)
     parser.add_argument("language", nargs="*", help="the code of a new language, such as de or pt_BR")
     new = [TRANSLATIONS_DIR / f"skein_{code}.ts" for code in parser.parse_args().language]
-    files = sorted({*TRANSLATIONS_DIR.glob("skein_*.ts"), *new})
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "texts.cpp"
-        source.write_text(as_source(collect(APP_DIR)), encoding="utf-8")
-        _run("lupdate", source, "-locations", "none", "-source-language", "en", "-ts", *files)
-    for file in files:
-        _run("lrelease", file, "-qm", file.with_suffix(".qm"))
+    update(as_source(collect(APP_DIR)), sorted({*TRANSLATIONS_DIR.glob("skein_*.ts"), *new}))
     return 0
+
+
+def update(source: str, files: list[Path]) -> None:
+    """Brings the .ts `files` up to date with `source`, and their .qm with them."""
+    with tempfile.TemporaryDirectory() as folder:
+        texts = Path(folder) / "texts.cpp"
+        texts.write_text(source, encoding="utf-8")
+        for file in files:
+            languages = "-source-language", "en", "-target-language", file.stem.removeprefix("skein_")
+            _run("lupdate", texts, "-locations", "none", *languages, "-ts", file)
+            _run("lrelease", file, "-qm", file.with_suffix(".qm"))
 
 
 def as_source(texts: list[Text]) -> str:

@@ -36,6 +36,7 @@ from app.engine.llama.library import Native, library
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.sampling import SamplingParams
 from app.engine.types import ModelInfo
+from app.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
 
@@ -77,7 +78,13 @@ class LlamaBackend:
             parse_special,
         )
         if count < 0:
-            raise EngineError(f"llama.cpp wants {-count} tokens for {len(data)} bytes of text.")
+            raise EngineError(
+                said(
+                    "llama.cpp wants {tokens} tokens for {bytes} bytes of text.",
+                    tokens=-count,
+                    bytes=len(data),
+                )
+            )
         return [int(token) for token in tokens[:count]]
 
     def token_piece(self, token_id: int) -> bytes:
@@ -109,7 +116,9 @@ class LlamaBackend:
     def check_sampling(self, params: SamplingParams) -> None:
         params.check_vocabulary(self.model.n_vocab)
         if params.ignore_eos and len(params.banned_tokens | self.end_tokens) == self.model.n_vocab:
-            raise InvalidRequestError("ignore_eos and logit_bias rule out every token. Leave at least one.")
+            raise InvalidRequestError(
+                said("ignore_eos and logit_bias rule out every token. Leave at least one.")
+            )
         grammar_of(params)
 
     def interrupt(self) -> None:
@@ -138,7 +147,14 @@ class LlamaBackend:
         elif code == 2:
             raise DecodeInterruptedError("the step was interrupted", has_begun=True)
         else:
-            raise DecodeError(f"llama.cpp failed to compute a step (code {code}). {library().reason()}", code)
+            raise DecodeError(
+                said(
+                    "llama.cpp failed to compute a step (code {code}). {reason}",
+                    code=code,
+                    reason=library().reason(),
+                ),
+                code,
+            )
 
     def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
         self._check_thread()
@@ -233,7 +249,14 @@ class LlamaBackend:
         pointer = array_pointer(state, ctypes.c_uint8)
         num_bytes = lib.llama_state_seq_get_data(self._context.pointer, pointer, state.size, seq_id)
         if num_bytes != state.size:
-            raise EngineError(f"llama.cpp saved {num_bytes} of {state.size} bytes. {library().reason()}")
+            raise EngineError(
+                said(
+                    "llama.cpp saved {saved} of {bytes} bytes. {reason}",
+                    saved=num_bytes,
+                    bytes=state.size,
+                    reason=library().reason(),
+                )
+            )
         return state
 
     def restore_state(self, seq_id: int, state: npt.NDArray[np.uint8]) -> bool:

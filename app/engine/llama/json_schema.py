@@ -16,6 +16,7 @@ from llama_cpp import llama_grammar
 from app.engine.errors import InvalidRequestError
 from app.engine.gbnf import MAX_REPETITIONS
 from app.engine.grammar import MAX_GRAMMAR_BYTES, check_grammar
+from app.said import said
 
 COUNTS = ("minItems", "maxItems", "minLength", "maxLength")
 MAX_RULES = 100_000  # the converter writes those of optional properties again and again
@@ -39,12 +40,17 @@ def json_schema_to_gbnf(text: str) -> str:
         raise
     except Exception as error:  # a stranger's code on a stranger's schema fails with anything
         _refuse(f"it cannot be made a grammar ({type(error).__name__}: {error})"[:200])
-    check_grammar(grammar, "JSON schema")
+    check_grammar(grammar, said("JSON schema"))
     return grammar
 
 
 def _refuse(reason: str) -> NoReturn:
-    raise InvalidRequestError(f"The JSON schema cannot be used: {reason}. Correct it, or ask without it.")
+    text = said(
+        "The {what} cannot be used: {reason}. Correct it, or ask without it.",
+        what=said("JSON schema"),
+        reason=reason,
+    )
+    raise InvalidRequestError(text)
 
 
 def _refuse_constant(name: str) -> NoReturn:

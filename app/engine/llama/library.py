@@ -8,13 +8,18 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import re
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import llama_cpp as lib
+from llama_cpp.llama_cpp import _lib
 
 from app.engine.errors import EngineError
+from app.engine.types import LibraryInfo
+from app.said import said
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +36,37 @@ def library() -> NativeLog:
     """Start llama.cpp once per process, and keep what it calls back."""
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else an abort forks a debugger
     native_log = NativeLog()
+    _load_cpu_variants(Path(lib.__file__).parent / "lib")
     lib.llama_backend_init()
     return native_log
+
+
+def _load_cpu_variants(folder: Path) -> None:
+    """Of a portable build, takes the module made for this CPU; other builds have none.
+
+    Before `llama_backend_init`, which would look for them in the folder the program was started in.
+    """
+    if next(folder.glob("*ggml-cpu-*"), None):
+        # Only llama_cpp's own handle has ggml's symbols.
+        _lib.ggml_backend_load_all_from_path(str(folder).encode())
+
+
+def library_info() -> LibraryInfo:
+    """What runs here, as ggml tells it. After `library`."""
+    for name in ("ggml_version", "ggml_commit", "ggml_backend_dev_description"):
+        getattr(_lib, name).restype = ctypes.c_char_p
+    _lib.ggml_backend_dev_get.restype = ctypes.c_void_p
+    _lib.ggml_backend_dev_count.restype = ctypes.c_size_t
+    devices = [
+        _lib.ggml_backend_dev_description(ctypes.c_void_p(_lib.ggml_backend_dev_get(ctypes.c_size_t(index))))
+        for index in range(_lib.ggml_backend_dev_count())
+    ]
+    described = lib.llama_print_system_info().decode("utf-8", "replace")  # "CPU : SSE3 = 1 | AVX = 1 | "
+    return LibraryInfo(
+        f"{_lib.ggml_version().decode()} ({_lib.ggml_commit().decode()})",
+        tuple(re.findall(r"(\w+) = 1", described)),
+        tuple(printable(device.decode("utf-8", "replace")) for device in devices),
+    )
 
 
 class NativeLog:
@@ -77,7 +111,9 @@ class Native:
 
     def __init__(self, kind: str, pointer: object, free: Callable[[object], None]) -> None:
         if not pointer:  # ctypes gives NULL as a falsy pointer object, not as None
-            raise EngineError(f"llama.cpp could not create a {kind}: {library().reason()}")
+            raise EngineError(
+                said("llama.cpp could not create a {kind}: {reason}", kind=kind, reason=library().reason())
+            )
         self._kind, self._pointer, self._free = kind, pointer, free
         native_objects[kind] += 1
 

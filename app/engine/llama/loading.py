@@ -18,9 +18,10 @@ from app.engine.errors import InvalidRequestError, ModelLoadCancelledError, Mode
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
 from app.engine.llama.fingerprint import state_fingerprint
-from app.engine.llama.library import Native, library, printable
+from app.engine.llama.library import Native, library, library_info, printable
 from app.engine.sampling import SamplingParams
 from app.engine.types import LoadParams, ModelInfo
+from app.said import said
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ N_CTX_STEP = 256  # llama.cpp rounds up to it
 KV_SHARE_OF_RAM = 0.25
 SMALL_MODEL_PARAMS = 30_000_000
 VOCAB_TYPE_NONE = 0
-FOR_EMBEDDINGS = "it turns texts into numbers for search, and writes none"
+FOR_EMBEDDINGS = said("it turns texts into numbers for search, and writes none")
 # Of general.sampling.*, all that llama.cpp knows but the order of the samplers.
 SAMPLING_KEYS = {
     "temp": "temperature",
@@ -83,13 +84,19 @@ def open_llama_backend(
 def _check_file(path: Path) -> None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe would wait for its writer
-            raise ModelLoadError(f"{path.name} is not a file. Skein opens models in the GGUF format only.")
+            raise ModelLoadError(
+                said("{name} is not a file. Skein opens models in the GGUF format only.", name=path.name)
+            )
         with path.open("rb") as file:
             magic = file.read(4)
     except OSError as error:
-        raise ModelLoadError(f"{path.name} cannot be read: {error.strerror}. Check the path.") from error
+        raise ModelLoadError(
+            said("{name} cannot be read: {reason}. Check the path.", name=path.name, reason=error.strerror)
+        ) from error
     if magic != b"GGUF":
-        raise ModelLoadError(f"{path.name} is not a GGUF file. Skein opens models in the GGUF format only.")
+        raise ModelLoadError(
+            said("{name} is not a GGUF file. Skein opens models in the GGUF format only.", name=path.name)
+        )
 
 
 def _load_model(path: Path, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
@@ -106,16 +113,23 @@ def _load_model(path: Path, on_progress: Callable[[float], bool], check_tensors:
     params.check_tensors = check_tensors
     pointer = lib.llama_model_load_from_file(os.fsencode(path), params)
     if cancelled:
-        raise ModelLoadCancelledError(f"Loading {path.name} was cancelled.")
+        raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=path.name))
     if not pointer:
-        reason = library().reason() or "the file is damaged or of an unknown kind"
+        reason = library().reason() or said("the file is damaged or of an unknown kind")
         if INVALID_WEIGHTS in reason:
             raise ModelLoadError(
-                f"{path.name} has weights that are NaN or infinite. "
-                "The file may be damaged: download it again, or open another one."
+                said(
+                    "{name} has weights that are NaN or infinite. "
+                    "The file may be damaged: download it again, or open another one.",
+                    name=path.name,
+                )
             )
         raise ModelLoadError(
-            f"llama.cpp cannot load {path.name}: {reason}. Download it again, or open another GGUF."
+            said(
+                "llama.cpp cannot load {name}: {reason}. Download it again, or open another GGUF.",
+                name=path.name,
+                reason=reason,
+            )
         )
     return Native("model", pointer, lib.llama_model_free)
 
@@ -123,11 +137,11 @@ def _load_model(path: Path, on_progress: Callable[[float], bool], check_tensors:
 def _check_can_chat(model: Native, path: Path) -> None:
     pointer = model.pointer
     if lib.llama_vocab_type(lib.llama_model_get_vocab(pointer)) == VOCAB_TYPE_NONE:
-        raise _cannot_chat(path, "it has no vocabulary, so it cannot read text")
+        raise _cannot_chat(path, said("it has no vocabulary, so it cannot read text"))
     if lib.llama_model_has_encoder(pointer):
-        raise _cannot_chat(path, "it has an encoder, as models that translate or search have")
+        raise _cannot_chat(path, said("it has an encoder, as models that translate or search have"))
     if lib.llama_model_is_diffusion(pointer):
-        raise _cannot_chat(path, "it writes by diffusion, not word by word")
+        raise _cannot_chat(path, said("it writes by diffusion, not word by word"))
     if _architecture_metadata(model, "attention.causal") == "false":
         raise _cannot_chat(path, FOR_EMBEDDINGS)
 
@@ -138,7 +152,9 @@ def _check_has_memory(context: Native, path: Path) -> None:
 
 
 def _cannot_chat(path: Path, reason: str) -> ModelLoadError:
-    return ModelLoadError(f"{path.name} is not a chat model: {reason}. Open another GGUF.")
+    return ModelLoadError(
+        said("{name} is not a chat model: {reason}. Open another GGUF.", name=path.name, reason=reason)
+    )
 
 
 def _context_params(model: Native, params: LoadParams) -> lib.llama_context_params:
@@ -169,8 +185,13 @@ def _make_context(model: Native, native: lib.llama_context_params, path: Path) -
     pointer = lib.llama_init_from_model(model.pointer, native)
     if not pointer:
         raise ModelLoadError(
-            f"llama.cpp cannot make a context of {native.n_ctx:,} tokens for {path.name}: "
-            f"{library().reason()}. Try a smaller one (--ctx)."
+            said(
+                "llama.cpp cannot make a context of {tokens:,} tokens for {name}: {reason}. "
+                "Try a smaller one (--ctx).",
+                tokens=native.n_ctx,
+                name=path.name,
+                reason=library().reason(),
+            )
         )
     return Native("context", pointer, lib.llama_free)
 
@@ -198,8 +219,14 @@ def _check_memory(model: Native, n_ctx: int, path: Path) -> None:
     available = psutil.virtual_memory().available
     if needed > available:
         raise ModelLoadError(
-            f"A context of {n_ctx:,} tokens of {path.name} needs {needed / 2**30:.1f} GiB, but only "
-            f"{available / 2**30:.1f} GiB are free. Choose a smaller one (--ctx)."
+            said(
+                "A context of {tokens:,} tokens of {name} needs {needed:.1f} GiB, but only "
+                "{available:.1f} GiB are free. Choose a smaller one (--ctx).",
+                tokens=n_ctx,
+                name=path.name,
+                needed=needed / 2**30,
+                available=available / 2**30,
+            )
         )
 
 
@@ -240,6 +267,7 @@ def _model_info(model: Native, context: Native, native: lib.llama_context_params
         # The library says so of recurrent states, too, where only a number would change.
         can_shift=is_plain and lib.llama_memory_can_shift(lib.llama_get_memory(context.pointer)),
         cell_bytes=_cell_bytes(model, context) if is_plain else 0,
+        library=library_info(),
         sampling=_recommended_sampling(model),
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)

@@ -17,6 +17,7 @@ from app.engine.llama.json_schema import json_schema_to_gbnf
 from app.engine.llama.library import Native
 from app.engine.sampling import GREEDY_BELOW, NEVER, SamplingParams
 from app.engine.types import SampledToken, TokenLogprob
+from app.said import said
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
@@ -52,7 +53,7 @@ class LlamaSampler:
         for sampler in _samplers(params, backend):
             if not sampler:  # adding NULL to a chain is a segmentation fault
                 self.close()
-                raise EngineError("llama.cpp could not create a sampler.")
+                raise EngineError(said("llama.cpp could not create a sampler."))
             lib.llama_sampler_chain_add(chain, sampler)
         num_remembered = max(params.penalty_last_n, params.dry_penalty_last_n)
         for token_id in prompt_token_ids[-num_remembered:] if num_remembered else []:
@@ -118,7 +119,7 @@ class LlamaSampler:
                         "The answer's beginning does not follow the grammar. Correct one of them."
                     )
                 lib.llama_sampler_accept(self._grammar.pointer, token_id)
-                _check_time(time.perf_counter() - started, "the beginning of the answer")
+                _check_time(time.perf_counter() - started, said("the beginning of the answer"))
         except RequestError:
             self.close()
             raise
@@ -142,8 +143,10 @@ class LlamaSampler:
             return
         if not allowed.any():
             raise GrammarError(
-                "The grammar cannot be followed any further: this model has no token that it allows here. "
-                "Correct the grammar, or ask without it."
+                said(
+                    "The grammar cannot be followed any further: this model has no token that it allows "
+                    "here. Correct the grammar, or ask without it."
+                )
             )
         candidates.apply(self._chain.pointer)
         if not allowed[candidates.selected]:  # penalties can leave nothing of the few that are allowed
@@ -161,18 +164,24 @@ def _new_grammar(vocab: object, grammar: str) -> Native | None:
     pointer = lib.llama_sampler_init_grammar(vocab, grammar.encode(), ROOT.encode())
     if not pointer:
         raise InvalidRequestError(
-            "The grammar cannot be used: llama.cpp does not take it, most likely because it repeats what may "
-            "be empty. Correct it, or ask without it."
+            said(
+                "The grammar cannot be used: llama.cpp does not take it, most likely because it repeats what "
+                "may be empty. Correct it, or ask without it."
+            )
         )
     return Native("grammar", pointer, lib.llama_sampler_free)
 
 
-def _check_time(seconds: float, what: str = "one token") -> None:
+def _check_time(seconds: float, what: str = said("one token")) -> None:
     """What can be read in many ways takes longer with every character, and nothing can interrupt it."""
     if seconds > MAX_GRAMMAR_S:
         raise GrammarError(
-            f"The grammar took {seconds:.0f} seconds for {what}: it reads this answer in too many ways. "
-            "Simplify it, or ask without it."
+            said(
+                "The grammar took {seconds:.0f} seconds for {what}: it reads this answer in too many ways. "
+                "Simplify it, or ask without it.",
+                seconds=seconds,
+                what=what,
+            )
         )
 
 

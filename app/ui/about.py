@@ -1,0 +1,94 @@
+"""What this Skein is, what it is made with, and what to send along with a question about it. GUI thread."""
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app import __version__
+from app.look.fonts import code_font
+from app.look.icons import app_icon
+from app.look.plain_text import PlainLabel, heading
+from app.look.words import tr
+
+WIDTH = 640
+ICON = QSize(64, 64)
+
+
+class About(QDialog):
+    """`folders` are what its last buttons open, by their words."""
+
+    def __init__(
+        self,
+        diagnostics: str,
+        licences: str,
+        folders: Iterable[tuple[str, Callable[[], object]]],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("About Skein"))
+        self.setMinimumWidth(WIDTH)
+        self.diagnostics = _text(diagnostics, tr("Diagnostics"), self)
+        self.licences = _text(licences, tr("Licences"), self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 20, 20, 16)
+        column.setSpacing(8)
+        column.addLayout(self._head())
+        column.addSpacing(8)
+        for name, view in ((tr("Diagnostics"), self.diagnostics), (tr("Licences"), self.licences)):
+            column.addWidget(heading(name, self))
+            column.addWidget(view)
+        column.addSpacing(8)
+        column.addLayout(self._foot(folders))
+
+    def copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.diagnostics.toPlainText())
+
+    def _head(self) -> QHBoxLayout:
+        picture = QLabel(self)
+        picture.setPixmap(app_icon().pixmap(ICON))
+        picture.setAccessibleName("Skein")
+        name = PlainLabel(f"Skein {__version__}", self)
+        font = name.font()
+        font.setPointSizeF(font.pointSizeF() * 1.4)
+        name.setFont(font)
+        what = PlainLabel(tr("Many chats with a local language model through one shared context."), self)
+        what.setWordWrap(True)
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(name)
+        words.addWidget(what)
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        row.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        return row
+
+    def _foot(self, folders: Iterable[tuple[str, Callable[[], object]]]) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for words, on_clicked in ((tr("Copy diagnostics"), self.copy), *folders):
+            row.addWidget(_button(words, on_clicked, self))
+        row.addStretch(1)
+        close = _button(tr("Close"), self.accept, self)
+        close.setDefault(True)
+        row.addWidget(close)
+        return row
+
+
+def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:
+    view = QPlainTextEdit(text, parent)
+    view.setReadOnly(True)
+    view.setFont(code_font(-2))
+    view.setAccessibleName(name)
+    view.setTabChangesFocus(True)
+    view.setFixedHeight(150)
+    return view
+
+
+def _button(words: str, on_clicked: Callable[[], object], parent: QWidget) -> QPushButton:
+    button = QPushButton(words, parent)
+    button.setAutoDefault(False)
+    button.clicked.connect(lambda _checked=False: on_clicked())
+    return button

@@ -1,0 +1,105 @@
+"""What Skein has logged in this run, as it comes: by level, with a search. GUI thread."""
+
+import logging
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, QTimer
+from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.log import MAX_RECENT_LINES, Line
+from app.look.fonts import code_font
+from app.look.words import tr
+
+PERIOD_MS = 500
+SIZE = QSize(900, 560)
+_LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
+
+
+class LogViewer(QDialog):
+    """Asks for new lines only while it is shown."""
+
+    def __init__(
+        self,
+        lines_since: Callable[[int], list[Line]],
+        open_folder: Callable[[], object],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._lines_since = lines_since
+        self._num_seen = 0
+        self.setWindowTitle(tr("Log"))
+        self.resize(SIZE)
+        self.levels = QComboBox(self)
+        self.levels.setAccessibleName(tr("Lowest level shown"))
+        names = (tr("Everything"), tr("Information"), tr("Warnings"), tr("Errors"))
+        for level, name in zip(_LEVELS, names, strict=True):
+            self.levels.addItem(name, level)
+        self.levels.setCurrentIndex(1)
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText(tr("Only lines with…"))
+        self.search.setAccessibleName(tr("Only lines with this text"))
+        self.search.setClearButtonEnabled(True)
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setMaximumBlockCount(MAX_RECENT_LINES)
+        self.text.setFont(code_font(0))
+        self.text.setAccessibleName(tr("Log"))
+        self._lay_out(open_folder)
+        self._timer = QTimer(self, interval=PERIOD_MS)
+        self._timer.timeout.connect(self.refresh)
+        self.levels.currentIndexChanged.connect(self._show_anew)
+        self.search.textChanged.connect(self._show_anew)
+
+    def refresh(self) -> None:
+        """Adds what has come since; whoever reads further up stays there."""
+        new = self._lines_since(self._num_seen)
+        if new:
+            self._num_seen = new[-1].number
+        level, wanted = self.levels.currentData(), self.search.text().casefold()
+        for line in new:
+            if line.level >= level and wanted in line.text.casefold():
+                self.text.appendPlainText(line.text)
+
+    def _show_anew(self) -> None:
+        self.text.clear()
+        self._num_seen = 0
+        self.refresh()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.text.toPlainText())
+
+    def _lay_out(self, open_folder: Callable[[], object]) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.levels)
+        top.addWidget(self.search, 1)
+        for words, on_clicked in ((tr("Copy"), self._copy), (tr("Open folder"), open_folder)):
+            button = QPushButton(words, self)
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _checked=False, act=on_clicked: act())
+            top.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(12)
+        column.addLayout(top)
+        column.addWidget(self.text, 1)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()

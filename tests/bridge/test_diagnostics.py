@@ -1,0 +1,34 @@
+from app.bridge import diagnostics
+from app.engine.types import LibraryInfo
+from app.settings import Settings
+from tests.fakes import model_info
+
+LIBRARY = LibraryInfo("0.25.3 (0c1e570)", ("AVX2", "OPENMP"), ("Some CPU",))
+
+
+def test_it_names_what_runs_here_and_what_the_user_has_changed(qapp) -> None:
+    report = diagnostics.report(Settings(n_ctx=4096), model_info(library=LIBRARY))
+    for told in (
+        "Skein ",
+        "llama-cpp-python 0.3.36",
+        "PySide6_Essentials 6.",
+        "AVX2",
+        "Some CPU",
+        "n_ctx=4096",
+    ):
+        assert told in report
+    assert "n_seq_max" not in report.split("settings:")[1].splitlines()[0]
+
+
+def test_nothing_private_is_in_it(qapp) -> None:
+    settings = Settings(api_key="sesame", system_prompt="My name is Ann.", model_path="/home/ann/secret.gguf")
+    report = diagnostics.report(settings, None)
+    assert "no model is loaded" in report
+    assert not any(word in report for word in ("sesame", "Ann", "ann/secret"))
+
+
+def test_licences_are_told_of_all_that_it_is_made_with(qapp) -> None:
+    listed = diagnostics.licences()
+    for name, _number in diagnostics.versions():
+        line = next(line for line in listed.splitlines() if line.startswith(name))
+        assert line.rpartition(": ")[2].strip(), f"{name} says nothing"
