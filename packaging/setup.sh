@@ -214,6 +214,10 @@ ensure_window_test_tools() {
     command -v openbox >/dev/null || missing+=(openbox)
     command -v xdotool >/dev/null || missing+=(xdotool)
     command -v import >/dev/null || missing+=(imagemagick)
+    command -v pcmanfm >/dev/null || missing+=(pcmanfm)
+    command -v dbus-run-session >/dev/null || missing+=(dbus-daemon)
+    command -v update-desktop-database >/dev/null || missing+=(desktop-file-utils)
+    command -v update-mime-database >/dev/null || missing+=(shared-mime-info)
     if ((${#missing[@]})); then install_packages "tools for the tests of the real window" "${missing[@]}"; fi
 }
 

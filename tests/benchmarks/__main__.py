@@ -8,13 +8,17 @@ from types import ModuleType
 from tests.benchmarks import (
     abort,
     api,
+    chat,
     churn,
+    durability,
     engine_speed,
     fork,
     hibernation,
     inspector,
     intrusion,
     kv_map,
+    library,
+    quits,
     shared_prefix,
     threads,
     timeline,
@@ -30,13 +34,18 @@ BENCHMARKS: dict[str, ModuleType] = {
     "hibernation": hibernation,
     "abort": abort,
     "churn": churn,
+    "durability": durability,
+    "quits": quits,
     "threads": threads,
     "timeline": timeline,
     "kv-map": kv_map,
     "api": api,
     "inspector": inspector,
+    "chat": chat,
+    "library": library,
 }
 WITHOUT_VERDICT = {"threads"}
+NOT_OF_SPEED = {"durability", "quits"}  # takes none of the options that the others share
 
 
 def main() -> int:
@@ -62,7 +71,7 @@ def _run_all(options: argparse.Namespace) -> int:
     if options.model:
         shared += ["--model", str(options.model)]
     codes: dict[str, int] = {}
-    for name in [name for name in BENCHMARKS if name not in WITHOUT_VERDICT]:
+    for name in [name for name in BENCHMARKS if name not in WITHOUT_VERDICT | NOT_OF_SPEED]:
         print(f"\n===== {name}", flush=True)
         codes[name] = subprocess.run([sys.executable, "-m", "tests.benchmarks", name, *shared]).returncode
     print()
