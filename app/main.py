@@ -5,6 +5,7 @@ where PySide6 is not installed.
 """
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 import app
+from app import paths, refusal
 from app.settings import Settings
 
 
@@ -42,11 +44,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError as error:  # not installed, or a system library it needs is not
         if (error.name or "").partition(".")[0] not in ("PySide6", "shiboken6", "qasync"):
             raise
-        sys.stderr.write(
-            f"skein: the window cannot open: {error}. Install the extra 'gui', or use skein ask.\n"
-        )
-        return 1
-    return window.run(options)
+        return _refuse(f"The window cannot open: {error}. Install the extra 'gui', or use skein ask.")
+    try:
+        return window.run(options)
+    except Exception as error:
+        if refusal.has_terminal():
+            raise
+        logging.getLogger(__name__).exception("Skein could not start, or could not end.")
+        return _refuse(f"Skein ended unexpectedly: {error!r}. The log in {paths.log_dir()} tells more.")
+
+
+def _refuse(reason: str) -> int:
+    """Without Qt: it is missing, or nobody knows what state it is in."""
+    refusal.write(reason)
+    if not refusal.has_terminal():
+        refusal.show_without_qt(reason)
+    return 1
 
 
 # Options that take the place of a setting for one run.

@@ -50,6 +50,7 @@ class Settings(BaseModel):
     language: str = ""  # a code such as "de"; "": the system's
     enter_sends: bool = True  # else Ctrl+Enter does
     automatic_titles: bool = True
+    model_titles: bool = False  # and a better one from the model, when it has nothing else to do
     # By the names of commands: what differs from the defaults. An empty list: no key.
     shortcuts: Annotated[dict[str, list[str]], BeforeValidator(_only_keys)] = {}
     model_path: Path | None = None
@@ -62,6 +63,7 @@ class Settings(BaseModel):
     overflow: Overflow = "stop"  # of new chats: what becomes of one that no longer fits
     verify: bool = False  # after every step, not only when idle
     system_prompt: str = ""
+    default_preset: str = ""  # the file of the preset that new chats begin with; "": none
     api_enabled: bool = False  # other programs on this machine may ask, with the key
     api_port: Annotated[int, Field(ge=1024, le=65_535)] = 8808
     api_key: str = ""  # made when it is first needed; the file is for its owner's eyes only

@@ -14,6 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
+    from PySide6.QtWidgets import QApplication
     from qasync import QEventLoop
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -68,6 +69,14 @@ def backend(request: pytest.FixtureRequest, tiny_gguf: Callable[[str], Path]) ->
     # One thread: llama.cpp's workers spin, and with a second busy process each tiny step would take 20 ms.
     with open_llama_backend(LoadParams(tiny_gguf("qwen3"), n_threads=1, **TINY_CONTEXT)) as llama:
         yield llama
+
+
+@pytest.fixture(scope="session")
+def qapp_cls() -> type[QApplication]:
+    """What pytest-qt's `qapp` is."""
+    from app.ui.application import Application
+
+    return Application
 
 
 @pytest.fixture

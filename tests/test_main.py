@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,16 +22,33 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def without_qt(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", NO_QT, *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+def without_qt(*arguments: str, path: Path = Path("/nowhere")) -> subprocess.CompletedProcess[str]:
+    """Without a terminal. Programs of the desktop are those in `path`."""
+    return subprocess.run(
+        [sys.executable, "-c", NO_QT, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PATH": str(path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def test_without_qt_the_window_says_what_is_missing() -> None:
     done = without_qt()
     assert done.returncode == 1
-    assert "the window cannot open: No module named" in done.stderr
+    assert "The window cannot open: No module named" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_without_qt_and_without_a_terminal_a_dialog_of_the_desktop_says_it(tmp_path: Path) -> None:
+    dialog = tmp_path / "zenity"
+    dialog.write_text(f'#!/bin/sh\nfor last; do :; done; echo "$last" >"{tmp_path}/shown"\n')
+    dialog.chmod(0o755)
+    without_qt(path=tmp_path)
+    assert (tmp_path / "shown").read_text().startswith("The window cannot open: No module named")
 
 
 def test_without_qt_ask_answers_in_the_terminal() -> None:
@@ -64,3 +82,28 @@ def test_the_command_line_becomes_options() -> None:
     assert options.overrides == {"theme": "dark", "n_ctx": 4096, "n_seq_max": 3, "n_threads": 2}
     assert options.model == Path("my model.gguf")
     assert main._parse([]).overrides == {}
+
+
+@pytest.fixture
+def broken_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(options: object) -> int:
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setattr("app.window.run", run)
+
+
+def test_what_nobody_caught_is_told_in_a_dialog_where_there_is_no_terminal(
+    broken_window, monkeypatch, capsys
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("app.refusal.has_terminal", lambda: False)
+    monkeypatch.setattr("app.refusal.show_without_qt", shown.append)
+    assert main.main([]) == 1
+    assert "the disk is on fire" in shown[0]
+    assert "the disk is on fire" in capsys.readouterr().err
+
+
+def test_what_nobody_caught_is_a_traceback_on_a_terminal(broken_window, monkeypatch) -> None:
+    monkeypatch.setattr("app.refusal.has_terminal", lambda: True)
+    with pytest.raises(RuntimeError):
+        main.main([])

@@ -41,13 +41,10 @@ class FileReading:
         timer = threading.Timer(self._max_wall_s, child_process.kill, [child])
         timer.start()
         try:
-            reply = self._ask(child)
+            return self._ask(child)
         finally:
             timer.cancel()
             child_process.bury(child)
-        if "refusal" in reply:
-            raise RefusedError(Reason(reply["refusal"]))
-        return Attachment(self.name, valid_unicode(reply["text"]), reply["kind"])
 
     def cancel(self) -> None:
         """Any thread, any time."""
@@ -66,12 +63,22 @@ class FileReading:
                 raise RefusedError(Reason.SYSTEM) from error
             return self._child
 
-    def _ask(self, child: child_process.Child) -> dict[str, str]:
+    def _ask(self, child: child_process.Child) -> Attachment:
         with contextlib.suppress(OSError):  # it is dead already: then it says nothing
             child_process.send(child.stdin, {"path": str(self.path.absolute()), **self._limits})
         try:
-            return dict(child_process.receive(child.stdout))
+            return self._receive(child)
         except (EOFError, ValueError):  # it was killed, perhaps in the middle of its answer
             if self._is_cancelled:
                 raise ReadingCancelledError from None
             raise RefusedError(Reason.LIMITS) from None
+
+    def _receive(self, child: child_process.Child) -> Attachment:
+        answer = child_process.receive(child.stdout)
+        if "refusal" in answer:
+            raise RefusedError(Reason(answer["refusal"]))
+        assert child.stdout is not None
+        text = child.stdout.read(answer["num_bytes"])
+        if len(text) < answer["num_bytes"]:
+            raise EOFError
+        return Attachment(self.name, text.decode("utf-8", "replace"), answer["kind"])

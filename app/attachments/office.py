@@ -92,8 +92,8 @@ class _Paragraphs:
     def write(self, text: str) -> None:
         self._line.append(text)
 
-    def begin_as(self, prefix: str) -> None:
-        self._prefix = prefix
+    def begin_as(self, prefix: str, *, unless_begun: bool = False) -> None:
+        self._prefix = (unless_begun and self._prefix) or prefix
 
     def end_paragraph(self) -> None:
         line, prefix = "".join(self._line), self._prefix
@@ -127,13 +127,16 @@ class _Paragraphs:
 class _OoxmlReader:
     """Word's `w:` and PowerPoint's `a:` elements, which have the same names for the same things."""
 
+    # The same once more for old programs; where tabulators stand; what was before a change.
+    _SKIPPED = frozenset({"Fallback", "tabs", "tabLst", "moveFrom", "pPrChange"})
+
     def __init__(self, collected: CollectedText) -> None:
         self._paragraphs = _Paragraphs(collected)
         self._is_text = False
         self._num_skipped = 0  # elements that are open in one that is skipped
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if self._num_skipped or name == "Fallback":  # the same once more, for old programs
+        if self._num_skipped or name in self._SKIPPED:
             self._num_skipped += 1
             return
         match name:
@@ -143,11 +146,13 @@ class _OoxmlReader:
                 self._paragraphs.write("\t")
             case "br" | "cr":
                 self._paragraphs.write("\n")
+            case "noBreakHyphen":
+                self._paragraphs.write("-")
             case "pStyle":
                 if heading := _HEADING.fullmatch(attributes.get("val", "")):
                     self._paragraphs.begin_as("#" * int(heading[1]) + " ")
             case "numPr":
-                self._paragraphs.begin_as("- ")
+                self._paragraphs.begin_as("- ", unless_begun=True)  # headings have numbers, too
             case "tr":
                 self._paragraphs.begin_row()
             case "tc":
@@ -175,7 +180,18 @@ class _OoxmlReader:
 class _OdfReader:
     """`text:`, `table:` and `draw:` elements. All characters in a paragraph count."""
 
-    _SKIPPED = frozenset({"annotation", "tracked-changes", "forms", "automatic-styles", "notes"})
+    _SKIPPED = frozenset(
+        {
+            "annotation",
+            "tracked-changes",
+            "forms",
+            "automatic-styles",
+            "notes",
+            "binary-data",
+            "title",
+            "desc",
+        }
+    )
 
     def __init__(self, collected: CollectedText) -> None:
         self._collected = collected

@@ -14,19 +14,19 @@ from app.engine import child_process
 MAX_OPEN_FILES = 64
 
 
-def read(path: Path) -> dict[str, str]:
-    """What the parent is told."""
+def read(path: Path) -> tuple[bytes, str]:
+    """The text in UTF-8 and the kind of file. Raises RefusedError."""
     try:
         text, kind = text_of(BytesIO(_content(path)), path.name)
         if len(text) > MAX_CHARS:
             raise RefusedError(Reason.TOO_MUCH_TEXT)
-    except RefusedError as refusal:
-        return {"refusal": refusal.reason}
-    except MemoryError:
-        return {"refusal": Reason.LIMITS}
-    except Exception:  # whatever a library says of a stranger's file: it cannot be read
-        return {"refusal": Reason.DAMAGED}
-    return {"text": text, "kind": kind}
+        return text.encode("utf-8", "replace"), kind
+    except RefusedError:
+        raise
+    except MemoryError as error:
+        raise RefusedError(Reason.LIMITS) from error
+    except Exception as error:  # whatever a library says of a stranger's file: it cannot be read
+        raise RefusedError(Reason.DAMAGED) from error
 
 
 def _content(path: Path) -> bytes:
@@ -64,8 +64,21 @@ def main() -> None:
     words = child_process.receive(sys.stdin.buffer)
     child_process.end_with_parent()
     _limit(words["max_memory_bytes"], words["max_cpu_s"])
-    child_process.send(sys.stdout.buffer, read(Path(words["path"])))
+    _answer(Path(words["path"]))
     os._exit(0)
+
+
+def _answer(path: Path) -> None:
+    """The text follows as it is: to take it out of JSON would stop all threads of the parent for long."""
+    stdout = sys.stdout.buffer
+    try:
+        text, kind = read(path)
+    except RefusedError as refusal:
+        child_process.send(stdout, {"refusal": refusal.reason})
+    else:
+        child_process.send(stdout, {"kind": kind, "num_bytes": len(text)})
+        stdout.write(text)
+        stdout.flush()
 
 
 def _limit(max_memory_bytes: int, max_cpu_s: int) -> None:

@@ -34,8 +34,8 @@ class ActiveEngine(QObject):
     loading = Signal(object)  # Path
     load_progressed = Signal(float)  # 0..1
     loaded = Signal(object)  # ModelInfo; the new model is now active
-    load_failed = Signal(object, str)  # Path, message; the former model (if any) stays active
-    engine_failed = Signal(str)  # the active engine died; every open request has ended with ERROR
+    load_failed = Signal(object, object)  # Path, message; the former model (if any) stays active
+    engine_failed = Signal(object)  # message: the active engine died; every open request has ended with ERROR
     reported = Signal(object)  # tuple[StepReport, ...], coalesced
     ended = Signal(object)  # Output of a request that no engine can end any more
 
@@ -189,7 +189,7 @@ class ActiveEngine(QObject):
         if self._active and self.sender() is self._active:
             self._deliver(self._active.take_reports())
 
-    @Slot(str)
+    @Slot(object)
     def _on_failed(self, message: str) -> None:
         if self._incoming and self.sender() is self._incoming:
             path, self._incoming = self._incoming.params.path, None

@@ -44,16 +44,20 @@ class _Unsaved:
 
 
 class Autosave(QObject):
-    failed = Signal(str)  # one sentence; once, until a write succeeds again
+    failed = Signal(object)  # one sentence; once, until a write succeeds again
     saved = Signal()  # something was written
+    recovered = Signal()  # after `failed`: all is on disk again
 
-    def __init__(self, store: ChatStore, tabs: Callable[[], Tabs], parent: QObject | None = None) -> None:
+    def __init__(
+        self, store: ChatStore, tabs: Callable[[], Tabs | None], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._store = store
         self._tabs = tabs
         self._tabs_changed = False
         self._unsaved: dict[str, _Unsaved] = {}  # by chat id
-        self._is_failing = False
+        self.why_not = ""  # what `failed` has told, as long as it is so
+        self._is_stopped = False
         self._writing = asyncio.Lock()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -78,6 +82,8 @@ class Autosave(QObject):
         """Returns when all that has changed is on disk, or `failed` has told that it is not."""
         async with self._writing:
             self._timer.stop()
+            if self._is_stopped:
+                return
             unsaved, self._unsaved = self._unsaved, {}
             with_tabs, self._tabs_changed = self._tabs_changed, False
             if not unsaved and not with_tabs:
@@ -90,8 +96,17 @@ class Autosave(QObject):
                 self._tabs_changed |= with_tabs
                 self._on_failed(str(error))
             else:
-                self._is_failing = False
                 self.saved.emit()
+                self._on_saved()
+
+    async def stop(self) -> None:
+        """Writes for the last time."""
+        await self.flush()
+        self._is_stopped = True
+
+    def resume(self) -> None:
+        self._is_stopped = False
+        self.save_now()
 
     def _keep_for_later(self, unsaved: dict[str, _Unsaved]) -> None:
         """What changed during the write that failed is newer."""
@@ -103,9 +118,14 @@ class Autosave(QObject):
 
     def _on_failed(self, message: str) -> None:
         self._timer.start(RETRY_INTERVAL_MS)
-        if not self._is_failing:
-            self._is_failing = True
+        if not self.why_not:
             self.failed.emit(message)
+        self.why_not = message
+
+    def _on_saved(self) -> None:
+        if self.why_not:
+            self.why_not = ""
+            self.recovered.emit()
 
     def _start_timer(self, interval_ms: int) -> None:
         if not self._timer.isActive():

@@ -6,16 +6,21 @@ Knows neither widgets nor the database: the workspace keeps what changes, the wi
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
+from time import monotonic
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.draft_files import DraftFiles
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
+from app.bridge.token_counter import TokenCounter
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.text import valid_unicode
+from app.chats.thinking import split_thinking
 from app.chats.titles import title_from
 from app.engine.types import FinishReason, Message, Output, Overflow, Request, Role, Usage
+from app.said import said
 from app.settings import Settings
 
 _STATE_AFTER = {
@@ -26,12 +31,12 @@ _STATE_AFTER = {
 }
 GO_ON = "Continue."
 MAX_WAYS = 8
-_WAY = "#"
+WAY_MARK = "#"
 
 
 def owner_of(chat_id: str) -> str:
     """The chat whose answer a request's `chat_id` stands for: all but the first way have ids of their own."""
-    return chat_id.partition(_WAY)[0]
+    return chat_id.partition(WAY_MARK)[0]
 
 
 class ChatSession(QObject):
@@ -42,6 +47,7 @@ class ChatSession(QObject):
     limits_changed = Signal()  # how long the chat may get, and what becomes of it then; its sampling
     loaded = Signal()  # its turns have come from the disk
     touched = Signal(object, object)  # for whoever saves: the Turns that changed, the ids of those removed
+    asked = Signal(object)  # for whoever saves: a Request; `submit` it when what it asks is on disk
 
     def __init__(
         self,
@@ -62,6 +68,11 @@ class ChatSession(QObject):
         self._draft_attachments = draft_attachments
         self._is_loaded = is_loaded
         self._requests: dict[str, Turn] = {}  # by request id: the answers that are being written
+        self._unsubmitted: set[str] = set()  # of these, the ones that the engine has not seen yet
+        self._text_since: dict[str, float] = {}  # by turn id: when the first text of an answer came
+        self.files = DraftFiles(self)
+        self.files.read.connect(self._on_file_read)
+        self.tokens = TokenCounter(engine, self)
 
     @property
     def chat(self) -> Chat:
@@ -105,6 +116,11 @@ class ChatSession(QObject):
             self.draft_changed.emit()
 
     @property
+    def enter_sends(self) -> bool:
+        """Else Ctrl+Enter does."""
+        return self._settings.enter_sends
+
+    @property
     def queue(self) -> tuple[QueuedMessage, ...]:
         """What is sent when the answer is done, the next first."""
         return tuple(self._chat.queue)
@@ -138,6 +154,26 @@ class ChatSession(QObject):
         """Somebody changed the chat's own title, system prompt, sampling or limits."""
         self.touched.emit((), ())
         self.limits_changed.emit()
+
+    def place(
+        self, *, title: str | None = None, folder: str | None = None, is_pinned: bool | None = None
+    ) -> None:
+        """Renames, moves or pins the chat in the list of all chats; None leaves it as it is."""
+        if title is not None:
+            self._chat.title = valid_unicode(title)
+        if folder is not None:
+            self._chat.folder = folder
+        if is_pinned is not None:
+            self._chat.is_pinned = is_pinned
+        self._tell()
+
+    def suggest_title(self, title: str) -> None:
+        """In place of the one made from the first message. One that was given stays."""
+        self._chat.auto_title = valid_unicode(title)
+        self._tell()
+
+    def rename(self, title: str) -> None:
+        self.place(title=title)
 
     # Saying something
 
@@ -275,13 +311,24 @@ class ChatSession(QObject):
     def stop(self) -> None:
         """The answers end through the usual door, with what they have so far."""
         for request_id in tuple(self._requests):
-            self._engine.abort(request_id)
+            if request_id in self._unsubmitted:
+                self._abort_here(request_id)
+            else:
+                self._engine.abort(request_id)
 
     def close(self) -> None:
         """Ends the answers here and now: nobody listens for their last output any more."""
+        self.files.cancel()
+        self.tokens.count(())
         for request_id in tuple(self._requests):
-            self.apply(Output(request_id, self._chat.id, finish_reason=FinishReason.ABORT))
+            self._abort_here(request_id)
         self._engine.forget(self._chat.id)
+
+    def submit(self, request: Request) -> None:
+        """Hands it to the engine, unless it was stopped meanwhile."""
+        if request.request_id in self._unsubmitted:
+            self._unsubmitted.remove(request.request_id)
+            self._engine.submit(request)
 
     def apply(self, output: Output) -> None:
         """Takes what the engine made; outputs of earlier requests are ignored."""
@@ -292,26 +339,42 @@ class ChatSession(QObject):
             answer.usage = output.usage
         if output.text:
             answer.text += output.text
+            self._time_thinking(answer)
             self.touched.emit((answer,), ())
             self.text_appended.emit(output.text)
         if output.finish_reason:
             self._finish(answer, output.finish_reason, output)
 
+    def _time_thinking(self, answer: Turn) -> None:
+        """From its first text to the last thought. Some are known as such only when they have ended."""
+        since = self._text_since.setdefault(answer.id, monotonic())
+        split = split_thinking(answer.text, is_growing=True)
+        if split.is_thinking or (split.thinking and not answer.thinking_s):
+            answer.thinking_s = monotonic() - since
+
     def _finish(self, answer: Turn, reason: FinishReason, last: Output) -> None:
         answer.state = _STATE_AFTER[reason]
-        answer.notice = last.notice
+        answer.notice = last.notice or (self._cut_notice() if reason is FinishReason.LENGTH else "")
         answer.overflowed = self._chat.overflow is Overflow.STOP and last.found_no_room
         answer.model = answer.model or (self._engine.model.name if self._engine.model else "")
         del self._requests[last.request_id]
+        self._unsubmitted.discard(last.request_id)
+        self._text_since.pop(answer.id, None)
         self._tell(answer)
         self.finished.emit(answer)
         if answer.state is TurnState.DONE:
             self.send_queued()
 
+    def _cut_notice(self) -> str:
+        """The engine tells nothing about a limit that it was given."""
+        limit = max_answer_tokens(self._settings, self._chat)
+        return said("The answer was cut at its limit of {limit:,} tokens.", limit=limit) if limit else ""
+
     def _append(self, turn: Turn) -> Turn:
         self._chat.add(turn)
         if turn.role is Role.USER and not self._chat.auto_title and self._settings.automatic_titles:
-            self._chat.auto_title = title_from(turn.text)
+            files = (attachment.name for attachment in turn.attachments)
+            self._chat.auto_title = title_from(turn.text) or next(files, "")
         self.touched.emit((turn,), ())
         return turn
 
@@ -325,10 +388,19 @@ class ChatSession(QObject):
         answer.model = self._engine.model.name if self._engine.model else ""
         request = self._request(self._chat.messages(len(self._chat.turns) - 1), answer_start)
         if way_number:
-            request = replace(request, chat_id=f"{self._chat.id}{_WAY}{way_number}", keep_cells=False)
+            request = replace(request, chat_id=f"{self._chat.id}{WAY_MARK}{way_number}", keep_cells=False)
         self._requests[request.request_id] = answer
+        self._unsubmitted.add(request.request_id)
         self._tell(answer)
-        self._engine.submit(request)
+        self.asked.emit(request)
+
+    def _abort_here(self, request_id: str) -> None:
+        """Without the engine."""
+        self.apply(Output(request_id, self._chat.id, finish_reason=FinishReason.ABORT))
+
+    @Slot(object)
+    def _on_file_read(self, attachment: Attachment) -> None:
+        self.draft_attachments = (*self._draft_attachments, attachment)
 
     def _tell(self, *turns: Turn) -> None:
         self.touched.emit(turns, ())

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from app.attachments.file_reading import FileReading
 from app.attachments.refusal import ReadingCancelledError, RefusedError
 from app.bridge.tasks import spawn
+from app.chats.attachment import Attachment
 
 MAX_AT_ONCE = 2
 
@@ -25,54 +26,56 @@ class DraftFiles(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._readings: list[FileReading] = []
-        self._num_running = 0
+        self._waiting: list[FileReading] = []
+        self._running: list[FileReading] = []
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the files that are not read yet."""
-        return tuple(reading.name for reading in self._readings)
+        return tuple(reading.name for reading in (*self._running, *self._waiting))
 
     def read_files(self, paths: Iterable[Path]) -> None:
-        self._readings += [FileReading(path) for path in paths]
-        self.changed.emit()
-        while self._num_running < min(MAX_AT_ONCE, len(self._readings)):
-            self._num_running += 1
-            spawn(self._read_all())
+        self._waiting += [FileReading(path) for path in paths]
+        self._go_on()
 
     def cancel(self) -> None:
         """None of them is wanted any more."""
-        readings, self._readings = self._readings, []
-        for reading in readings:
+        self._waiting.clear()
+        running, self._running = self._running, []
+        for reading in running:
             reading.cancel()
         self.changed.emit()
 
-    async def _read_all(self) -> None:
-        """One after the other, those that nobody else has begun."""
-        begun: FileReading | None
-        try:
-            while begun := next((each for each in self._readings if not each.has_begun), None):
-                await self._read(begun)
-        finally:
-            self._num_running -= 1
+    def cancel_file(self, number: int) -> None:
+        """One of them, in the order of `names`."""
+        reading = (*self._running, *self._waiting)[number]
+        if reading in self._running:
+            self._running.remove(reading)
+            reading.cancel()
+        else:
+            self._waiting.remove(reading)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while self._waiting and len(self._running) < MAX_AT_ONCE:
+            reading = self._waiting.pop(0)
+            self._running.append(reading)
+            spawn(self._read(reading))
+        self.changed.emit()
 
     async def _read(self, reading: FileReading) -> None:
-        reading.has_begun = True
+        result: Attachment | RefusedError
         try:
-            attachment = await asyncio.to_thread(reading.run)
+            result = await asyncio.to_thread(reading.run)
         except ReadingCancelledError:
             return
         except RefusedError as refusal:
-            if self._leave(reading):
-                self.refused.emit(reading.name, refusal.reason)
+            result = refusal
+        if reading not in self._running:  # cancelled in its last moment
+            return
+        self._running.remove(reading)
+        if isinstance(result, RefusedError):
+            self.refused.emit(reading.name, result.reason)
         else:
-            if self._leave(reading):
-                self.read.emit(attachment)
-
-    def _leave(self, reading: FileReading) -> bool:
-        """False if it was cancelled in its last moment."""
-        if reading not in self._readings:
-            return False
-        self._readings.remove(reading)
-        self.changed.emit()
-        return True
+            self.read.emit(result)
+        self._go_on()

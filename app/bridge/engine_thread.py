@@ -4,30 +4,32 @@ The object itself lives on the GUI thread; only `run` and what it calls is the e
 nothing of chats and never decides anything.
 """
 
+from __future__ import annotations
+
 import logging
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal
 
 from app import paths
-from app.engine.backend import Backend
 from app.engine.commands import Command
-from app.engine.engine import Engine
 from app.engine.errors import EngineError, ModelLoadCancelledError
-from app.engine.hibernation import HibernatedChats
-from app.engine.loop import EngineLoop
-from app.engine.prompt import PromptBuilder
 from app.engine.types import LoadParams, Request, Speed, StepReport
+
+if TYPE_CHECKING:
+    from app.engine.backend import Backend
+    from app.engine.loop import EngineLoop
+    from app.engine.prompt import PromptBuilder
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-OpenBackend = Callable[[LoadParams, Callable[[float], bool]], AbstractContextManager[Backend]]
+OpenBackend = Callable[[LoadParams, Callable[[float], bool]], "AbstractContextManager[Backend]"]
 
 # The native library is written for the 8 MB of a main thread; some systems give others as little as 512 KB.
 STACK_BYTES = 64 * 2**20
@@ -48,7 +50,7 @@ class EngineThread(QThread):
     progressed = Signal(float)  # 0..1
     loaded = Signal(object)  # ModelInfo
     reported = Signal()  # there is something to take
-    failed = Signal(str)  # the model did not load, or its engine is gone; at most once
+    failed = Signal(object)  # str: the model did not load, or its engine is gone; at most once
 
     def __init__(
         self,
@@ -125,6 +127,11 @@ class EngineThread(QThread):
             self.failed.emit("The engine stopped because of an error in Skein itself. Load the model again.")
 
     def _run_engine(self, backend: Backend) -> None:
+        from app.engine.engine import Engine
+        from app.engine.hibernation import HibernatedChats
+        from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
+
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
         hibernated = HibernatedChats(folder=paths.private_dir(paths.cache_dir()))
         loop = EngineLoop(Engine(backend, hibernated, verify=self.params.verify), self.reported.emit)
         self._loop = loop

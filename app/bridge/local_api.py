@@ -1,20 +1,26 @@
 """The API server beside the window: other programs' requests go to the same engine as the chats. GUI thread.
 
-One slot always stays for the window's own chats.
+One slot always stays for the window's own chats. What only a server needs is imported
+when there is to be one.
 """
+
+from __future__ import annotations
 
 import asyncio
 import logging
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.api.engine_client import EngineClient
-from app.api.guard import new_key
-from app.api.server import ApiServer
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.engine.types import Output, StepReport
+from app.said import said
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.api.engine_client import EngineClient
+    from app.api.server import ApiServer
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +33,7 @@ class LocalApi(QObject):
 
     changed = Signal()  # on or off, or the number of requests
     titles_changed = Signal(object)  # dict of chat_id -> title
-    failed = Signal(str)  # one sentence for the user; it is off
+    failed = Signal(object)  # one sentence for the user; it is off
     settings_changed = Signal()  # they want to be saved
 
     def __init__(self, engine: ActiveEngine, settings: Settings, parent: QObject | None = None) -> None:
@@ -36,6 +42,7 @@ class LocalApi(QObject):
         self._settings = settings
         self._client: EngineClient | None = None
         self._server: ApiServer | None = None
+        self._served: tuple[int, str] | None = None  # port and key of the server that runs
         self._turn = asyncio.Lock()
         self._is_closing = False
         self._news = QTimer(self, singleShot=True, interval=NEWS_PERIOD_MS)
@@ -65,10 +72,12 @@ class LocalApi(QObject):
 
     def renew_key(self) -> None:
         """Programs that have the old one are shut out."""
+        from app.api.guard import new_key
+
         self._change(api_key=new_key())
 
     def apply(self) -> None:
-        """As the settings say."""
+        """As the settings say. A server that is already so goes on."""
         spawn(self._apply())
 
     async def close(self) -> None:
@@ -84,12 +93,19 @@ class LocalApi(QObject):
 
     async def _apply(self) -> None:
         async with self._turn:  # one after the other, each as the settings are then
-            await self._stop()
-            if self._settings.api_enabled and not self._is_closing:
+            settings = self._settings
+            is_wanted = settings.api_enabled and not self._is_closing
+            if not is_wanted or self._served != (settings.api_port, settings.api_key):
+                await self._stop()
+            if is_wanted and not self._server:
                 await self._start()
         self._tell()
 
     async def _start(self) -> None:
+        from app.api.engine_client import EngineClient
+        from app.api.guard import new_key
+        from app.api.server import ApiServer
+
         if not self._settings.api_key:
             self._settings.api_key = new_key()
             self.settings_changed.emit()
@@ -104,14 +120,19 @@ class LocalApi(QObject):
             self._settings.api_enabled = False
             self.settings_changed.emit()
             self.failed.emit(
-                f"The API could not start: port {port} is used by another program. Choose another port."
+                said(
+                    "The API could not start: port {port} is used by another program. Choose another port.",
+                    port=port,
+                )
             )
             return
         self._client, self._server = client, server
+        self._served = (port, self._settings.api_key)
         log.info("The API listens on %s.", server.address)
 
     async def _stop(self) -> None:
         server, self._server = self._server, None
+        self._served = None
         if server:
             await server.stop()
         self._client = None

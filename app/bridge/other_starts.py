@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,9 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 MAX_MESSAGE_BYTES = 16 * 1024
 MAX_CALLERS = 8
-PATIENCE_MS = 5_000
+PATIENCE_MS = 5_000  # with who has called
+STARTING_MS = 10_000  # that a Skein may need until it hears
+RETRY_S = 0.05
 HEARD = b"heard\n"
 
 log = logging.getLogger(__name__)
@@ -55,8 +58,8 @@ class OtherStarts(QObject):
 
     @Slot()
     def _on_called(self) -> None:
-        while socket := self._server.nextPendingConnection():
-            caller = _Caller(socket, self)
+        while self._server.hasPendingConnections():
+            caller = _Caller(self._server.nextPendingConnection(), self)
             caller.asked.connect(self.asked)
             caller.gone.connect(self._on_gone)
             self._callers.append(caller)
@@ -113,8 +116,20 @@ class _Caller(QObject):
         self.deleteLater()
 
 
-def hand_over(name: str, start: Start, patience_ms: int = PATIENCE_MS) -> bool:
-    """Tells the first Skein. False if it does not answer. Needs no event loop, but the main thread."""
+def hand_over(name: str, start: Start, patience_ms: int = STARTING_MS) -> bool:
+    """Tells the first Skein, which may be starting still. False if it does not answer.
+
+    Needs no event loop, but the main thread.
+    """
+    deadline = time.monotonic() + patience_ms / 1000
+    while not _is_heard(name, start, patience_ms):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(RETRY_S)
+    return True
+
+
+def _is_heard(name: str, start: Start, patience_ms: int) -> bool:
     socket = QLocalSocket()
     socket.connectToServer(name)
     try:

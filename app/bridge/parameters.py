@@ -1,11 +1,14 @@
 """Turns the settings into what the engine understands."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from app.chats.chat import Chat
+from app.chats.sampling_json import frozen
 from app.engine.sampling import SamplingParams
 from app.engine.types import MIN_CONTEXT_TOKENS, LoadParams, ModelInfo
 from app.settings import Settings
@@ -44,6 +47,35 @@ def sampling_params(settings: Settings, chat: Chat, model: ModelInfo | None) -> 
 
     None where nothing is chosen.
     """
-    chosen = settings.model_dump(include=_SAMPLING, exclude_none=True) | chat.sampling
+    own = {name: frozen(name, value) for name, value in chat.sampling.items()}
+    chosen = settings.model_dump(include=_SAMPLING, exclude_none=True) | own
     recommended = model.sampling if model else SamplingParams()
-    return replace(recommended, **chosen) if chosen else None
+    return replace(recommended, **_fitting(recommended, chosen)) if chosen else None
+
+
+class Source(StrEnum):
+    """Whose value holds where a chat has none of its own."""
+
+    SETTINGS = "settings"
+    MODEL = "model"  # its maker recommends it
+    DEFAULT = "default"  # llama.cpp's
+
+
+def inherited_sampling(settings: Settings, model: ModelInfo | None) -> dict[str, tuple[Any, Source]]:
+    """What holds for a chat that chooses nothing, by the names of SamplingParams."""
+    default = SamplingParams()
+    inherited: dict[str, tuple[Any, Source]] = {}
+    for field in fields(SamplingParams):
+        value = getattr(model.sampling if model else default, field.name)
+        is_default = value == getattr(default, field.name)
+        inherited[field.name] = (value, Source.DEFAULT if is_default else Source.MODEL)
+    for name, value in settings.model_dump(include=_SAMPLING, exclude_none=True).items():
+        inherited[name] = (value, Source.SETTINGS)
+    return inherited
+
+
+def _fitting(recommended: SamplingParams, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Each value is good; together two may not be, when one of them is the chat's and the other is not."""
+    temperature = chosen.get("temperature", recommended.temperature)
+    spread = chosen.get("dynatemp_range", recommended.dynatemp_range)
+    return chosen | {"dynatemp_range": min(spread, temperature)}

@@ -39,9 +39,6 @@ class Preferences(QObject):
     def default(self, name: str) -> Any:
         return getattr(Settings(), name)
 
-    def is_default(self, name: str) -> bool:
-        return bool(self.value(name) == self.default(name))
-
     def set(self, name: str, value: object) -> None:
         """Raises ValidationError, and then nothing has changed."""
         setattr(self._settings, name, value)

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ from PySide6.QtCore import QIODevice, QObject, QSaveFile, Signal
 from app.bridge.tasks import spawn
 from app.engine import child_process
 from app.engine.types import ModelInfo
+from app.said import said
 from app.selftest.report import TITLES, Line, Outcome, Report
 
 PATIENCE_S = 3.0  # a step of a large model takes a while
@@ -33,7 +35,7 @@ class SelfTest(QObject):
     progressed = Signal(float, str)  # 0..1, and what is being tested
     checked = Signal(object)  # Line
     ended = Signal(object)  # Report
-    failed = Signal(str)  # nothing could be tested: a sentence for the user
+    failed = Signal(object)  # nothing could be tested: a sentence for the user
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -72,11 +74,14 @@ class SelfTest(QObject):
         try:
             last = await self._last_message(model, n_threads)
         except OSError as error:
-            last = {"error": f"The self-test could not be started: {error.strerror}. Close other programs."}
+            told = said(
+                "The self-test could not be started: {reason}. Close other programs.", reason=error.strerror
+            )
+            last = {"error": told}
         finally:
             self._task = None
         if "report" in last:
-            self.ended.emit(Report.of(last["report"]))
+            self.ended.emit(self._in_full(Report.of(last["report"])))
         elif self._is_cancelled:
             self.ended.emit(self._report(model))
         elif "error" in last:
@@ -106,13 +111,18 @@ class SelfTest(QObject):
 
     def _tell(self, message: Message) -> None:
         if "line" in message:
-            self._add(Line.of(message["line"]))
+            self._add(Line.of(message["line"] | message.get("packed", {})))
         else:
             self.progressed.emit(message["progress"], message["doing"])
 
     def _add(self, line: Line) -> None:
         self._lines.append(line)
         self.checked.emit(line)
+
+    def _in_full(self, report: Report) -> Report:
+        """With the lines as they were told, which can be said in other languages."""
+        told = {line.name: line for line in self._lines}
+        return replace(report, lines=tuple(told.get(line.name, line) for line in report.lines))
 
     def _note_crash(self, how: str) -> None:
         """The line that was being tested has failed. If all were, the last has: it is about what is left."""
@@ -184,15 +194,17 @@ def _last_words(stderr: IO[bytes]) -> str:
 
 
 def _obituary(exit_code: int, last_words: str) -> str:
-    how = _signal_name(exit_code) or f"exit code {exit_code}"
+    how = _signal_name(exit_code) or said("exit code {code}", code=exit_code)
     if how == "SIGKILL":
-        return (
+        return said(
             "The system ended the process that ran the test, most likely because memory ran out. "
             "Close other programs, or choose a smaller context."
         )
-    return (
-        f"The process that ran the test crashed ({how}: {last_words or 'no last words'}). "
-        "Start it again; if it crashes each time, report it with these words."
+    return said(
+        "The process that ran the test crashed ({how}: {last_words}). "
+        "Start it again; if it crashes each time, report it with these words.",
+        how=how,
+        last_words=last_words or said("no last words"),
     )
 
 

@@ -67,7 +67,7 @@ class TokenCounter(QObject):
             while (text := self._next()) is not None:
                 model = self._engine.model
                 count = await self._count(text)
-                if count and model is self._engine.model:
+                if count and text in self._wanted and model is self._engine.model:
                     self._known[text] = count
                     self.counted.emit()
         except EngineError:  # it is gone: the next one counts again

@@ -1,23 +1,26 @@
 """The open chats in tab order, and the closed ones that can come back. GUI thread.
 
-Keeps them in the ChatStore: at once when a message is sent or ended, about twice a second while one is
-written. Knows no widgets: whoever shows tabs follows the signals.
+Keeps them in the ChatStore: when a message is sent, before the engine sees it, when one is ended, and four
+times a second while one is written. Knows no widgets: whoever shows tabs follows the signals.
 """
 
+import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
-from app.bridge.chat_session import ChatSession
+from app.bridge.chat_session import ChatSession, owner_of
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
 from app.chats.chat import Chat, Turn
-from app.engine.types import Overflow
+from app.chats.options import ChatOptions
+from app.engine.types import Overflow, Request
 from app.settings import Settings
-from app.storage.chat_rows import SavedChat
+from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.chat_store import ChatStore, ClosedTab, SavedWorkspace, Tabs
 from app.storage.errors import StorageError
 
@@ -38,8 +41,10 @@ class Workspace(QObject):
     closed = Signal(object)  # ChatSession
     current_changed = Signal(object)  # ChatSession or None
     shown_changed = Signal()  # one chat is shown, or two others side by side
+    restoring = Signal(bool)  # many tabs open from now on, or have been
     pinned = Signal(object, int)  # ChatSession, index: its tab was pinned or let go, and stands there now
-    save_failed = Signal(str)  # one sentence for the user
+    save_failed = Signal(object)  # one sentence for the user
+    save_recovered = Signal()  # what could not be saved is saved now
 
     def __init__(
         self, engine: ActiveEngine, store: ChatStore, settings: Settings, parent: QObject | None = None
@@ -51,10 +56,15 @@ class Workspace(QObject):
         self._row: TabRow[ChatSession] = TabRow()
         self._by_chat_id: dict[str, ChatSession] = {}
         self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
+        self._loading: dict[str, asyncio.Future[SavedTurns]] = {}  # by chat id
         self._told: tuple[tuple[ChatSession, ...], ChatSession | None] = ((), None)  # shown, current
         self._closed: list[ClosedChat] = []  # the last closed at the end
+        # What new chats begin with, given what the settings say; whoever keeps presets puts his own here.
+        self.options_for_new: Callable[[ChatOptions], ChatOptions] = lambda options: options
         self._autosave = Autosave(store, self._tabs, self)
         self._autosave.failed.connect(self.save_failed)
+        self._autosave.recovered.connect(self.save_recovered)
+        self._holds_tabs_back = False
 
     @property
     def sessions(self) -> tuple[ChatSession, ...]:
@@ -73,6 +83,11 @@ class Workspace(QObject):
     @property
     def can_reopen(self) -> bool:
         return bool(self._closed)
+
+    @property
+    def why_not_saved(self) -> str:
+        """What `save_failed` has told, as long as it is so; else an empty text."""
+        return self._autosave.why_not
 
     def session_of(self, chat_id: str) -> ChatSession | None:
         return self._by_chat_id.get(chat_id)
@@ -106,7 +121,11 @@ class Workspace(QObject):
         kept = self._kept.get(session.chat.id)
         if kept is None:
             return
-        turns = await self._store.load_turns(kept)
+        loading = self._loading.get(session.chat.id)
+        if loading is None:  # who shows a chat and who opens it both ask for its turns
+            loading = self._loading[session.chat.id] = asyncio.ensure_future(self._store.load_turns(kept))
+            loading.add_done_callback(lambda _done: self._loading.pop(session.chat.id, None))
+        turns = await asyncio.shield(loading)
         if self._kept.pop(session.chat.id, None):  # nobody was faster
             session.fill(turns.shown, turns.asides)
 
@@ -144,6 +163,24 @@ class Workspace(QObject):
         else:
             self.new_chat()
         session.deleteLater()
+
+    def discard(self, chat_id: str) -> None:
+        """Closes its tab, if it has one, for good."""
+        if session := self.session_of(chat_id):
+            self.close(session)
+        self._closed = [closed for closed in self._closed if closed.kept.chat.id != chat_id]
+        self._autosave.touch_tabs()
+
+    def place_closed(self, chat_id: str, **placed: str | bool) -> None:
+        """A chat that may be reopened has another title, folder or pin by now."""
+        for closed in self._closed:
+            if closed.kept.chat.id == chat_id:
+                for name, value in placed.items():
+                    setattr(closed.kept.chat, name, value)
+
+    async def flush(self) -> None:
+        """Returns when all that has changed is on disk, or `save_failed` was emitted."""
+        await self._autosave.flush()
 
     def reopen(self) -> ChatSession | None:
         """The tab closed last comes back where it stood, and becomes the current one."""
@@ -194,13 +231,34 @@ class Workspace(QObject):
         """Opens the tabs of the last run, or an empty chat if there were none."""
         try:
             saved = await self._store.load()
+            self._holds_tabs_back = False
         except StorageError as error:
             self.save_failed.emit(str(error))
+            self._holds_tabs_back = True  # those on disk are not to be replaced by none
             saved = SavedWorkspace()
+        blank = [session for session in self.sessions if session.is_blank]
+        self.restoring.emit(True)
         self._restore_tabs(saved)
+        self.restoring.emit(False)
+        for session in blank if len(blank) < len(self.sessions) else ():
+            self.close(session)
         log.info("%d chats are open again.", len(self.sessions))
         if not self.sessions:
             self.new_chat()
+
+    def start_without_tabs(self) -> None:
+        """Opens an empty chat. The tabs of the last run stay on disk as they are until `restore`."""
+        self._holds_tabs_back = True
+        self.new_chat()
+
+    async def stop_saving(self) -> None:
+        """Ends what is being written and saves for the last time: something else is about to be on disk."""
+        for session in self.sessions:
+            session.close()
+        await self._autosave.stop()
+
+    def resume_saving(self) -> None:
+        self._autosave.resume()
 
     async def shut_down(self) -> None:
         """Ends what is being written; returns when all is on disk, or `save_failed` was emitted."""
@@ -212,6 +270,8 @@ class Workspace(QObject):
         for tab in saved.tabs.closed:
             self._closed.append(ClosedChat(saved.chats[tab.chat_id], False, tab.index))
         for chat_id in saved.tabs.open:
+            if chat_id in self._by_chat_id:  # it was opened from the list of all chats before
+                continue
             session = self._open(saved.chats[chat_id], len(self.sessions), is_loaded=False)
             if chat_id in saved.tabs.pinned:
                 self.set_pinned(session, True)
@@ -225,6 +285,7 @@ class Workspace(QObject):
     def _open_new(self) -> ChatSession:
         settings = self._settings
         chat = Chat(system_prompt=settings.system_prompt, overflow=Overflow(settings.overflow))
+        self.options_for_new(ChatOptions.of(chat)).apply_to(chat)
         return self._open(SavedChat(chat), len(self.sessions))
 
     def _open(self, kept: SavedChat, index: int, *, is_loaded: bool = True) -> ChatSession:
@@ -239,6 +300,7 @@ class Workspace(QObject):
         )
         session.touched.connect(self._on_touched)
         session.changed.connect(self._autosave.save_now)
+        session.asked.connect(self._on_asked)
         session.draft_changed.connect(self._on_draft_changed)
         index = self._row.insert(session, index)
         self._by_chat_id[kept.chat.id] = session
@@ -286,7 +348,9 @@ class Workspace(QObject):
             self._engine.set_front(self.current.chat.id)
             self.current_changed.emit(self.current)
 
-    def _tabs(self) -> Tabs:
+    def _tabs(self) -> Tabs | None:
+        if self._holds_tabs_back:
+            return None
         return Tabs(
             open=tuple(session.chat.id for session in self.sessions),
             current=self.current.chat.id if self.current else None,
@@ -298,6 +362,15 @@ class Workspace(QObject):
     @Slot(object, object)
     def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
         self._autosave.touch(self._sender(), turns, removed)
+
+    @Slot(object)
+    def _on_asked(self, request: Request) -> None:
+        spawn(self._submit_when_saved(self._by_chat_id[owner_of(request.chat_id)], request))
+
+    async def _submit_when_saved(self, session: ChatSession, request: Request) -> None:
+        """What was asked is on disk by then, or the user has been told that it is not."""
+        await self._autosave.flush()
+        session.submit(request)
 
     @Slot()
     def _on_draft_changed(self) -> None:

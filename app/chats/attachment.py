@@ -21,8 +21,12 @@ def with_attachments(text: str, attachments: Iterable[Attachment]) -> str:
     return "\n\n".join([*(_quoted(attachment) for attachment in attachments), *([text] if text else [])])
 
 
-def _quoted(attachment: Attachment) -> str:
-    """In a fence that no fence inside can end."""
-    longest = max((len(fence) for fence in _FENCES.findall(attachment.text)), default=2)
+def fenced(text: str, language: str = "") -> str:
+    """As a Markdown code block, in a fence that no fence inside can end."""
+    longest = max((len(fence) for fence in _FENCES.findall(text)), default=2)
     fence = "`" * (longest + 1)
-    return f"File: {attachment.name}\n{fence}\n{attachment.text}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _quoted(attachment: Attachment) -> str:
+    return f"File: {attachment.name}\n{fenced(attachment.text)}"

@@ -163,9 +163,10 @@ class Chat:
         shown = {known.id: index for index, known in enumerate(self.turns)}
         if turn.id in shown:
             return
+        aside = {known.id: known for versions in self.asides.values() for known in versions}
         line = [turn]
         while line[-1].parent_id not in shown and line[-1].parent_id != FIRST:
-            line.append(self._aside(line[-1].parent_id))
+            line.append(aside[line[-1].parent_id])
         self.put_aside(shown.get(line[-1].parent_id, -1) + 1)
         for version in reversed(line):
             self._take_from_aside(version)
@@ -242,15 +243,13 @@ class Chat:
     def _shown_after(self, parent_id: str) -> Turn | None:
         return next((turn for turn in self.turns if turn.parent_id == parent_id), None)
 
-    def _aside(self, turn_id: str) -> Turn:
-        return next(turn for versions in self.asides.values() for turn in versions if turn.id == turn_id)
-
     def _below(self, turns: list[Turn]) -> Iterator[Turn]:
         """All turns aside that follow one of `turns`, and those that follow them."""
-        for turn in turns:
-            versions = self.asides.get(turn.id, [])
+        waiting = list(turns)  # no recursion: an imported chat may be thousands of turns deep
+        while waiting:
+            versions = self.asides.get(waiting.pop().id, [])
             yield from versions
-            yield from self._below(versions)
+            waiting += versions
 
     def _take_from_aside(self, turn: Turn) -> None:
         self._drop_aside(turn)

@@ -19,6 +19,7 @@ class BadSamplingError(ValueError):
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(reason)
         self.name = name
+        self.reason = reason
 
 
 def to_json(sampling: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,7 +36,16 @@ def from_json(stored: Mapping[str, Any]) -> dict[str, Any]:
         except InvalidRequestError as error:
             raise BadSamplingError(name, str(error)) from None
         sampling[name] = value
+    _check_together(sampling)
     return sampling
+
+
+def _check_together(sampling: dict[str, Any]) -> None:
+    try:
+        SamplingParams(**{"temperature": 100.0} | sampling)
+    except InvalidRequestError as error:
+        clash = "dynatemp_range" if "dynatemp_range" in str(error) else "json_schema"
+        raise BadSamplingError(clash, str(error)) from None
 
 
 def frozen(name: str, value: Any) -> Any:

@@ -3,8 +3,10 @@
 
 def valid_unicode(text: str) -> str:
     """A paste may hold half a surrogate pair, which neither the tokenizer nor the database can encode."""
-    return text.encode("utf-8", "replace").decode("utf-8") if _has_surrogates(text) else text
-
-
-def _has_surrogates(text: str) -> bool:
-    return any("\ud800" <= char <= "\udfff" for char in text)
+    if text.isascii():  # known without looking
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text

@@ -3,14 +3,10 @@
 Models mark their thinking in the text itself, each family in its own way; the whole text is what is kept and
 sent back, this only says which part of it is which. Pure functions, any thread.
 
-How long a turn has been thinking is measured by whoever sees its text grow:
-
-    if split_thinking(turn.text, is_growing=True).is_thinking:
-        turn.thinking_s = time.monotonic() - first_text_at
-
-and once more when the answer ends, with `is_growing=False`. The last value it was given while it was thinking
-is the duration. A chat template may have opened the thinking already, in the prompt: then `begins_inside=True`
-says so from the first character on, while without it such a text is only known by the end mark that follows.
+How long a turn has been thinking is measured by the session, which sees its text grow: the time from its
+first text to the last that left it thinking. A chat template may have opened the thinking already, in the
+prompt: `begins_inside=True` says so from the first character on; without it such a text is known only by the
+end mark that follows.
 """
 
 import re
@@ -54,6 +50,7 @@ _FAMILIES = (
 )
 _OPENING_TURN = "<|start|>assistant"
 # An answer may speak about the mark: what a prompt has opened is closed by one that ends its line.
+_CLOSES_ALONE = ("</think>", "[/THINK]", "◁/think▷")
 _CLOSED_ONLY = re.compile(r"(?<![`'\"])(?:</think>|\[/THINK\]|◁/think▷)(?=[ \t]*(?:\n|\Z))")
 _CODE_BEFORE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
@@ -66,11 +63,11 @@ def split_thinking(text: str, is_growing: bool = False, begins_inside: bool = Fa
         return _split_marked(text, start, family, is_growing)
     if is_growing and _is_half_of_any(text[start:]):
         return Split("", "", is_thinking=begins_inside)
-    closed = _CLOSED_ONLY.search(text)
+    closed = _CLOSED_ONLY.search(text) if any(mark in text for mark in _CLOSES_ALONE) else None
     if closed and (begins_inside or not _has_open_fence(text[: closed.start()])):
         return Split(text[: closed.start()].strip(), _answer(text[closed.end() :], _FAMILIES[0], is_growing))
     if begins_inside:
-        return Split(_without_half(text, ("</think>", "[/THINK]"), is_growing).strip(), "", is_thinking=True)
+        return Split(_without_half(text, _CLOSES_ALONE, is_growing).strip(), "", is_thinking=True)
     return Split("", text)
 
 

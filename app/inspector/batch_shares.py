@@ -37,7 +37,7 @@ TIPS = (
 NUMBERS = (ROWS, POSITIONS, ANSWER)
 WIDEST = {
     SEQ: "00",
-    PHASE: mark("decode"),
+    PHASE: (mark("prefill"), mark("decode")),
     ROWS: "9,999",
     POSITIONS: "99,999–99,999",
     LOGITS: mark("last row"),

@@ -25,7 +25,7 @@ from app.inspector.step_chart import StepChart
 from app.inspector.step_legend import StepLegend
 from app.inspector.step_rows import StepRows, StepTable
 from app.inspector.step_words import StepWords, step_words
-from app.look.fonts import small_font, tabular
+from app.look.fonts import line_height, small_font, tabular
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
 
@@ -247,6 +247,6 @@ def _line(parent: QWidget, tone: str = "") -> PlainLabel:
     label = PlainLabel("", parent, tone)
     label.setFont(tabular(small_font()))
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-    label.setMinimumHeight(label.fontMetrics().height())
+    label.setMinimumHeight(line_height(label.font()))
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

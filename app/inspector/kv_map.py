@@ -17,7 +17,7 @@ from app.inspector.cell_picture import NO_SEQUENCE, owners_of
 from app.inspector.check_badge import CheckBadge
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
-from app.look.fonts import small_font, tabular
+from app.look.fonts import line_height, small_font, tabular
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr
@@ -190,7 +190,7 @@ class _Figures(QWidget):
         super().__init__(parent)
         self._text = ""
         self.setFont(tabular(small_font()))
-        self.setFixedHeight(2 * self.fontMetrics().lineSpacing() + 4)
+        self.setFixedHeight(2 * line_height(self.font()) + 4)
         self.setToolTip(as_tooltip(tr(WHAT_FIGURES_MEAN)))
         self.setAccessibleName(tr("Figures"))
 
@@ -218,7 +218,7 @@ def _line(parent: QWidget) -> PlainLabel:
     label.setWordWrap(True)
     label.setContentsMargins(MARGIN, 6, MARGIN, 2)
     label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-    label.setMinimumHeight(2 * label.fontMetrics().lineSpacing() + 8)
+    label.setMinimumHeight(2 * line_height(label.font()) + 8)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -28,7 +28,7 @@ class PanelDock(QDockWidget):
         self.banner = seat.banner
         self.setWidget(seat)
         self.setTitleBarWidget(self.title)
-        self.toggleViewAction().setObjectName(f"inspector.panel.{panel.NAME}")
+        self.toggleViewAction().setObjectName(f"inspector.panel.{panel.NAME.replace(' ', '-')}")
         self.toggleViewAction().setStatusTip(tr("Show or hide the panel “{title}”", title=title))
         # For Qt a dock behind another tab counts as visible, and its panel with it.
         self.visibilityChanged.connect(panel.setVisible)

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from app.engine.types import CellMap, ModelInfo, StepReport, TokenLogprob
 from app.inspector.packed_steps import StepsSoFar
 from app.inspector.recording import MAX_STEPS, Recording
+from app.said import said, together
 
 VERSION = 1
 SUFFIX = ".jsonl"
@@ -29,7 +30,7 @@ MAX_CELL_BYTES = 16 << 20  # a larger map is left out, so that its line can be r
 MAX_SEQS = 1_024
 MAX_ROWS = 1 << 20  # of one sequence in one batch
 MAX_NUMBER = 2**53  # beyond it a float is no exact integer, and Qt can draw neither
-_WHAT_TO_DO = "Choose a file that was made by “Export recording”."
+_WHAT_TO_DO = said("Choose a file that was made by “Export recording”.")
 
 
 class RecordingFileError(Exception):
@@ -78,10 +79,10 @@ class _Cells(BaseModel):
         """Raises ValueError where the arrays do not fit each other."""
         pos, token_ids = np.frombuffer(self.pos, "<i4"), np.frombuffer(self.token_ids, "<i4")
         if len(pos) != len(token_ids):
-            raise ValueError("the cell map has not one token for each cell")
+            raise ValueError(said("the cell map has not one token for each cell"))
         holders = np.frombuffer(self.holders, "<u8").reshape(len(pos), -1)
         if holders.shape[1] > MAX_SEQS // 64:
-            raise ValueError("the cell map has too many sequences")
+            raise ValueError(said("the cell map has too many sequences"))
         return CellMap(pos, token_ids, holders, self.high_water)
 
 
@@ -120,10 +121,12 @@ def load(path: Path, max_steps: int = MAX_STEPS) -> Recording:
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
-                raise _refused(path, f"it is larger than {MAX_FILE_BYTES >> 30} GiB")
+                raise _refused(path, said("it is larger than {size} GiB", size=MAX_FILE_BYTES >> 30))
             return _read(file, path, max_steps)
     except OSError as error:
-        raise RecordingFileError(f"{path.name} could not be read: {error.strerror}.") from error
+        raise RecordingFileError(
+            said("{name} could not be read: {reason}.", name=path.name, reason=error.strerror)
+        ) from error
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -178,32 +181,39 @@ def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
         head = _head(_line(file))
         _check(head.model)
         if not 0 <= head.num_steps <= max_steps:
-            raise ValueError(f"it tells of more steps than the {max_steps:,} that are kept")
+            raise ValueError(said("it tells of more steps than the {limit:,} that are kept", limit=max_steps))
         recording.start(head.model)
         recording.note_titles(head.titles)
         recording.token_texts = {int(token_id): text for token_id, text in head.token_texts.items()}
         recording.cell_map = head.cell_map.cell_map() if head.cell_map else None
     except ValueError as error:
-        raise _refused(path, f"its first line does not fit ({_short(error)})") from error
+        why = said("its first line does not fit ({reason})", reason=_short(error))
+        raise _refused(path, why) from error
     for number in range(head.num_steps):
         try:
             report = _Step.model_validate_json(_line(file)).report
             _check_step(report, recording.newest)
         except ValueError as error:
-            why = f"line {number + 2:,} of {head.num_steps + 1:,} is damaged or missing ({_short(error)})"
+            why = said(
+                "line {line:,} of {total:,} is damaged or missing ({reason})",
+                line=number + 2,
+                total=head.num_steps + 1,
+                reason=_short(error),
+            )
             raise _refused(path, why) from error
         recording.append((report,))
     if file.read(1):
-        raise _refused(path, f"something stands behind the last of its {head.num_steps:,} steps")
+        why = said("something stands behind the last of its {steps:,} steps", steps=head.num_steps)
+        raise _refused(path, why)
     return recording
 
 
 def _line(file: BinaryIO) -> bytes:
     line = file.readline(MAX_LINE_BYTES)
     if not line.endswith(b"\n"):
-        raise ValueError("it is cut off")
+        raise ValueError(said("it is cut off"))
     if line.count(b",") > MAX_VALUES:
-        raise ValueError("it has too many values")
+        raise ValueError(said("it has too many values"))
     return line
 
 
@@ -211,10 +221,16 @@ def _head(line: bytes) -> _Head:
     """A file of a later version is told from a foreign one."""
     version = _Format.model_validate_json(line).version
     if version != VERSION:
-        raise ValueError(f"it is of format {version}, and this Skein reads format {VERSION}")
+        raise ValueError(
+            said(
+                "it is of format {version}, and this Skein reads format {known}",
+                version=version,
+                known=VERSION,
+            )
+        )
     head = _Head.model_validate_json(line)
     if head.model and head.model.n_seq_max > MAX_SEQS:
-        raise ValueError("its model has too many sequences")
+        raise ValueError(said("its model has too many sequences"))
     return head
 
 
@@ -222,13 +238,13 @@ def _check_step(report: StepReport, former: StepReport | None) -> None:
     """Raises ValueError for what no engine reports."""
     _check(report)
     if former and report.step < former.step:
-        raise ValueError("its steps are not in order")
+        raise ValueError(said("its steps are not in order"))
     if min(report.schedule_ms, report.decode_ms, report.update_ms, report.sample_ms, report.started_at) < 0:
-        raise ValueError("a time is negative")
+        raise ValueError(said("a time is negative"))
     planned = report.pause.planned if report.pause else ()
     for span in (*report.spans, *planned):
         if len(span.token_bytes) not in (0, 4 * span.num_rows) or not 0 < span.num_rows <= MAX_ROWS:
-            raise ValueError("the rows of a sequence do not fit its tokens")
+            raise ValueError(said("the rows of a sequence do not fit its tokens"))
     seq_ids = [
         *(span.seq_id for span in (*report.spans, *planned)),
         *(slot.seq_id for slot in report.slots),
@@ -236,14 +252,14 @@ def _check_step(report: StepReport, former: StepReport | None) -> None:
         *(event.seq_id for event in report.events if event.seq_id is not None),
     ]
     if not all(0 <= seq_id < MAX_SEQS for seq_id in seq_ids):
-        raise ValueError("it names a sequence that cannot be")
+        raise ValueError(said("it names a sequence that cannot be"))
 
 
 def _check(value: object) -> None:
     """Every number in it can be counted and drawn with."""
     if isinstance(value, int | float):
         if not -MAX_NUMBER <= value <= MAX_NUMBER:  # no NaN is
-            raise ValueError("a number is out of bounds")
+            raise ValueError(said("a number is out of bounds"))
     elif isinstance(value, tuple):
         for one in value:
             _check(one)
@@ -253,7 +269,8 @@ def _check(value: object) -> None:
 
 
 def _refused(path: Path, why: str) -> RecordingFileError:
-    return RecordingFileError(f"{path.name} cannot be opened as a recording: {why}. {_WHAT_TO_DO}")
+    refusal = said("{name} cannot be opened as a recording: {reason}.", name=path.name, reason=why)
+    return RecordingFileError(together(refusal, _WHAT_TO_DO))
 
 
 def _short(error: ValueError) -> str:
@@ -261,7 +278,7 @@ def _short(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     if error.error_count() > 100:  # each would become a dictionary
-        return "hardly anything in it is as it should be"
+        return said("hardly anything in it is as it should be")
     first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
     return f"{place}: {first['msg']}" if place else first["msg"]

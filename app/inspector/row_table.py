@@ -1,6 +1,6 @@
 """A table whose rows are chosen as a whole: what the inspector's tables have in common. GUI thread."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from PySide6.QtCore import (
@@ -90,11 +90,12 @@ class RowTable(QTableView):
         columns.setHighlightSections(False)
         columns.setMinimumSectionSize(24)
 
-    def width_of(self, widest: str, head: str = "", room: int = 0) -> int:
-        """What a column needs so that it never changes its width. Both texts are marked, or figures."""
+    def width_of(self, widest: str | Iterable[str], head: str = "", room: int = 0) -> int:
+        """What a column needs so that it never changes its width. All texts are marked, or figures."""
+        widest = (widest,) if isinstance(widest, str) else widest
         body, heading = self.fontMetrics(), self.horizontalHeader().fontMetrics()
         lines = [heading.horizontalAdvance(line) for line in tr(head).split("\n")]
-        return max(body.horizontalAdvance(tr(widest)) + room, *lines) + 2 * PADDING + 2
+        return max(*(body.horizontalAdvance(tr(text)) + room for text in widest), *lines) + 2 * PADDING + 2
 
 
 class RowDelegate(QStyledItemDelegate):

@@ -226,7 +226,7 @@ class SequenceTable(RowTable):
         """One tick for each column."""
         menu = QMenu(tr("Columns"), parent or self)
         for number, column in enumerate(COLUMNS):
-            action = menu.addAction(tr(column.head).replace("\n", tr(" ")))
+            action = menu.addAction(tr(column.head).replace("\n", " "))
             action.setStatusTip(tr(column.tip))
             action.setCheckable(True)
             action.setChecked(not self.isColumnHidden(number))

@@ -44,7 +44,7 @@ WIDEST = {
     TOKEN: "999,999",
     POS: "999,999",
     SEQ: "00",
-    PHASE: mark("decode"),
+    PHASE: (mark("prefill"), mark("decode")),
     LOGITS: mark("wanted"),
 }
 TEXT_WIDTH = 120

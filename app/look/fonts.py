@@ -3,12 +3,17 @@
 GUI thread.
 """
 
+import sys
+
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import QApplication
+
+from app.look.words import tr
 
 MIN_ZOOM, MAX_ZOOM = -4, 16  # points
 
+_CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei")
 _READING, _CODE = "skein.reading-font", "skein.code-font"  # stated in one place: on the application
 
 
@@ -35,6 +40,12 @@ def code_font(zoom: int = 0) -> QFont:
     return font
 
 
+def line_height(font: QFont) -> int:
+    """Of a line in the user's language, whose letters may come from a taller font than this one."""
+    metrics = QFontMetrics(font)
+    return max(metrics.lineSpacing(), metrics.size(0, tr("Language")).height())
+
+
 def tabular(font: QFont) -> QFont:
     """The same font with digits of one width, where it has them."""
     aligned = QFont(font)
@@ -47,8 +58,12 @@ def _with_family(font: QFont, place: str) -> QFont:
     app = QApplication.instance()
     family = app.property(place) if app else None
     chosen = QFont(font)
-    if family:
-        chosen.setFamilies([family, *font.families()])
+    families = [*([family] if family else []), *font.families()]
+    if sys.platform == "linux":
+        # Where no family is named that has Chinese, Qt may take a bold face for it. An alias such as
+        # "Sans Serif" would lose to those that are named.
+        families[-1:] = [QFontInfo(font).family(), *_CHINESE]
+    chosen.setFamilies(families)
     return chosen
 
 

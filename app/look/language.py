@@ -5,6 +5,7 @@ translated when they are made, so the language is chosen once, before the first 
 """
 
 import logging
+import os
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
@@ -13,6 +14,9 @@ from app.paths import resources_dir
 
 ENGLISH = "en"
 TRANSLATIONS_DIR = resources_dir() / "translations"
+
+_FONT_LANGUAGE = "FC_LANG"
+_SPOKEN = "skein.language"  # stated in one place: on the application
 
 logger = logging.getLogger(__name__)
 
@@ -45,11 +49,20 @@ def resolve(language: str, wanted: list[str], folder: Path = TRANSLATIONS_DIR) -
     return ENGLISH
 
 
-def apply_language(application: QCoreApplication, language: str) -> str:
-    """From now on texts, Qt's own buttons, numbers and dates are of `language` ("": as the system says).
+def prefer_its_fonts(language: str) -> None:
+    """Before the application is made: the same Han letter looks different in Chinese and in Japanese.
 
-    Returns its code.
+    fontconfig would go by the system's language.
     """
+    code = resolve(language, QLocale.system().uiLanguages())
+    if code == ENGLISH:
+        os.environ.pop(_FONT_LANGUAGE, None)  # of the run before, if this one took its place
+    else:
+        os.environ[_FONT_LANGUAGE] = code.replace("_", "-").lower()
+
+
+def apply_language(application: QCoreApplication, language: str) -> None:
+    """From now on texts, Qt's own buttons, numbers and dates are of `language` ("": as the system says)."""
     system = QLocale.system()
     code = resolve(language, system.uiLanguages())
     spoken = QLocale(code)
@@ -60,8 +73,14 @@ def apply_language(application: QCoreApplication, language: str) -> str:
         qt = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
         _install(application, f"qtbase_{code}", qt)
         _install(application, f"skein_{code}", TRANSLATIONS_DIR)  # asked first: the last one installed
+    application.setProperty(_SPOKEN, code)
     logger.info("The language is %s.", code)
-    return code
+
+
+def spoken() -> str:
+    """The code of the language that the window speaks now."""
+    application = QCoreApplication.instance()
+    return (application.property(_SPOKEN) if application else None) or ENGLISH
 
 
 def _install(application: QCoreApplication, name: str, folder: Path) -> None:

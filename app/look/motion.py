@@ -1,14 +1,18 @@
 """Whether anything on the screen may move by itself. Every animation asks here. GUI thread."""
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QStyle
 
-_CHOICE = "skein.motion"  # stated in one place: on the application, as its palette is
+_CHOICE, _FLASH = "skein.motion", "skein.flash-time"  # stated in one place: on the application
 
 
-def choose_motion(app: QObject, choice: str) -> None:
-    """`choice` is system, full or reduced."""
+def choose_motion(app: QApplication, choice: str) -> None:
+    """`choice` is system, full or reduced. From now on menus fade in and cursors blink, or they do not."""
     app.setProperty(_CHOICE, choice)
+    if app.property(_FLASH) is None:
+        app.setProperty(_FLASH, app.cursorFlashTime())
+    app.setCursorFlashTime(0 if is_reduced() else app.property(_FLASH))
+    app.setEffectEnabled(Qt.UIEffect.UI_General, not is_reduced())
 
 
 def is_reduced() -> bool:
@@ -19,7 +23,3 @@ def is_reduced() -> bool:
         return bool(choice == "reduced")
     # Where the desktop has its effects switched off, Qt's styles do not animate either.
     return QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) == 0
-
-
-def duration_ms(usual_ms: int) -> int:
-    return 0 if is_reduced() else usual_ms

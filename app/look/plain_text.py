@@ -43,7 +43,7 @@ def as_tab_text(text: str) -> str:
 
 
 class PlainLabel(QLabel):
-    """`tone` is "", "muted" or "danger"; the style sheet knows the colours."""
+    """`tone` is "", "muted", "warning" or "danger"; the style sheet knows the colours."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "") -> None:
         super().__init__(parent)

@@ -4,10 +4,10 @@ Widgets that bake colours into pixmaps or HTML draw them again on `QEvent.Type.P
 """
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPalette, QStyleHints
 from PySide6.QtWidgets import QApplication
 
-from app.look.tokens import DARK, LIGHT, Tokens
+from app.look.tokens import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Tokens
 
 _SCHEMES = {
     "system": Qt.ColorScheme.Unknown,
@@ -17,21 +17,29 @@ _SCHEMES = {
 
 
 def apply_theme(app: QApplication, choice: str) -> None:
-    """`choice` is system, light or dark. Call again when the system's scheme changes."""
+    """`choice` is system, light or dark. Call again when the system's scheme or its contrast changes."""
     if app.style().objectName() != "fusion":
         app.setStyle("Fusion")
     hints = app.styleHints()
     hints.setColorScheme(_SCHEMES[choice])
-    tokens = tokens_for(choice, hints.colorScheme())
+    tokens = tokens_for(choice, hints.colorScheme(), _wants_contrast(hints))
     if app.styleSheet() != (sheet := style_sheet(tokens)):
         app.setPalette(palette_of(tokens))
         app.setStyleSheet(sheet)
 
 
-def tokens_for(choice: str, system: Qt.ColorScheme) -> Tokens:
-    if choice == "system":
-        return DARK if system == Qt.ColorScheme.Dark else LIGHT
-    return DARK if choice == "dark" else LIGHT
+def _wants_contrast(hints: QStyleHints) -> bool:
+    """What the desktop says of it; Qt tells since 6.10."""
+    if not hasattr(hints, "accessibility"):
+        return False
+    return hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
+
+
+def tokens_for(choice: str, system: Qt.ColorScheme, wants_contrast: bool = False) -> Tokens:
+    is_dark = system == Qt.ColorScheme.Dark if choice == "system" else choice == "dark"
+    if wants_contrast:
+        return DARK_CONTRAST if is_dark else LIGHT_CONTRAST
+    return DARK if is_dark else LIGHT
 
 
 def palette_of(tokens: Tokens) -> QPalette:
@@ -101,6 +109,8 @@ QTabBar::tab { background: transparent; color: @muted; border: none; border-bott
 QTabBar::tab:hover { background: @raised; color: @text; }
 QTabBar::tab:selected { background: @window; color: @text; }
 QTabBar::tab:selected:focus { border-bottom: 2px solid @accent; }
+QTabBar#chats::tear { width: 0; image: none; }
+QTabBar#chats::tab { padding: 7px 24px 5px 10px; }
 QTabBar::scroller { width: 24px; }
 QTabBar QToolButton#ScrollLeftButton, QTabBar QToolButton#ScrollRightButton { background: @surface;
     border: none; border-radius: 0; }
@@ -118,6 +128,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 QLabel[tone="muted"] { color: @muted; }
 QLabel[tone="danger"] { color: @danger; }
+QLabel[tone="warning"] { color: @warning; }
 
 QPushButton { background: @raised; border: 1px solid @hairline; border-radius: 6px; padding: 5px 12px; }
 QPushButton:hover { border-color: @muted; }
@@ -157,6 +168,7 @@ QProgressBar::chunk { background: @accent; border-radius: 2px; }
 
 QDialog { background: @surface; }
 QFrame#popover { background: @window; border: 1px solid @hairline; }
+QFrame#popover[place="inside"] { border-radius: 8px; }
 QRadioButton { spacing: 8px; padding: 2px 6px 2px 2px; border: 1px solid transparent; border-radius: 6px; }
 QRadioButton:focus { border-color: @accent; }
 QRadioButton::indicator { width: 12px; height: 12px; border: 1px solid @muted; border-radius: 7px;
@@ -166,14 +178,36 @@ QRadioButton::indicator:checked { width: 6px; height: 6px; border: 4px solid @ac
 QLineEdit { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px; }
 QLineEdit:hover { border-color: @muted; }
 QLineEdit:focus { border-color: @accent; }
-QSpinBox { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px; }
-QSpinBox:hover { border-color: @muted; }
-QSpinBox:focus { border-color: @accent; }
-QSpinBox::up-button { subcontrol-origin: border; subcontrol-position: top right; width: 22px;
+QAbstractSpinBox { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px; }
+QAbstractSpinBox:hover { border-color: @muted; }
+QAbstractSpinBox:focus { border-color: @accent; }
+QAbstractSpinBox::up-button { subcontrol-origin: border; subcontrol-position: top right; width: 22px;
     border: none; }
-QSpinBox::down-button { subcontrol-origin: border; subcontrol-position: bottom right; width: 22px;
+QAbstractSpinBox::down-button { subcontrol-origin: border; subcontrol-position: bottom right; width: 22px;
     border: none; }
-QSpinBox::up-arrow, QSpinBox::down-arrow { image: none; width: 0; height: 0; }
+QAbstractSpinBox::up-arrow, QAbstractSpinBox::down-arrow { image: none; width: 0; height: 0; }
+QComboBox[kind="flat"] { background: @window; border: 1px solid @hairline; border-radius: 6px;
+    padding: 3px 8px; }
+QComboBox[kind="flat"]:hover { border-color: @muted; }
+QComboBox[kind="flat"]:focus { border-color: @accent; }
+QComboBox[kind="flat"]::drop-down { border: none; width: 22px; }
+QComboBox[kind="flat"]::down-arrow { image: none; }
+QFrame#palette { background: @window; border: 1px solid @hairline; border-radius: 8px; }
+QFrame#palette QLineEdit { border: none; border-bottom: 1px solid @hairline; border-radius: 0; }
+QFrame#palette QListView { background: transparent; padding: 4px 0; }
+QListWidget#nav { background: transparent; border: none; outline: none; }
+QListWidget#nav::item { padding: 6px 8px; border-radius: 6px; border: 1px solid transparent; color: @text; }
+QListWidget#nav::item:hover { background: @raised; }
+QListWidget#nav::item:selected { background: @raised; color: @text; }
+QListWidget#nav::item:selected:focus { border-color: @accent; }
+QDialog QPlainTextEdit, QFrame#popover QPlainTextEdit { background: @window; border: 1px solid @hairline;
+    border-radius: 6px; padding: 2px 4px; }
+QDialog QPlainTextEdit:focus, QFrame#popover QPlainTextEdit:focus { border-color: @accent; }
+QListWidget#lines { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 4px; }
+QListWidget#lines::item { padding: 2px 4px; }
+QListWidget#lines:focus { border-color: @accent; }
+QDialog QTableView { border: 1px solid @hairline; border-radius: 6px; }
+QDialog QTableView:focus { border-color: @accent; }
 
 QTableView { background: @window; border: none; gridline-color: transparent;
     selection-background-color: @raised; selection-color: @text; outline: none; }

@@ -4,7 +4,7 @@ Knows no widget. Which set is in use is read off the application's palette, so i
 GUI thread.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtGui import QGuiApplication
 
@@ -58,6 +58,38 @@ DARK = Tokens(
 )
 
 
+# For those who have asked their desktop for high contrast: no greys for text, and lines that are seen.
+LIGHT_CONTRAST = replace(
+    LIGHT,
+    window="#ffffff",
+    surface="#fafafa",
+    raised="#e9e9e9",
+    text="#000000",
+    muted="#2e2e2e",
+    hairline="#5a5a5a",
+    accent="#004f4b",
+    danger="#8a0f06",
+    warning="#5a3c00",
+    ok="#0f4d20",
+)
+DARK_CONTRAST = replace(
+    DARK,
+    window="#000000",
+    surface="#0b0b0b",
+    raised="#262626",
+    text="#ffffff",
+    muted="#dcdcdc",
+    hairline="#a6a6a6",
+    accent="#7fe6da",
+    danger="#ffb9b1",
+    warning="#ffd98a",
+    ok="#aef0bf",
+)
+ALL = (LIGHT, DARK, LIGHT_CONTRAST, DARK_CONTRAST)
+_BY_SURFACE = {0xFF000000 | int(tokens.surface[1:], 16): tokens for tokens in ALL}
+
+
 def current() -> Tokens:
-    """The set in use now."""
-    return DARK if QGuiApplication.palette().window().color().lightness() < 128 else LIGHT
+    """The set in use now. The palette was made from its surface."""
+    surface = QGuiApplication.palette().window().color()
+    return _BY_SURFACE.get(surface.rgb(), DARK if surface.lightness() < 128 else LIGHT)

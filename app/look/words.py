@@ -6,7 +6,7 @@ them from there for Qt Linguist. One context holds them all, so the same word is
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.said import Said
+from app.said import Said, together
 
 CONTEXT = "skein"
 
@@ -52,11 +52,8 @@ def _value(value: object) -> object:
 
 def sentences(*texts: str) -> str:
     """One behind the other, without those that are empty."""
-    told = [text for text in texts if text]
-    result = told[0] if told else ""
-    for text in told[1:]:
-        result = tr("{sentence} {next}", sentence=result, next=text)
-    return result
+    whole = together(*texts)
+    return tr_said(whole) if isinstance(whole, Said) else whole
 
 
 def mark(text: str) -> str:

@@ -17,6 +17,7 @@ from app.engine.errors import EngineError
 from app.engine.llama.library import native_objects
 from app.engine.sampling import SamplingParams
 from app.engine.types import FinishReason, Output, Request, SampledToken, StepReport, Usage
+from app.said import said
 
 # Of a logarithm of a probability. Measured differences are below 0.02; experts may change places at more.
 TIE = 0.5
@@ -65,7 +66,7 @@ class Answer:
 
     def take(self, output: Output) -> None:
         if output.finish_reason is FinishReason.ERROR:
-            raise CheckFailedError(f"an answer ended with an error: {output.notice}")
+            raise CheckFailedError(said("an answer ended with an error: {reason}", reason=output.notice))
         self.tokens += output.logprobs
         self.usage, self.finish_reason = output.usage, output.finish_reason
 
@@ -152,7 +153,9 @@ class Bench:
         limit = self.model.max_sequence_tokens
         for request in requests:
             if len(request.prompt) + (request.max_tokens or 0) > limit:
-                raise CannotCheckError(f"one chat can have {limit:,} tokens only, which is too few for this")
+                raise CannotCheckError(
+                    said("one chat can have {limit:,} tokens only, which is too few for this", limit=limit)
+                )
             self.engine.add_request(request)
         return [Answer(request) for request in requests]
 
@@ -185,7 +188,9 @@ class Bench:
     def _check_all_ended(self, answers: list[Answer]) -> None:
         num_open = sum(answer.finish_reason is None for answer in answers)
         if num_open:
-            raise CheckFailedError(f"{num_open} of {len(answers)} answers were never finished")
+            raise CheckFailedError(
+                said("{open} of {number} answers were never finished", open=num_open, number=len(answers))
+            )
 
     def alone(self, request: Request) -> Answer:
         """The answer to the same prompt where nobody else is and nothing is held."""
@@ -197,14 +202,22 @@ class Bench:
         for seq_id in range(self.model.n_seq_max):
             if (pos := self.backend.pos_max(seq_id)) != -1:
                 raise CheckFailedError(
-                    f"sequence {seq_id} still holds cells up to position {pos}, though no chat is open"
+                    said(
+                        "sequence {seq_id} still holds cells up to position {position}, "
+                        "though no chat is open",
+                        seq_id=seq_id,
+                        position=pos,
+                    )
                 )
         used = self.backend.used_cells()
         num_used = len(used.pos) if used else 0
         if num_used or self.engine.slots.cells.num_used:
             raise CheckFailedError(
-                f"{num_used} cells are used in the library and {self.engine.slots.cells.num_used} in our "
-                "books, though no chat is open"
+                said(
+                    "{used} cells are used in the library and {booked} in our books, though no chat is open",
+                    used=num_used,
+                    booked=self.engine.slots.cells.num_used,
+                )
             )
 
     def forget(self, *answers: Answer) -> None:
@@ -233,12 +246,22 @@ class Bench:
             if _is_near(one, found) and _is_near(other, wanted):
                 return index
             raise CheckFailedError(
-                f"{what}: token {index + 1} of the answer is {self._text(found)}, "
-                f"but {self._text(wanted)} where nobody else is"
+                said(
+                    "{what}: token {number} of the answer is {found}, but {wanted} where nobody else is",
+                    what=what,
+                    number=index + 1,
+                    found=self._text(found),
+                    wanted=self._text(wanted),
+                )
             )
         if len(expected.tokens) != len(answer.tokens):
             raise CheckFailedError(
-                f"{what}: the answer has {len(answer.tokens)} tokens, but {len(expected.tokens)} alone"
+                said(
+                    "{what}: the answer has {found} tokens, but {wanted} alone",
+                    what=what,
+                    found=len(answer.tokens),
+                    wanted=len(expected.tokens),
+                )
             )
         return len(expected.tokens)
 

@@ -12,6 +12,7 @@ from statistics import median
 import psutil
 
 from app.engine.types import FinishReason
+from app.said import said
 from app.selftest.bench import Answer, Bench, CannotCheckError, CheckFailedError, living_native_objects
 from app.selftest.report import TITLES
 
@@ -50,11 +51,16 @@ def ten_in_a_row(bench: Bench) -> str:
         seconds = [_seconds_of_one(bench, costs) for _ in range(NUM_IN_A_ROW)]
         return seconds[: NUM_IN_A_ROW // 2], seconds[NUM_IN_A_ROW // 2 :]
 
-    earlier, later = _compared_times(ask_ten, "the later ones took longer")
+    earlier, later = _compared_times(ask_ten, said("the later ones took longer"))
     ((num_tokens, num_steps, num_cells),) = costs
-    return (
-        f"each computed {num_tokens} tokens in {num_steps} steps, used {num_cells} cells and left none; "
-        f"the first five took {_milliseconds(earlier)} each, the others {_milliseconds(later)}"
+    return said(
+        "each computed {tokens} tokens in {steps} steps, used {cells} cells and left none; "
+        "the first five took {earlier} each, the others {later}",
+        tokens=num_tokens,
+        steps=num_steps,
+        cells=num_cells,
+        earlier=_milliseconds(earlier),
+        later=_milliseconds(later),
     )
 
 
@@ -67,7 +73,9 @@ def _seconds_of_one(bench: Bench, costs: set[tuple[int, int, int]]) -> float:
     num_cells = max(report.cells.num_used for report in bench.reports)
     costs.add((answers[0].usage.num_computed_tokens, answers[0].num_steps, num_cells))
     if len(costs) > 1:
-        raise CheckFailedError(f"the costs in (tokens computed, steps, cells) differ: {sorted(costs)}")
+        raise CheckFailedError(
+            said("the costs in (tokens computed, steps, cells) differ: {costs}", costs=str(sorted(costs)))
+        )
     return seconds
 
 
@@ -85,27 +93,39 @@ def together_as_alone(bench: Bench) -> str:
         for expected, answer in zip(alone, answers, strict=False):
             _check_length(answer)
             num_tokens += len(answer.tokens)
-            num_alike += bench.num_alike(expected, answer, f"{num_requests} at once")
+            num_alike += bench.num_alike(expected, answer, said("{number} at once", number=num_requests))
     most = max(len(report.spans) for report in bench.reports)
-    return (
-        f"{_alike(num_alike, num_tokens)}; up to {most} answers were in one batch, and each left it when done"
+    return said(
+        "{alike}; up to {most} answers were in one batch, and each left it when done",
+        alike=_alike(num_alike, num_tokens),
+        most=most,
     )
 
 
 def _check_length(answer: Answer) -> None:
     if (len(answer.tokens), answer.finish_reason) != (answer.request.max_tokens, FinishReason.LENGTH):
         raise CheckFailedError(
-            f"an answer of {answer.request.max_tokens} tokens ended after {len(answer.tokens)} "
-            f"({answer.finish_reason})"
+            said(
+                "an answer of {wanted} tokens ended after {tokens} ({reason})",
+                wanted=answer.request.max_tokens,
+                tokens=len(answer.tokens),
+                reason=str(answer.finish_reason),
+            )
         )
 
 
 def _alike(num_alike: int, num_tokens: int) -> str:
     if not num_alike:
-        raise CannotCheckError("the model is undecided from the first token on, so nothing can be compared")
+        raise CannotCheckError(
+            said("the model is undecided from the first token on, so nothing can be compared")
+        )
     if num_alike == num_tokens:
-        return f"all {num_tokens} tokens are those made alone"
-    return f"{num_alike} of {num_tokens} tokens are those made alone, the others come after a tie"
+        return said("all {tokens} tokens are those made alone", tokens=num_tokens)
+    return said(
+        "{alike} of {tokens} tokens are those made alone, the others come after a tie",
+        alike=num_alike,
+        tokens=num_tokens,
+    )
 
 
 # Line c.
@@ -114,18 +134,22 @@ def _alike(num_alike: int, num_tokens: int) -> str:
 def positions(bench: Bench) -> str:
     bench.ask(bench.request(bench.prompt(PROMPT), ANSWER))
     bench.check_empty()
-    seen = ["after clearing, no sequence has a position"]
-    gap = _refusal_of_a_gap(bench)
-    seen.append(f"a gap: {gap}")
+    cleared = said("after clearing, no sequence has a position")
+    gap = said("a gap: {refusal}", refusal=_refusal_of_a_gap(bench))
     first = bench.ask(bench.request(bench.prompt(PROMPT), ANSWER, keeps=True))
     last_pos = bench.backend.pos_max(first.seq_id)
     back = bench.backend.refusal_of(first.seq_id, last_pos, bench.words(1, 0))
     if not back:
-        raise CheckFailedError(f"the library took a step back to position {last_pos}")
-    seen.append(f"a step back: {_quoted(back)}")
-    seen.append(_next_turn(bench, first, last_pos))
-    seen.append(_old_and_new_ids(bench))
-    return "; ".join(seen)
+        raise CheckFailedError(said("the library took a step back to position {position}", position=last_pos))
+    step_back = said("a step back: {refusal}", refusal=_quoted(back))
+    return said(
+        "{cleared}; {gap}; {step_back}; {next_turn}; {ids}",
+        cleared=cleared,
+        gap=gap,
+        step_back=step_back,
+        next_turn=_next_turn(bench, first, last_pos),
+        ids=_old_and_new_ids(bench),
+    )
 
 
 def _refusal_of_a_gap(bench: Bench) -> str:
@@ -134,13 +158,15 @@ def _refusal_of_a_gap(bench: Bench) -> str:
     refusal = bench.backend.refusal_of(held.seq_id, last_pos + 2, bench.words(1, 0))
     if refusal:
         if bench.backend.pos_max(held.seq_id) != last_pos:
-            raise CheckFailedError("what the library refused has changed its positions")
+            raise CheckFailedError(said("what the library refused has changed its positions"))
         bench.forget(held)
         return _quoted(refusal)
     if bench.model.can_shift:
-        raise CheckFailedError(f"the library took position {last_pos + 2} after {last_pos}")
+        raise CheckFailedError(
+            said("the library took position {position} after {last}", position=last_pos + 2, last=last_pos)
+        )
     bench.renew()
-    return "the library takes one with this kind of positions, so only Skein refuses it"
+    return said("the library takes one with this kind of positions, so only Skein refuses it")
 
 
 def _next_turn(bench: Bench, first: Answer, last_pos: int) -> str:
@@ -148,12 +174,16 @@ def _next_turn(bench: Bench, first: Answer, last_pos: int) -> str:
     bench.reports.clear()
     second = bench.ask(bench.request(prompt, ANSWER, first.request.chat_id, keeps=True))
     starts = [span.first_pos for report in bench.reports for span in report.spans]
-    num_alike = bench.num_as_alone([first, second], "a next turn")
+    num_alike = bench.num_as_alone([first, second], said("a next turn"))
     if starts[0] != last_pos + 1 and bench.model.has_plain_attention:
-        raise CheckFailedError(f"the next turn began at {starts[0]}, after position {last_pos}")
-    return (
-        f"the first turn ended at {last_pos}, the next began at {starts[0]}, "
-        f"and {_alike(num_alike, len(first.tokens) + len(second.tokens))}"
+        raise CheckFailedError(
+            said("the next turn began at {start}, after position {last}", start=starts[0], last=last_pos)
+        )
+    return said(
+        "the first turn ended at {last}, the next began at {start}, and {alike}",
+        last=last_pos,
+        start=starts[0],
+        alike=_alike(num_alike, len(first.tokens) + len(second.tokens)),
     )
 
 
@@ -165,7 +195,7 @@ def _continued(answer: Answer, words: tuple[int, ...]) -> tuple[int, ...]:
 def _old_and_new_ids(bench: Bench) -> str:
     num_ids = min(NUM_IDS, bench.model.n_seq_max - 1)
     if not num_ids:
-        return "there is one sequence only, so there are no other ids to compare"
+        return said("there is one sequence only, so there are no other ids to compare")
     request = bench.request(bench.prompt(PROMPT, 2), ANSWER)
     expected = bench.alone(request)
     ids: set[int] = set()
@@ -178,19 +208,21 @@ def _old_and_new_ids(bench: Bench) -> str:
         return seconds
 
     def ask_on_ids() -> tuple[list[float], list[float]]:
-        old = [timed("an id used again") for _ in range(num_ids)]
+        old = [timed(said("an id used again")) for _ in range(num_ids)]
         new: list[float] = []
         holders: list[Answer] = []
         for turn in range(num_ids):
             holders.append(bench.ask(bench.request(bench.prompt(PROMPT, 3 + turn), 1, keeps=True)))
-            new.append(timed("a fresh id"))
+            new.append(timed(said("a fresh id")))
         bench.forget(*holders)
         return old, new
 
-    old, new = _compared_times(ask_on_ids, "fresh ids took longer")
-    return (
-        f"one id used again took {_milliseconds(old)}, fresh ones {_milliseconds(new)}, with the same text "
-        f"on {len(ids)} ids"
+    old, new = _compared_times(ask_on_ids, said("fresh ids took longer"))
+    return said(
+        "one id used again took {old}, fresh ones {new}, with the same text on {number} ids",
+        old=_milliseconds(old),
+        new=_milliseconds(new),
+        number=len(ids),
     )
 
 
@@ -212,7 +244,7 @@ def abort_one(bench: Bench) -> str:
         [one for one in answers if one is not answers[len(answers) // 2]],
     )
     if any(answer.finish_reason for answer in answers):
-        raise CannotCheckError("there is no room for several answers at once")
+        raise CannotCheckError(said("there is no room for several answers at once"))
     num_held = bench.backend.pos_max(victim.seq_id) + 1
     bench.reports.clear()
     bench.engine.abort(victim.request.request_id)
@@ -220,17 +252,23 @@ def abort_one(bench: Bench) -> str:
     bench.step_until(answers, lambda: False)
     spans = [span.request_id for report in bench.reports for span in report.spans]
     if num_more := spans.count(victim.request.request_id):
-        raise CheckFailedError(f"after its abort the answer was in {num_more} more batches")
+        raise CheckFailedError(
+            said("after its abort the answer was in {number} more batches", number=num_more)
+        )
     if victim.finish_reason is not FinishReason.ABORT:
-        raise CheckFailedError(f"the aborted answer ended as {victim.finish_reason}")
+        raise CheckFailedError(said("the aborted answer ended as {reason}", reason=str(victim.finish_reason)))
     if num_left:
-        raise CheckFailedError(f"{num_left} of its {num_held} cells were still held after the abort")
-    num_alike = bench.num_as_alone(others, "beside an aborted answer")
+        raise CheckFailedError(
+            said("{left} of its {held} cells were still held after the abort", left=num_left, held=num_held)
+        )
+    num_alike = bench.num_as_alone(others, said("beside an aborted answer"))
     if not others:
-        return f"it was in no later batch and gave its {num_held} cells back at once"
-    return (
-        f"it was in no later batch and gave its {num_held} cells back at once; of the {len(others)} others "
-        f"{_alike(num_alike, sum(len(other.tokens) for other in others))}"
+        return said("it was in no later batch and gave its {held} cells back at once", held=num_held)
+    return said(
+        "it was in no later batch and gave its {held} cells back at once; of the {number} others {alike}",
+        held=num_held,
+        number=len(others),
+        alike=_alike(num_alike, sum(len(other.tokens) for other in others)),
     )
 
 
@@ -248,10 +286,13 @@ def moved_cells(bench: Bench) -> str:
     going_on, forked = bench.ask_all(on, off)
     restored, last = _hibernated_and_restored(bench, going_on)
     answers = [first, other, going_on, forked, last]
-    num_alike = bench.num_as_alone(answers, "shared, forked or restored")
-    return (
-        f"{shared}; the fork {'shares all cells' if is_forked else 'was computed or copied'}; {restored}; "
-        f"{_alike(num_alike, sum(len(answer.tokens) for answer in answers))}"
+    num_alike = bench.num_as_alone(answers, said("shared, forked or restored"))
+    return said(
+        "{shared}; {forked}; {restored}; {alike}",
+        shared=shared,
+        forked=said("the fork shares all cells") if is_forked else said("the fork was computed or copied"),
+        restored=restored,
+        alike=_alike(num_alike, sum(len(answer.tokens) for answer in answers)),
     )
 
 
@@ -262,23 +303,31 @@ def _shared(bench: Bench, answer: Answer) -> str:
     num_shared = answer.usage.num_shared_tokens
     if bench.model.can_share_cells and bench.model.n_seq_max > 1 and num_shared < DOCUMENT:
         raise CheckFailedError(
-            f"only {num_shared} of the {DOCUMENT} tokens that two chats begin with are shared"
+            said(
+                "only {shared} of the {common} tokens that two chats begin with are shared",
+                shared=num_shared,
+                common=DOCUMENT,
+            )
         )
-    return f"{num_shared} of {DOCUMENT} common tokens shared"
+    return said("{shared} of {common} common tokens shared", shared=num_shared, common=DOCUMENT)
 
 
 def _hibernated_and_restored(bench: Bench, answer: Answer) -> tuple[str, Answer]:
     chat_id = answer.request.chat_id
     is_hibernated = bench.engine.hibernate(chat_id)
     if is_hibernated and (num_left := bench.backend.pos_max(answer.seq_id) + 1):
-        raise CheckFailedError(f"{num_left} cells are still held after the chat was hibernated")
+        raise CheckFailedError(
+            said("{number} cells are still held after the chat was hibernated", number=num_left)
+        )
     is_kept = chat_id in bench.engine.slots.hibernated
     last = bench.ask(bench.request(_continued(answer, bench.words(QUESTION, 5)), ANSWER, chat_id, keeps=True))
     if not is_kept:
-        return "the saved state was too large to keep", last
+        return said("the saved state was too large to keep"), last
     if not last.usage.num_restored_tokens:
-        raise CheckFailedError(f"a hibernated chat was computed again ({last.usage.prefix_end})")
-    return f"{last.usage.num_restored_tokens} hibernated tokens restored", last
+        raise CheckFailedError(
+            said("a hibernated chat was computed again ({reason})", reason=str(last.usage.prefix_end))
+        )
+    return said("{number} hibernated tokens restored", number=last.usage.num_restored_tokens), last
 
 
 # Line f.
@@ -293,11 +342,21 @@ def whole_context(bench: Bench) -> str:
     bench.forget(answer)
     bench.check_empty()
     if num_tokens < limit and bench.model.has_plain_attention:
-        raise CheckFailedError(f"one sequence got to {num_tokens:,} tokens only, of {limit:,}")
-    short = "" if limit == bench.model.n_ctx else f", as much as one chat may have of {bench.model.n_ctx:,}"
-    return (
-        f"every cell was free; then one sequence took {num_tokens:,} of {limit:,} tokens in "
-        f"{num_cells:,} cells{short}, and every cell was free again"
+        raise CheckFailedError(
+            said("one sequence got to {tokens:,} tokens only, of {limit:,}", tokens=num_tokens, limit=limit)
+        )
+    counts = {"tokens": num_tokens, "limit": limit, "cells": num_cells}
+    if limit == bench.model.n_ctx:
+        return said(
+            "every cell was free; then one sequence took {tokens:,} of {limit:,} tokens in {cells:,} cells, "
+            "and every cell was free again",
+            **counts,
+        )
+    return said(
+        "every cell was free; then one sequence took {tokens:,} of {limit:,} tokens in {cells:,} cells, "
+        "as much as one chat may have of {total:,}, and every cell was free again",
+        **counts,
+        total=bench.model.n_ctx,
     )
 
 
@@ -309,14 +368,28 @@ def nothing_leaks(bench: Bench) -> str:
     sizes = [_size_after_round(bench, process) for _ in range(NUM_ROUNDS + 1)]
     growth = [after - before for before, after in pairwise(sizes)]
     if (living := living_native_objects()) != bench.native_objects:
-        raise CheckFailedError(f"native objects were {bench.native_objects}, and are {living} now")
+        raise CheckFailedError(
+            said(
+                "native objects were {before}, and are {now} now",
+                before=_listed(bench.native_objects),
+                now=_listed(living),
+            )
+        )
     if min(growth) > GROWTH_BYTES:
         raise CheckFailedError(
-            f"memory grew in each of {NUM_ROUNDS} rounds, by {min(growth) >> 10:,} KiB or more"
+            said(
+                "memory grew in each of {rounds} rounds, by {growth:,} KiB or more",
+                rounds=NUM_ROUNDS,
+                growth=min(growth) >> 10,
+            )
         )
-    return (
-        f"native objects are {_listed(living)} as before; memory went from {sizes[0] >> 20:,} to "
-        f"{sizes[-1] >> 20:,} MiB in {NUM_ROUNDS} rounds"
+    return said(
+        "native objects are {objects} as before; "
+        "memory went from {before:,} to {after:,} MiB in {rounds} rounds",
+        objects=_listed(living),
+        before=sizes[0] >> 20,
+        after=sizes[-1] >> 20,
+        rounds=NUM_ROUNDS,
     )
 
 
@@ -328,7 +401,7 @@ def _size_after_round(bench: Bench, process: psutil.Process) -> int:
 
 
 def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{num} {kind}" for kind, num in sorted(counts.items())) or "none"
+    return ", ".join(f"{num} {kind}" for kind, num in sorted(counts.items())) or said("none")
 
 
 # Times.
@@ -344,53 +417,67 @@ def _compared_times(
         former, latter = measure()
         if min(latter) <= SLOWER * median(former) + SLOWER_BY_S:
             return former, latter
-    raise CheckFailedError(f"{what}: {_milliseconds(former)}, then {_milliseconds(latter)}")
+    raise CheckFailedError(
+        said(
+            "{what}: {former}, then {latter}",
+            what=what,
+            former=_milliseconds(former),
+            latter=_milliseconds(latter),
+        )
+    )
 
 
 def _milliseconds(seconds: list[float]) -> str:
-    return f"{1000 * median(seconds):.0f} ms"
+    return said("{number:.0f} ms", number=1000 * median(seconds))
 
 
 CHECKS = (
     Check(
         "a",
-        f"asked the same {NUM_IN_A_ROW} times, each in a chat of its own that was closed",
+        said("asked the same {number} times, each in a chat of its own that was closed", number=NUM_IN_A_ROW),
         ten_in_a_row,
         NUM_IN_A_ROW,
     ),
     Check(
         "b",
-        "asked each of five questions alone, then 1, 2, 3 and five of them at once",
+        said("asked each of five questions alone, then 1, 2, 3 and five of them at once"),
         together_as_alone,
         max(TOGETHER) + sum(TOGETHER),
     ),
     Check(
         "c",
-        "cleared, gave the library a gap and a step back, asked a next turn, used old and fresh ids",
+        said("cleared, gave the library a gap and a step back, asked a next turn, used old and fresh ids"),
         positions,
         15,
     ),
     Check(
         "d",
-        "aborted one of three answers that were being made",
+        said("aborted one of three answers that were being made"),
         abort_one,
         5,
     ),
     Check(
         "e",
-        f"let two chats begin with the same {DOCUMENT} tokens, forked one, hibernated and restored it",
+        said(
+            "let two chats begin with the same {number} tokens, forked one, hibernated and restored it",
+            number=DOCUMENT,
+        ),
         moved_cells,
         10,
     ),
     Check(
         "f",
-        "looked at every cell, then asked with a prompt that fills the context but for a short answer",
+        said("looked at every cell, then asked with a prompt that fills the context but for a short answer"),
         whole_context,
         10,
     ),
     Check(
         "g",
-        f"counted both around {NUM_ROUNDS} rounds of {NUM_IN_ROUND} requests",
+        said(
+            "counted both around {rounds} rounds of {requests} requests",
+            rounds=NUM_ROUNDS,
+            requests=NUM_IN_ROUND,
+        ),
         nothing_leaks,
         NUM_IN_ROUND * (NUM_ROUNDS + 1),
     ),

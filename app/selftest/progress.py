@@ -22,9 +22,9 @@ CANCELLED = 130  # exit code, as of a program that Ctrl+C has ended
 
 
 def tell_program(params: LoadParams) -> int:
-    """Tells `{"progress": 0 … 1, "doing": …}`, `{"line": …}`, and `{"report": …}` or `{"error": …}`.
+    """Tells `{"progress": 0 … 1, "doing": …}` and `{"line": …}`, and `{"report": …}` or `{"error": …}`.
 
-    Returns the exit code.
+    Returns the exit code. A line comes with its sentences `packed`, too.
     """
     with _cancellation() as cancelled:
         try:
@@ -65,7 +65,7 @@ class _Progress:
 
 
 def _tell_line(line: Line) -> None:
-    _tell(line=line.as_json())
+    _tell(line=line.as_json(), packed=line.packed())
 
 
 def _tell(**message: object) -> None:

@@ -7,15 +7,17 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
 
+from app.said import packed, said, unpacked
+
 WIDTH = 100
 TITLES = {
-    "a": "Ten requests in a row cost the same",
-    "b": "Answers made together are those made alone",
-    "c": "Positions begin, go on and are refused as they should be",
-    "d": "An aborted answer is gone from the next batch",
-    "e": "Shared, forked, hibernated and restored cells give the same text",
-    "f": "Afterwards every cell is free, and one chat can have them all",
-    "g": "Native objects and memory are as before",
+    "a": said("Ten requests in a row cost the same"),
+    "b": said("Answers made together are those made alone"),
+    "c": said("Positions begin, go on and are refused as they should be"),
+    "d": said("An aborted answer is gone from the next batch"),
+    "e": said("Shared, forked, hibernated and restored cells give the same text"),
+    "f": said("Afterwards every cell is free, and one chat can have them all"),
+    "g": said("Native objects and memory are as before"),
 }
 
 
@@ -38,11 +40,16 @@ class Line:
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Self:
-        """What `as_json` has told."""
-        return cls(**told | {"outcome": Outcome(told["outcome"])})
+        """What `as_json` has told, perhaps with what is `packed` in its place."""
+        done, seen = unpacked(told["done"]), unpacked(told["seen"])
+        return cls(**told | {"outcome": Outcome(told["outcome"]), "done": done, "seen": seen})
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    def packed(self) -> dict[str, Any]:
+        """Its sentences for the window, which says them in the user's language."""
+        return {"done": packed(self.done), "seen": packed(self.seen)}
 
 
 @dataclass(frozen=True, slots=True)

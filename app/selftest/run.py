@@ -14,6 +14,7 @@ from app.engine.errors import EngineError, RequestError
 from app.engine.llama.loading import LIBRARY_VERSION
 from app.engine.probe import open_probed_backend
 from app.engine.types import LoadParams
+from app.said import said
 from app.selftest.bench import Bench, CancelledError, CannotCheckError, CheckFailedError
 from app.selftest.checks import CHECKS, Check
 from app.selftest.report import Line, Outcome, Report
@@ -40,7 +41,7 @@ def self_test(
     """Load the model into a context of its own and test it. Raises ModelLoadError."""
 
     def on_load(fraction: float) -> bool:
-        on_progress(LOAD_SHARE * fraction, "Loading the model")
+        on_progress(LOAD_SHARE * fraction, said("Loading the model"))
         return not is_cancelled()
 
     with open_probed_backend(params, on_load) as backend:

@@ -5,7 +5,8 @@ that only reads, so the writer goes on meanwhile. Any thread, one at a time.
 """
 
 import contextlib
-import os
+import errno
+import logging
 import re
 import sqlite3
 from collections.abc import Callable
@@ -15,10 +16,14 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
+from app.said import said
 from app.storage import thinning
 from app.storage.checksum import damaged_turn_ids
+from app.storage.database import check, check_schema, migrate
 from app.storage.errors import DatabaseDamagedError, StorageError
 from app.storage.files import private_file, sync_dir, sync_file, uri
+
+log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"chats-(\d{8}-\d{6})-([a-z]+)\.db")
 _TIME = "%Y%m%d-%H%M%S"  # UTC: names must not go back in time when the clocks do
@@ -69,7 +74,7 @@ class Backups:
 
     def make(self, reason: Reason) -> Backup:
         """Returns when it is on disk and was found to be sound. Raises StorageError."""
-        made_at = self._now().astimezone(UTC).replace(microsecond=0)
+        made_at = self._free_second()
         path = self.folder / f"chats-{made_at:{_TIME}}-{reason}.db"
         unfinished = path.with_name(f".{path.name}.part")
         try:
@@ -77,7 +82,8 @@ class Backups:
             self.folder.chmod(0o700)
             self._clear_unfinished()
             _copy(self._database, unfinished)
-            verify(unfinished)
+            if num_damaged := verify(unfinished):
+                log.warning("%s has %d messages that are not as they were written.", path, num_damaged)
             sync_file(unfinished)
             unfinished.replace(path)
             sync_dir(self.folder)
@@ -90,17 +96,29 @@ class Backups:
         return Backup(path, made_at, reason, size_bytes)
 
     def newest_good(self) -> Backup | None:
-        """The newest that can be read from end to end."""
+        """The newest in which every message is as it was written, else the newest that can be read."""
+        sound = []
         for backup in self.all():
             with contextlib.suppress(StorageError):
-                verify(backup.path)
-                return backup
-        return None
+                if verify(backup.path) == 0:
+                    return backup
+                sound.append(backup)
+        return sound[0] if sound else None
+
+    def _free_second(self) -> datetime:
+        """Now, or soon after: no backup takes the name of another."""
+        taken = {one.made_at for one in self.all()}
+        moment = self._now().astimezone(UTC).replace(microsecond=0)
+        while moment in taken:
+            moment += timedelta(seconds=1)
+        return moment
 
     def _thin(self) -> None:
         """By the user's own days."""
         gone = set(
-            thinning.obsolete([one.made_at.astimezone() for one in self.all()], self._now().astimezone().date())
+            thinning.obsolete(
+                [one.made_at.astimezone() for one in self.all()], self._now().astimezone().date()
+            )
         )
         for backup in self.all():
             if backup.made_at.astimezone() in gone:
@@ -113,26 +131,53 @@ class Backups:
             path.unlink()
 
 
-def verify(path: Path) -> None:
-    """Reads all of it. Raises DatabaseDamagedError."""
+def verify(path: Path) -> int:
+    """Reads all of it, and returns how many messages are not as they were written.
+
+    Raises DatabaseDamagedError.
+    """
     try:
         with closing(sqlite3.connect(uri(path, "immutable=1"), uri=True)) as connection:
-            problems = [row[0] for row in connection.execute("PRAGMA quick_check(1)")]
-            if problems != ["ok"]:
-                raise DatabaseDamagedError(problems[0])
-            if damaged_turn_ids(connection):
-                raise DatabaseDamagedError("a message is not as it was written")
+            check(connection)
+            return len(damaged_turn_ids(connection))
     except sqlite3.Error as error:
         raise DatabaseDamagedError(str(error)) from error
 
 
-def _copy(database: Path, to: Path) -> None:
-    private_file(to)
+def bring_back(backup: Backup, into: sqlite3.Connection) -> None:
+    """Makes an open database what the backup is, brought up to date, in one transaction.
+
+    Raises StorageError or sqlite3.Error; then nothing has changed.
+    """
     with (
-        closing(sqlite3.connect(uri(database, "mode=ro"), uri=True)) as source,
-        closing(sqlite3.connect(to, isolation_level=None)) as target,
+        closing(sqlite3.connect(uri(backup.path, "immutable=1"), uri=True)) as source,
+        closing(sqlite3.connect("", isolation_level=None)) as scratch,
     ):
+        source.backup(scratch)
+        migrate(scratch)
+        check_schema(scratch)
+        scratch.backup(into)
+
+
+def write_anew(connection: sqlite3.Connection, path: Path) -> None:
+    """All that an open database has, as a file where there is none. Raises OSError or sqlite3.Error."""
+    unfinished = path.with_name(f".{path.name}.part")
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _copy_to(unfinished, connection)
+    sync_file(unfinished)
+    unfinished.replace(path)
+    sync_dir(path.parent)
+
+
+def _copy(database: Path, to: Path) -> None:
+    with closing(sqlite3.connect(uri(database, "mode=ro"), uri=True)) as source:
         source.execute("PRAGMA busy_timeout = 5000")
+        _copy_to(to, source)
+
+
+def _copy_to(to: Path, source: sqlite3.Connection) -> None:
+    private_file(to)
+    with closing(sqlite3.connect(to, isolation_level=None)) as target:
         # It has no name yet, so nothing of it needs to be safe before it is whole.
         target.execute("PRAGMA synchronous = OFF")
         source.backup(target)
@@ -159,7 +204,13 @@ def _changed_at(database: Path) -> datetime:
 
 
 def _why_no_backup(error: Exception, folder: Path) -> str:
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(error, "errno", 0) == 28:
-        return f"No backup could be made: the disk with {folder} is full. Free some space."
-    reason = getattr(error, "strerror", None) or str(error)
-    return f"No backup could be made in {folder}: {reason}. Your chats stay as they are."
+    is_full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    if is_full or getattr(error, "errno", None) == errno.ENOSPC:
+        return said(
+            "No backup could be made: the disk with {folder} is full. Free some space.", folder=folder
+        )
+    return said(
+        "No backup could be made in {folder}: {reason}. Your chats stay as they are.",
+        folder=folder,
+        reason=getattr(error, "strerror", None) or str(error),
+    )

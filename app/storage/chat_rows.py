@@ -2,16 +2,21 @@
 
 import json
 import sqlite3
-import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from app.chats.attachment import Attachment
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.text import valid_unicode
 from app.engine.types import Overflow, Role, Usage
+from app.said import from_text, said, to_text
+from app.storage.checksum import checksum
+
+J = TypeVar("J")
+
+RECOVERED = said("Recovered chat")
+DAMAGED = said("The text of this message was damaged on disk.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ _UPSERT_CHAT = f"""
         auto_title = excluded.auto_title, folder = excluded.folder, is_pinned = excluded.is_pinned,
         sampling = excluded.sampling, max_tokens = excluded.max_tokens, queue = excluded.queue,
         draft = excluded.draft, draft_attachments = excluded.draft_attachments, leaf_id = excluded.leaf_id,
-        updated_at = excluded.updated_at
+        updated_at = max(updated_at, excluded.updated_at)
 """
 _UPSERT_TURN = f"""
     INSERT INTO turns ({_TURN_COLUMNS}, chat_id, checksum) VALUES ({", ".join("?" * 14)})
@@ -93,12 +98,32 @@ _FORGET_TURN = "DELETE FROM turns_found WHERE rowid = (SELECT number FROM turns 
 
 
 def write_chat(connection: sqlite3.Connection, change: ChatChange) -> None:
-    connection.execute(_UPSERT_CHAT, _storable((*_chat_row(change), time.time())))
+    connection.execute(_UPSERT_CHAT, _storable((*_chat_row(change), _newest(change))))
     for turn_id in change.removed:
         connection.execute(_FORGET_TURN, (turn_id,))
         connection.execute("DELETE FROM turns WHERE id = ?", (turn_id,))
     for turn in change.turns:
         _write_turn(connection, change.chat.id, turn)
+
+
+def index_anew(connection: sqlite3.Connection) -> None:
+    """Makes the index for the search from the messages, whatever became of it."""
+    ((how,),) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'turns_found'").fetchall()
+    connection.execute("DROP TABLE turns_found")
+    connection.execute(how)
+    connection.execute(
+        "INSERT INTO turns_found (rowid, text) SELECT number, text FROM turns WHERE state <> 'streaming'"
+    )
+
+
+def adopt_orphans(connection: sqlite3.Connection) -> None:
+    """Messages whose chat is lost get a new one: a flipped bit may be in the name of either."""
+    connection.execute(
+        "INSERT INTO chats (id, title, system_prompt, draft, created_at, updated_at) "
+        "SELECT chat_id, ?, '', '', min(created_at), max(created_at) FROM turns "
+        "WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id",
+        (str(RECOVERED),),
+    )
 
 
 def delete_chats(connection: sqlite3.Connection, where: str) -> None:
@@ -108,6 +133,11 @@ def delete_chats(connection: sqlite3.Connection, where: str) -> None:
         f"(SELECT number FROM turns JOIN chats ON chats.id = chat_id WHERE {where})"
     )
     connection.execute(f"DELETE FROM chats WHERE {where}")
+
+
+def _newest(change: ChatChange) -> float:
+    """A chat is as new as its newest message: a draft, a name or a pin does not make it newer."""
+    return max((turn.created_at for turn in change.turns), default=change.chat.created_at)
 
 
 def read_chats(
@@ -126,9 +156,9 @@ def read_chats(
 def read_turns(connection: sqlite3.Connection, chat_id: str, leaf_id: str) -> SavedTurns:
     """The path to `leaf_id`, or to the turn written last if that one is not there."""
     turns = [
-        _turn(row)
+        _read_turn(row)
         for row in connection.execute(
-            f"SELECT {_TURN_COLUMNS} FROM turns WHERE chat_id = ? ORDER BY number", (chat_id,)
+            f"SELECT {_TURN_COLUMNS}, checksum FROM turns WHERE chat_id = ? ORDER BY number", (chat_id,)
         )
     ]
     return arrange(turns, leaf_id)
@@ -154,19 +184,15 @@ def arrange(turns: Sequence[Turn], leaf_id: str) -> SavedTurns:
     return SavedTurns(shown, asides)
 
 
-def checksum(turn: Turn) -> int:
-    """CRC-32 of what was said and by whom: SQLite itself would not notice a flipped bit."""
-    said = f"{turn.role}\0{turn.text}\0{_to_json(turn.attachments)}"
-    return zlib.crc32(said.encode("utf-8", "replace"))
-
-
 def _write_turn(connection: sqlite3.Connection, chat_id: str, turn: Turn) -> None:
     """What is still being written is not searched: to index it anew each time would take too long."""
-    row = _storable((*_turn_row(turn), chat_id, checksum(turn)))
+    row = _storable((*_turn_row(turn), chat_id))
+    role, text, attachments = row[0], row[1], row[10]
+    row = (*row, checksum(turn.id, turn.parent_id, role, text, attachments))
     ((number,),) = connection.execute(_UPSERT_TURN, row).fetchall()
     if turn.state is not TurnState.STREAMING:
         connection.execute("DELETE FROM turns_found WHERE rowid = ?", (number,))
-        connection.execute("INSERT INTO turns_found (rowid, text) VALUES (?, ?)", (number, row[1]))
+        connection.execute("INSERT INTO turns_found (rowid, text) VALUES (?, ?)", (number, text))
 
 
 def _chat_row(change: ChatChange) -> tuple[object, ...]:
@@ -198,29 +224,50 @@ def _saved_chat(row: Sequence[Any]) -> SavedChat:
         title=title,
         system_prompt=system_prompt,
         created_at=created_at,
-        overflow=Overflow(overflow),
+        overflow=_OVERFLOWS.get(overflow, Overflow.STOP),
         max_context_tokens=max_context_tokens,
         auto_title=auto_title,
         folder=folder,
         is_pinned=bool(is_pinned),
-        sampling=json.loads(sampling),
+        sampling=_from_json(sampling, {}),
         max_tokens=max_tokens,
-        queue=[
-            QueuedMessage(message["text"], _attachments(message["attachments"]))
-            for message in json.loads(queue)
-        ],
+        queue=_queue(_from_json(queue, [])),
     )
-    return SavedChat(chat, draft, _attachments(json.loads(draft_attachments)), leaf_id, num_turns)
+    return SavedChat(chat, draft, _attachments(_from_json(draft_attachments, [])), leaf_id, num_turns)
+
+
+def _queue(stored: list[dict[str, Any]]) -> list[QueuedMessage]:
+    return [QueuedMessage(message["text"], _attachments(message["attachments"])) for message in stored]
 
 
 def _turn_row(turn: Turn) -> tuple[object, ...]:
     usage = json.dumps(asdict(turn.usage)) if turn.usage != Usage() else ""
-    state = (turn.state, turn.notice, turn.model, usage)
+    state = (turn.state, to_text(turn.notice), turn.model, usage)
     attachments = _to_json(turn.attachments)
     return (
         turn.role, turn.text, *state, turn.id, turn.created_at, turn.overflowed, turn.parent_id, attachments,
         turn.thinking_s,
     )  # fmt: skip
+
+
+def _read_turn(row: Sequence[Any]) -> Turn:
+    try:
+        return _turn(row)
+    except (ValueError, KeyError, TypeError, AttributeError):  # a flipped bit need not be in the text
+        return _what_is_left(row)
+
+
+def _what_is_left(row: Sequence[Any]) -> Turn:
+    role, text, state, _notice, _model, _usage, turn_id, created_at, _overflowed, parent_id, *_ = row
+    return Turn(
+        _ROLES.get(role, Role.ASSISTANT),
+        str(text),
+        _STATES.get(state, TurnState.STOPPED),
+        DAMAGED,
+        id=turn_id,
+        created_at=created_at,
+        parent_id=parent_id,
+    )
 
 
 def _turn(row: Sequence[Any]) -> Turn:
@@ -237,12 +284,15 @@ def _turn(row: Sequence[Any]) -> Turn:
         parent_id,
         attachments,
         thinking_s,
+        expected,
     ) = row
+    if expected is not None and expected != checksum(turn_id, parent_id, role, text, attachments):
+        notice = DAMAGED
     return Turn(
         _ROLES[role],
         text,
         _STATES[state],
-        notice,
+        from_text(notice),
         model,
         _usage(usage) if usage else Usage(),
         turn_id,
@@ -254,6 +304,7 @@ def _turn(row: Sequence[Any]) -> Turn:
     )
 
 
+_OVERFLOWS = {str(overflow): overflow for overflow in Overflow}
 _ROLES = {str(role): role for role in Role}
 _STATES = {str(state): state for state in TurnState}
 _USAGE_FIELDS = {known_field.name for known_field in fields(Usage)}
@@ -262,6 +313,15 @@ _USAGE_FIELDS = {known_field.name for known_field in fields(Usage)}
 def _usage(text: str) -> Usage:
     """A later version may know other figures."""
     return Usage(**{name: value for name, value in json.loads(text).items() if name in _USAGE_FIELDS})
+
+
+def _from_json(text: str, default: J) -> J:
+    """The default for what is damaged: the rest of the chat is worth more."""
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError):
+        return default
+    return value if isinstance(value, type(default)) else default
 
 
 def _to_json(attachments: Iterable[Attachment]) -> str:

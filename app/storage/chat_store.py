@@ -5,31 +5,46 @@ calls, each in one transaction. Nothing mutable crosses: changes are copies, loa
 """
 
 import asyncio
+import contextlib
+import errno
+import logging
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 from app.chats.chat import TurnState
+from app.said import said, together
+from app.storage.backups import Backup, Backups, Reason, bring_back, verify, write_anew
 from app.storage.chat_rows import (
     ChatChange,
     SavedChat,
     SavedTurns,
+    adopt_orphans,
     delete_chats,
+    index_anew,
     read_chats,
     read_turns,
     write_chat,
 )
-from app.storage.database import IN_MEMORY, move_aside, open_database, transaction
-from app.storage.errors import DatabaseDamagedError, StorageError
+from app.storage.database import IN_MEMORY, open_copy, open_database, transaction
+from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
+from app.storage.repair import finish_repair, repair
+from app.storage.search import SearchHit, search
 
 T = TypeVar("T")
 
-INTERRUPTED = "Skein ended while this was being written."
-MIN_INDEXED_CHARS = 3  # the index is one of trigrams
+log = logging.getLogger(__name__)
+
+LOST_AT_THE_END = said("What you write now is lost when Skein ends.")
+DAMAGED_DATABASE = said(
+    "Chats are not being saved: the database is damaged. Start Skein again: it is repaired then."
+)
+INTERRUPTED = said("Skein ended while this was being written.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +85,18 @@ class ChatSummary:
     num_turns: int
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHit:
-    chat_id: str
-    turn_id: str
-    title: str
-    snippet: str  # with the found words between FOUND_START and FOUND_END
-    created_at: float
-
-
-FOUND_START, FOUND_END = "\x02", "\x03"
-
-
 class ChatStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storage")
         self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None  # device and inode of the file that is open; None: a copy
+        self._backups = Backups(path)
+        self._backing_up = asyncio.Lock()
+
+    @property
+    def backups_dir(self) -> Path:
+        return self._backups.folder
 
     # The GUI's loop.
 
@@ -117,7 +127,7 @@ class ChatStore:
 
     async def search(self, text: str, limit: int = 200) -> tuple[SearchHit, ...]:
         """Messages in which all words of `text` are, the newest first. Raises StorageError."""
-        return await self._call(self._read, lambda connection: _search(connection, text, limit))
+        return await self._call(self._read, lambda connection: search(connection, text, limit))
 
     async def folders(self) -> tuple[str, ...]:
         """In the user's order. Raises StorageError."""
@@ -156,8 +166,37 @@ class ChatStore:
         await self._call(self._write, lambda connection: _set_deleted(connection, chat_ids, None))
 
     async def import_chats(self, changes: Sequence[ChatChange]) -> None:
-        """All of them, as new ones, or with a StorageError none."""
-        await self._call(self._save, tuple(changes), None)
+        """All of them, as new ones, with the folders they name, or with a StorageError none."""
+        if self._file:
+            await self.back_up(Reason.IMPORT)
+        await self._call(self._write, lambda connection: _import_chats(connection, tuple(changes)))
+
+    async def backups(self) -> list[Backup]:
+        """Newest first."""
+        return await asyncio.to_thread(self._backups.all)
+
+    async def back_up(self, reason: Reason = Reason.ASKED) -> Backup:
+        """Saving goes on meanwhile. Raises StorageError."""
+        async with self._backing_up:
+            if not self._file:
+                raise StorageError(said("There is no backup: the chats of this run are not kept on disk."))
+            return await asyncio.to_thread(self._backups.make, reason)
+
+    async def back_up_if_due(self, max_age: timedelta) -> Backup | None:
+        """If something has changed and the newest is older than that. Raises StorageError."""
+        if self._file is None or not await self._call(self._read, _has_chats):
+            return None
+        is_due: bool = await asyncio.to_thread(self._backups.is_due, max_age)
+        return await self.back_up(Reason.REGULAR) if is_due else None
+
+    async def restore(self, backup: Backup) -> None:
+        """All chats become what they were then; what they are now is kept as another backup.
+
+        Raises StorageError; then nothing has changed.
+        """
+        await asyncio.to_thread(verify, backup.path)
+        await self.back_up(Reason.RESTORE)
+        await self._call(self._restore, backup)
 
     async def close(self) -> None:
         await self._call(self._close)
@@ -170,19 +209,58 @@ class ChatStore:
 
     def _open(self) -> str:
         try:
-            self._connection, notice = _open_or_start_anew(self._path)
-        except StorageError as error:
+            notice = self._open_or_repair()
+        except NewerSchemaError as error:
             self._connection = open_database(IN_MEMORY)
-            notice = f"{error} What you write now is lost when Skein ends."
-        self._write(_tidy)
+            notice = together(str(error), LOST_AT_THE_END)
+        except StorageError as error:
+            self._connection = _copy_of(self._path)
+            notice = together(str(error), LOST_AT_THE_END)
+        try:
+            self._write(_tidy)
+        except StorageError as error:
+            return together(notice, str(error))
         return notice
 
-    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        assert self._connection
+    def _open_or_repair(self) -> str:
+        notice = ""
         try:
-            return work(self._connection)
+            finish_repair(self._path)
+            self._reopen()
+        except DatabaseDamagedError:
+            notice = repair(self._path, self._backups)
+            self._reopen()
+        return notice
+
+    def _reopen(self) -> sqlite3.Connection:
+        self._connection = open_database(self._path, lambda: self._backups.make(Reason.UPDATE))
+        self._file = _identity(self._path)
+        return self._connection
+
+    def _open_again(self) -> sqlite3.Connection:
+        """After `_give_up_connection`. Makes no new file: what was in the old one may come back."""
+        try:
+            if _identity(self._path) != self._file:
+                raise FileNotFoundError(2, "the file is not there", str(self._path))
+            return self._reopen()
+        except OSError as error:
+            raise StorageError(_why_not_saved(error, self._path)) from error
+        except DatabaseDamagedError as error:
+            raise StorageError(DAMAGED_DATABASE) from error
+
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._connection or self._open_again()
+        try:
+            try:
+                return work(connection)
+            except sqlite3.OperationalError as error:
+                if "decode" not in str(error):
+                    raise
+            return _with_any_text(connection, work)
         except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"The chats could not be read: {error}. They stay on disk.") from error
+            raise StorageError(
+                said("The chats could not be read: {reason}. They stay on disk.", reason=str(error))
+            ) from error
 
     def _save(self, changes: tuple[ChatChange, ...], tabs: Tabs | None) -> None:
         def work(connection: sqlite3.Connection) -> None:
@@ -195,10 +273,61 @@ class ChatStore:
         self._write(work)
 
     def _write(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        connection = self._connection or self._open_again()
+        self._stay_where_it_was(connection)
+        try:
+            self._commit(work)
+        except sqlite3.Error as error:
+            if _code(error) & 0xFF == sqlite3.SQLITE_IOERR:
+                self._give_up_connection()
+            raise StorageError(_why_not_saved(error, self._path)) from error
+
+    def _commit(self, work: Callable[[sqlite3.Connection], None]) -> None:
         assert self._connection
         try:
             with transaction(self._connection):
                 work(self._connection)
+        except sqlite3.DatabaseError as error:
+            if _code(error) != sqlite3.SQLITE_CORRUPT_VTAB:
+                raise
+            log.warning("The index for the search is damaged and is made anew.")
+            with transaction(self._connection):
+                index_anew(self._connection)
+                work(self._connection)
+
+    def _give_up_connection(self) -> None:
+        """After an error of the disk, what the system has of it in memory need not be what is on it."""
+        if self._file and self._connection:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _stay_where_it_was(self, connection: sqlite3.Connection) -> None:
+        """SQLite would go on writing into a file that has no name any more."""
+        if self._file is None:
+            return
+        try:
+            now = _identity(self._path)
+            if now is None:
+                log.warning("%s is gone and is written anew.", self._path)
+                write_anew(connection, self._path)
+                connection.close()
+                self._reopen()
+        except (OSError, sqlite3.Error) as error:
+            raise StorageError(_why_not_saved(error, self._path)) from error
+        if now not in (None, self._file):
+            raise StorageError(
+                said(
+                    "Chats are not being saved: another file has taken the place of {path}. "
+                    "Start Skein again.",
+                    path=self._path,
+                )
+            )
+
+    def _restore(self, backup: Backup) -> None:
+        connection = self._connection or self._open_again()
+        try:
+            bring_back(backup, connection)
         except sqlite3.Error as error:
             raise StorageError(_why_not_saved(error, self._path)) from error
 
@@ -208,13 +337,38 @@ class ChatStore:
             self._connection = None
 
 
-def _open_or_start_anew(path: Path) -> tuple[sqlite3.Connection, str]:
+def _copy_of(path: Path) -> sqlite3.Connection:
+    """What there is can at least be read, searched and exported."""
     try:
-        return open_database(path), ""
-    except DatabaseDamagedError:
-        kept = move_aside(path)
-        notice = f"The chats database was damaged and is kept as {kept}. A new one was started."
-        return open_database(path), notice
+        if path.exists():
+            return open_copy(path)
+    except (OSError, StorageError) as error:
+        log.warning("%s cannot even be read: %s", path, error)
+    return open_database(IN_MEMORY)
+
+
+def _code(error: Exception) -> int:
+    """SQLite's own. Zero if the error is not one of SQLite's."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """None if there is no such file. Raises OSError."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _with_any_text(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    """A flipped bit may leave what is not Unicode."""
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    try:
+        return work(connection)
+    finally:
+        connection.text_factory = str
 
 
 _DELETE_BLANK_CHATS = """
@@ -231,6 +385,14 @@ _INSERT_CLOSED_TAB = "INSERT INTO closed_tabs SELECT ?, id, ? FROM chats WHERE i
 
 def _tidy(connection: sqlite3.Connection) -> None:
     """Nothing can be streaming yet: what says so was cut off by the end of an earlier run."""
+    adopt_orphans(connection)
+    cut_off = (TurnState.STREAMING,)
+    connection.execute(
+        "DELETE FROM turns_found WHERE rowid IN (SELECT number FROM turns WHERE state = ?)", cut_off
+    )
+    connection.execute(
+        "INSERT INTO turns_found (rowid, text) SELECT number, text FROM turns WHERE state = ?", cut_off
+    )
     connection.execute(
         "UPDATE turns SET state = ?, notice = ? WHERE state = ?",
         (TurnState.STOPPED, INTERRUPTED, TurnState.STREAMING),
@@ -249,6 +411,10 @@ def _write_tabs(connection: sqlite3.Connection, tabs: Tabs) -> None:
     connection.executemany(_INSERT_OPEN_TAB, rows)
     closed = ((position, tab.index, tab.chat_id) for position, tab in enumerate(tabs.closed))
     connection.executemany(_INSERT_CLOSED_TAB, closed)
+
+
+def _has_chats(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM chats LIMIT 1").fetchone() is not None
 
 
 def _load_workspace(connection: sqlite3.Connection) -> SavedWorkspace:
@@ -290,43 +456,6 @@ def _summaries(connection: sqlite3.Connection) -> tuple[ChatSummary, ...]:
     )
 
 
-def _search(connection: sqlite3.Connection, text: str, limit: int) -> tuple[SearchHit, ...]:
-    """By the index where it can serve: words of fewer than three characters are looked for in all texts."""
-    words = text.split()
-    if not words:
-        return ()
-    indexed = [word for word in words if len(word) >= MIN_INDEXED_CHARS]
-    short = [word for word in words if len(word) < MIN_INDEXED_CHARS]
-    conditions = ["chats.deleted_at IS NULL", "turns.state <> 'streaming'"]
-    parameters: list[object] = []
-    if indexed:
-        conditions.append("turns_found MATCH ?")
-        parameters.append(" ".join('"' + word.replace('"', '""') + '"' for word in indexed))
-    for word in short:
-        conditions.append("instr(lower(turns.text), lower(?)) > 0")
-        parameters.append(word)
-    snippet = f"snippet(turns_found, 0, '{FOUND_START}', '{FOUND_END}', '…', 48)" if indexed else "turns.text"
-    source = "turns_found JOIN turns ON turns.number = turns_found.rowid" if indexed else "turns"
-    rows = connection.execute(
-        f"SELECT turns.chat_id, turns.id, CASE title WHEN '' THEN auto_title ELSE title END, {snippet}, "
-        f"turns.created_at FROM {source} JOIN chats ON chats.id = turns.chat_id "
-        f"WHERE {' AND '.join(conditions)} ORDER BY turns.number DESC LIMIT ?",
-        (*parameters, limit),
-    )
-    return tuple(
-        SearchHit(chat_id, turn_id, title, found if indexed else _excerpt(found, short[0]), created_at)
-        for chat_id, turn_id, title, found, created_at in rows
-    )
-
-
-def _excerpt(text: str, word: str, around: int = 60) -> str:
-    at = text.lower().find(word.lower())
-    start, end = max(0, at - around), at + len(word)
-    before, after = text[start:at], text[end : end + around]
-    marked = f"{FOUND_START}{text[at:end]}{FOUND_END}"
-    return f"{'…' if start else ''}{before}{marked}{after}{'…' if end + around < len(text) else ''}"
-
-
 def _folders(connection: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(name for (name,) in connection.execute("SELECT name FROM folders ORDER BY position"))
 
@@ -335,6 +464,23 @@ def _write_folders(connection: sqlite3.Connection, names: tuple[str, ...]) -> No
     connection.execute("DELETE FROM folders")
     connection.executemany("INSERT INTO folders VALUES (?, ?)", [(name, i) for i, name in enumerate(names)])
     connection.execute("UPDATE chats SET folder = '' WHERE folder NOT IN (SELECT name FROM folders)")
+
+
+def _import_chats(connection: sqlite3.Connection, changes: tuple[ChatChange, ...]) -> None:
+    """Never over a chat that is there. One that was deleted in this run makes way."""
+    ids = [(change.chat.id,) for change in changes]
+    connection.executemany("DELETE FROM chats WHERE id = ? AND deleted_at IS NOT NULL", ids)
+    for (chat_id,) in ids:
+        if connection.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone():
+            raise StorageError("Nothing was imported: a chat of it came in meanwhile. Import the file again.")
+    folders = dict.fromkeys(change.chat.folder for change in changes if change.chat.folder)
+    connection.executemany(
+        "INSERT INTO folders SELECT ?, (SELECT count(*) FROM folders) "
+        "WHERE NOT EXISTS (SELECT 1 FROM folders WHERE name = ?)",
+        [(name, name) for name in folders],
+    )
+    for change in changes:
+        write_chat(connection, change)
 
 
 def _update_chat(connection: sqlite3.Connection, chat_id: str, columns: dict[str, Any]) -> None:
@@ -346,7 +492,15 @@ def _set_deleted(connection: sqlite3.Connection, chat_ids: Sequence[str], at: fl
     connection.executemany("UPDATE chats SET deleted_at = ? WHERE id = ?", [(at, one) for one in chat_ids])
 
 
-def _why_not_saved(error: sqlite3.Error, path: Path) -> str:
-    if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
-        return f"Chats are not being saved: the disk with {path.parent} is full. Free some space."
-    return f"Chats are not being saved: {error} ({path}). Check that the folder can be written to."
+def _why_not_saved(error: sqlite3.Error | OSError, path: Path) -> str:
+    if _code(error) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return DAMAGED_DATABASE
+    if _code(error) == sqlite3.SQLITE_FULL or getattr(error, "errno", None) == errno.ENOSPC:
+        return said(
+            "Chats are not being saved: the disk with {folder} is full. Free some space.", folder=path.parent
+        )
+    return said(
+        "Chats are not being saved: {reason} ({path}). Check that the folder can be written to.",
+        reason=getattr(error, "strerror", None) or str(error),
+        path=path,
+    )

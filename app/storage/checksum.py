@@ -4,9 +4,9 @@ import sqlite3
 import zlib
 
 
-def checksum(role: str, text: str, attachments: str) -> int:
-    """CRC-32 of what was said, by whom, and of what came with it (JSON, as it is stored)."""
-    return zlib.crc32(f"{role}\0{text}\0{attachments}".encode("utf-8", "replace"))
+def checksum(turn_id: str, parent_id: str, role: str, text: str, attachments: str) -> int:
+    """CRC-32 of what was said, where, by whom, and of what came with it (JSON, as it is stored)."""
+    return zlib.crc32(f"{turn_id}\0{parent_id}\0{role}\0{text}\0{attachments}".encode("utf-8", "replace"))
 
 
 def damaged_turn_ids(connection: sqlite3.Connection) -> list[str]:
@@ -14,9 +14,13 @@ def damaged_turn_ids(connection: sqlite3.Connection) -> list[str]:
     columns = {row[1] for row in connection.execute("PRAGMA table_info(turns)")}
     if "checksum" not in columns:
         return []
-    rows = connection.execute("SELECT id, role, text, attachments, checksum FROM turns")
-    return [
-        turn_id
-        for turn_id, role, text, attachments, expected in rows
-        if expected is not None and expected != checksum(role, text, attachments)
-    ]
+    connection.text_factory = bytes  # what is damaged need not be text any more
+    try:
+        rows = connection.execute("SELECT checksum, id, parent_id, role, text, attachments FROM turns")
+        return [
+            parts[0].decode("utf-8", "replace")
+            for expected, *parts in rows
+            if expected is not None and expected != zlib.crc32(b"\0".join(parts))
+        ]
+    finally:
+        connection.text_factory = str

@@ -4,17 +4,25 @@ Whoever opens it stays its only user: one connection writes and checkpoints. The
 """
 
 import contextlib
-import os
+import logging
 import re
+import shutil
 import sqlite3
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
-from app.storage.errors import DatabaseDamagedError, StorageError
+from app.said import said
+from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
+from app.storage.files import private_file, sync_dir, uri
+
+log = logging.getLogger(__name__)
 
 IN_MEMORY = Path(":memory:")
+MIN_FREE_BYTES = 64 * 1024  # what a database needs at least beside itself while it is open
 
 # FULL: with NORMAL a power cut may take back a commit that was already reported.
 _PRAGMAS = (
@@ -27,8 +35,11 @@ _PRAGMAS = (
 )
 
 
-def open_database(path: Path) -> sqlite3.Connection:
-    """A connection in autocommit mode. Raises DatabaseDamagedError or StorageError."""
+def open_database(path: Path, before_update: Callable[[], object] | None = None) -> sqlite3.Connection:
+    """A connection in autocommit mode. `before_update` is called before one of an older schema is changed.
+
+    Raises DatabaseDamagedError, NewerSchemaError or StorageError; the file is then as it was.
+    """
     try:
         if path != IN_MEMORY:
             _create_private(path)
@@ -36,13 +47,42 @@ def open_database(path: Path) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         raise _explain(error, path) from error
     try:
-        _prepare(connection)
+        _prepare(connection, before_update)
     except (sqlite3.Error, StorageError) as error:
         connection.close()
         if isinstance(error, StorageError):
             raise
         raise _explain(error, path) from error
     return connection
+
+
+def open_copy(path: Path) -> sqlite3.Connection:
+    """What a database has that cannot be written to, in a file of its own that goes when it is closed.
+
+    Raises StorageError.
+    """
+    copy = sqlite3.connect("", isolation_level=None)
+    try:
+        with tempfile.TemporaryDirectory() as folder, closing(_open_unwritable(path, Path(folder))) as source:
+            source.backup(copy)
+        _prepare(copy)
+    except (OSError, sqlite3.Error) as error:
+        copy.close()
+        raise _explain(error, path) from error
+    except StorageError:
+        copy.close()
+        raise
+    return copy
+
+
+def _open_unwritable(path: Path, scratch: Path) -> sqlite3.Connection:
+    """A log that is not empty can only be read by moving it into the database: into a copy of it."""
+    log = path.with_name(f"{path.name}-wal")
+    if not log.exists() or log.stat().st_size == 0:
+        return sqlite3.connect(uri(path, "immutable=1"), uri=True)
+    for part in (path, log):
+        shutil.copyfile(part, scratch / part.name)
+    return sqlite3.connect(scratch / path.name)
 
 
 def move_aside(path: Path) -> Path:
@@ -54,7 +94,10 @@ def move_aside(path: Path) -> Path:
             if part.exists():
                 part.replace(kept.with_name(kept.name + suffix))
     except OSError as error:
-        raise StorageError(f"{path} is damaged and could not be moved aside: {error.strerror}.") from error
+        reason = error.strerror or str(error)
+        raise StorageError(
+            said("{path} is damaged and could not be moved aside: {reason}.", path=path, reason=reason)
+        ) from error
     return kept
 
 
@@ -87,26 +130,86 @@ def _create_private(path: Path) -> None:
     path.parent.chmod(0o700)
     if not path.exists():
         # Before SQLite makes it: its own file would follow the umask, and -wal and -shm copy its mode.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        private_file(path)
+        sync_dir(path.parent)
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare(connection: sqlite3.Connection, before_update: Callable[[], object] | None = None) -> None:
     for pragma in _PRAGMAS:
         connection.execute(pragma)
-    problems = [row[0] for row in connection.execute("PRAGMA quick_check(1)")]
-    if problems != ["ok"]:
-        raise DatabaseDamagedError(problems[0])
-    _migrate(connection)
+    check(connection)
+    _check_indexes(connection)
+    if before_update and 0 < _version(connection) < len(migrations()):
+        before_update()
+    migrate(connection)
+    check_schema(connection)
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
-    steps = migrations()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(steps):
-        raise StorageError(
-            "The chats were kept by a newer Skein and cannot be opened by this one. Update Skein to see them."
+def check(connection: sqlite3.Connection) -> None:
+    """Raises DatabaseDamagedError if its pages do not fit together."""
+    _raise_if_any(connection.execute("PRAGMA quick_check(1)"))
+
+
+def _check_indexes(connection: sqlite3.Connection) -> None:
+    """A row that is missing from an index would be missed by whoever looks there."""
+    tables = connection.execute(
+        "SELECT DISTINCT tbl_name FROM sqlite_schema WHERE type = 'index' "
+        "AND tbl_name NOT LIKE 'turns_found%'"  # the search has an index that is checked when it is used
+    ).fetchall()
+    for (table,) in tables:
+        try:
+            _raise_if_any(connection.execute(f"PRAGMA integrity_check({table})"))
+        except DatabaseDamagedError as error:
+            log.warning("The indexes of %s are made anew: %s", table, error)
+            connection.execute(f"REINDEX {table}")
+            _raise_if_any(connection.execute(f"PRAGMA integrity_check({table})"))
+
+
+def check_schema(connection: sqlite3.Connection) -> None:
+    """The tables are said in text, which can be damaged like any other, and nothing else checks it.
+
+    For the newest schema. Raises DatabaseDamagedError.
+    """
+    with closing(sqlite3.connect(IN_MEMORY, isolation_level=None)) as new:
+        migrate(new)
+        expected = _schema(new)
+    if _schema(connection) != expected:
+        raise DatabaseDamagedError("its tables are not as Skein makes them")
+
+
+def _schema(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Without what SQLite adds by itself."""
+    return set(
+        connection.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'turns\\_found\\_%' "
+            "ESCAPE '\\'"
         )
-    for number, step in enumerate(steps[version:], start=version + 1):
+    )
+
+
+def _raise_if_any(problems: Iterable[tuple[str]]) -> None:
+    first = next(iter(problems), ("ok",))[0]
+    if first != "ok":
+        raise DatabaseDamagedError(first)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection, to: int | None = None) -> None:
+    """Brings it to the newest schema, or to an older one. Raises NewerSchemaError."""
+    steps = migrations()
+    version = _version(connection)
+    if version > len(steps):
+        raise NewerSchemaError(
+            said(
+                "The chats were kept by a newer Skein and cannot be opened by this one. "
+                "Update Skein to see them."
+            )
+        )
+    for number, step in enumerate(steps[version:to], start=version + 1):
         with transaction(connection):
             for statement in _statements(step):
                 connection.execute(statement)
@@ -123,15 +226,30 @@ def _statements(script: str) -> Iterator[str]:
             pending = ""
 
 
+def _has_no_room(folder: Path) -> bool:
+    """SQLite calls it by several names, after what it was about to write."""
+    try:
+        return shutil.disk_usage(folder).free < MIN_FREE_BYTES
+    except OSError:
+        return False
+
+
 def _explain(error: OSError | sqlite3.Error, path: Path) -> StorageError:
-    code = getattr(error, "sqlite_errorcode", None)
-    is_a_file = isinstance(error, sqlite3.Error) and path.exists()
-    if is_a_file and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN):
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT) or path.is_dir():
         return DatabaseDamagedError(str(error))
-    if isinstance(error, OSError):
-        reason = error.strerror or str(error)
-    else:
-        reason = str(error)
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    if code == sqlite3.SQLITE_FULL or _has_no_room(path.parent):
+        return StorageError(
+            said(
+                "Chats cannot be kept: the disk with {folder} is full. Free some space, then start again.",
+                folder=path.parent,
+            )
+        )
     return StorageError(
-        f"Chats cannot be kept in {path}: {reason}. Make the folder writable, then start again."
+        said(
+            "Chats cannot be kept in {path}: {reason}. Make the folder writable, then start again.",
+            path=path,
+            reason=reason,
+        )
     )

@@ -7,3 +7,7 @@ class StorageError(Exception):
 
 class DatabaseDamagedError(StorageError):
     """The file is there but is not a database that can be read."""
+
+
+class NewerSchemaError(StorageError):
+    """A later Skein wrote it; this one must not touch it."""

@@ -1,4 +1,4 @@
-"""What must be right about files on disk: who may read them, and that they are still there after a power cut."""
+"""What must be right about files: who may read them, and that they are there after a power cut."""
 
 import os
 from pathlib import Path

@@ -15,7 +15,7 @@ _STAGES: tuple[tuple[int, Callable[[date], object]], ...] = (
 
 
 def obsolete(made_at: Iterable[datetime], today: date) -> list[datetime]:
-    """Those that may go. Never the newest, and never one that seems to be from the future: clocks go wrong."""
+    """Those that may go. Never the newest, nor what seems to be from the future: clocks go wrong."""
     yesterday = today - timedelta(days=1)
     old = sorted({moment for moment in made_at if moment.date() < yesterday}, reverse=True)
     kept: set[datetime] = set()

@@ -70,15 +70,20 @@ def radio_menu(
     menu = QMenu(title, parent)
     group = QActionGroup(menu)
     for choice in choices:
-        action = group.addAction(menu.addAction(f"&{tr(choice.label)}"))
-        action.setObjectName(f"{name}.{choice.value}")
+        action = group.addAction(menu.addAction(_with_mnemonic(tr(choice.label))))
+        action.setObjectName(f"{name}.{choice.value or 'system'}")
         action.setMenuRole(QAction.MenuRole.NoRole)
         action.setCheckable(True)
         action.setData(choice.value)
-        action.setStatusTip(tr(choice.sentence))
+        action.setStatusTip(tr(choice.sentence or choice.label))
         action.triggered.connect(lambda _checked, value=choice.value: on_chosen(value))
     tick(menu, chosen)
     return menu
+
+
+def _with_mnemonic(label: str) -> str:
+    """Its first letter, where that is on a keyboard."""
+    return f"&{label}" if label[:1].isascii() else label
 
 
 def tick(menu: QMenu, value: str) -> None:

@@ -3,15 +3,17 @@
 from app.chats.chat import Turn, TurnState
 from app.engine.types import PrefixEnd, SlotSnapshot, SlotState, Usage
 from app.look import marks
-from app.look.figures import count, percent, prefill, rate, seconds
-from app.look.words import mark, tr
+from app.look.figures import count, milliseconds, percent, prefill, rate, seconds
+from app.look.words import mark, tr, tr_said
 
 _WHY_PREFIX_ENDED = {
     PrefixEnd.NEW_CHAT: mark("Nothing of this chat was in memory before."),
     PrefixEnd.NEW_TEXT: mark("All that was in memory could be used; the rest is new."),
     PrefixEnd.EDITED: mark("An earlier message is another one now, so all after it was computed again."),
     PrefixEnd.TEMPLATE: mark("The model's chat template writes earlier turns differently now."),
-    PrefixEnd.DROPPED: mark("Turns were left out to fit the context, so what follows them was computed again."),
+    PrefixEnd.DROPPED: mark(
+        "Turns were left out to fit the context, so what follows them was computed again."
+    ),
     PrefixEnd.NO_ROLLBACK: mark("This model cannot take back the end of what it has read."),
     PrefixEnd.EVICTED: mark("The memory was needed for other chats and its content not kept."),
     PrefixEnd.DOUBTED: mark("What had been saved did not pass a check, so it was computed again."),
@@ -36,9 +38,13 @@ def _usage_parts(usage: Usage) -> tuple[str, ...]:
     reused = percent(_num_cached(usage), usage.num_prompt_tokens)
     return (
         rate(usage.tokens_per_s) if usage.tokens_per_s else "",
-        tr("first token {time}", time=seconds(first)) if first else "",
+        _short(first) if first else "",
         tr("reused {share}", share=reused) if usage.num_prompt_tokens else "",
     )
+
+
+def _short(duration_s: float) -> str:
+    return seconds(duration_s) if duration_s >= 0.1 else milliseconds(duration_s * 1000)
 
 
 def _num_cached(usage: Usage) -> int:
@@ -59,7 +65,11 @@ def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
         (tr("computed"), count(computed), tr("now")),
         (tr("Answer"), count(usage.num_generated_tokens), tr("tokens")),
     )
-    return (*rows, (tr("Again"), count(again), tr("computed a second time, after a pause"))) if again > 0 else rows
+    return (
+        (*rows, (tr("Again"), count(again), tr("computed a second time, after a pause")))
+        if again > 0
+        else rows
+    )
 
 
 def usage_times(usage: Usage) -> str:
@@ -78,10 +88,17 @@ def usage_times(usage: Usage) -> str:
 
 
 def finish_text(turn: Turn) -> str:
-    """How the answer ended."""
-    if turn.state is TurnState.DONE and turn.overflowed:
-        return tr("It ended because the chat is full.")
+    """How the answer ended. Where it was cut, its notice tells."""
+    if turn.state is TurnState.DONE and turn.notice:
+        return tr_said(turn.notice)
     return tr(_ENDS[turn.state]) if turn.state in _ENDS else ""
+
+
+def answer_ended_text(turn: Turn) -> str:
+    """What is said aloud when an answer has ended."""
+    if turn.state is TurnState.DONE:
+        return tr("The answer is finished.")
+    return notice_line(turn)
 
 
 def can_continue(turn: Turn) -> bool:
@@ -117,17 +134,6 @@ def notice_line(turn: Turn) -> str:
     """Why an answer is not what it could have been; empty if there is nothing to say."""
     mark = _MARK_OF.get(turn.state)
     if mark is None:
-        return turn.notice
+        return tr_said(turn.notice)
     head = f"{mark.glyph} {mark.word.capitalize()}"
-    return f"{head}: {turn.notice}" if turn.notice else head
-
-
-def context_text(num_used: int, n_ctx: int) -> str:
-    return f"{num_used:,} / {n_ctx:,}" if n_ctx else ""
-
-
-def num_context_tokens(slot: SlotSnapshot | None, last: Usage) -> int:
-    """Tokens of the chat in the context: those its slot holds, else those of its last answer."""
-    if slot is not None and slot.pos_max >= 0:
-        return slot.pos_max + 1
-    return last.num_prompt_tokens + last.num_generated_tokens
+    return tr("{state}: {notice}", state=head, notice=tr_said(turn.notice)) if turn.notice else head

@@ -32,12 +32,18 @@ class ApiMenu(QObject):
             tr("Copy API &address"),
             tr("What other programs call the base URL"),
             self._copy_address,
+            needs=tr("The local API is off."),
         )
         self.copy_key = make_action(
-            parent, "api.copy-key", tr("Copy API &key"), tr("What other programs must send"), self._copy_key
+            parent,
+            "api.copy-key",
+            tr("Copy API &key"),
+            tr("What other programs must send"),
+            self._copy_key,
+            needs=tr("The key is made when the local API is first switched on."),
         )
         self.open = make_action(
-            parent, "api.open", tr("Local API &settings…"), tr("Port, address and key"), self.show_panel
+            parent, "api.open", tr("Local API s&ettings…"), tr("Port, address and key"), self.show_panel
         )
         self.panel = ApiPanel(parent)
         self.panel.switched.connect(api.switch)

@@ -9,6 +9,8 @@ from app.look.motion import choose_motion
 from app.look.theme import apply_theme
 from app.settings import Settings
 
+ANGLE_PER_NOTCH = 120
+
 
 class Appearance(QObject):
     text_changed = Signal(int)  # the zoom; messages are set anew in the fonts of now
@@ -16,12 +18,14 @@ class Appearance(QObject):
     def __init__(self, preferences: Preferences, parent: QObject) -> None:
         super().__init__(parent)
         self._preferences = preferences
+        self._turned = 0  # of the wheel, since it last made a difference
         self._app = QApplication.instance()
         preferences.changed.connect(self._on_setting_changed)
         if isinstance(self._app, QApplication):
             hints = self._app.styleHints()
             hints.colorSchemeChanged.connect(self._show_theme)
-            hints.accessibility().contrastPreferenceChanged.connect(self._show_theme)
+            if hasattr(hints, "accessibility"):  # since Qt 6.10
+                hints.accessibility().contrastPreferenceChanged.connect(self._show_theme)
             apply_look(self._app, preferences.settings)
 
     @property
@@ -33,6 +37,16 @@ class Appearance(QObject):
 
     def zoom_by(self, points: int) -> None:
         self.set_zoom(self.zoom + points)
+
+    def turn_wheel(self, angle: int) -> None:
+        """`angle` in eighths of a degree, many small ones from a touchpad. One notch is one point."""
+        if (angle > 0) != (self._turned > 0):  # turned back: what was begun does not count
+            self._turned = 0
+        self._turned += angle
+        notches = int(self._turned / ANGLE_PER_NOTCH)
+        if notches:
+            self._turned -= notches * ANGLE_PER_NOTCH
+            self.zoom_by(notches)
 
     def choose_theme(self, name: str) -> None:
         self._preferences.set("theme", name)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from app.engine.types import Overflow, Speed
-from app.look.words import locale, mark, tr
+from app.look.words import mark, tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,11 @@ THEMES = (
     Choice("system", mark("System"), mark("Use the system's colours")),
     Choice("light", mark("Light"), mark("Use the light colours")),
     Choice("dark", mark("Dark"), mark("Use the dark colours")),
+)
+MOTIONS = (
+    Choice("system", mark("As the system"), mark("As the desktop has its animations, on or off.")),
+    Choice("full", mark("Full"), mark("Menus fade in, cursors blink.")),
+    Choice("reduced", mark("Reduced"), mark("Everything appears at once where it belongs.")),
 )
 SPEEDS = (
     Choice(Speed.RESPONSIVE, mark("Responsive"), mark("Running answers hardly slow down for a new prompt.")),
@@ -38,25 +43,6 @@ OVERFLOWS = (
         mark("Beginning and end stay, turns between are left out."),
     ),
 )
-SHARED, ISOLATED = "shared", "isolated"
-
-
-def memory_choices(n_ctx: int, n_seq_max: int) -> tuple[Choice, Choice]:
-    """Nothing is divided silently: what a chat gets of an isolated pool is told. `n_ctx` 0: not known yet."""
-    if n_ctx:
-        part, pool = locale().toString(n_ctx // n_seq_max), locale().toString(n_ctx)
-        sentence = tr(
-            "{part} tokens ({pool} / {slots}) for each slot, nothing shared.",
-            part=part,
-            pool=pool,
-            slots=n_seq_max,
-        )
-    else:
-        sentence = tr("An equal part for each slot, nothing shared.")
-    return (
-        Choice(SHARED, mark("Shared"), mark("One pool for all, and equal beginnings are kept once.")),
-        Choice(ISOLATED, mark("Isolated"), sentence),
-    )
 
 
 def overflow_label(overflow: Overflow) -> str:

@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from pygments import lex
 from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
+from pygments.lexers import find_lexer_class_by_name, get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
-MAX_CHARS = 20_000  # a Python file of this size takes 130 ms
+MAX_CHARS = 60_000  # a Python file of this size takes 400 ms, in pieces
+MAX_LINE_CHARS = 2_000  # some lexers take quadratic time for a line
 
 
 class Ink(StrEnum):
@@ -42,22 +44,34 @@ _INKS: tuple[tuple[_TokenType, Ink], ...] = (
 )
 
 
-def coloured_lines(code: str, language: str) -> list[list[Run]]:
-    """For each line its runs; no colours for unknown languages and very long code."""
+def coloured_lines(code: str, language: str) -> Iterator[list[Run]]:
+    """For each line its runs, one after the other; nothing for unknown languages and very long code."""
     lexer = _lexer(language)
-    if lexer is None or len(code) > MAX_CHARS:
-        return []
-    lines: list[list[Run]] = [[]]
+    if lexer is None or len(code) > MAX_CHARS or max(map(len, code.split("\n"))) > MAX_LINE_CHARS:
+        return
+    line: list[Run] = []
     column = 0
     for kind, text in lex(code, lexer):
         for is_new_line, part in _parts(text):
             if is_new_line:
-                lines.append([])
-                column = 0
+                yield line
+                line, column = [], 0
             if part and (ink := _ink(kind)):
-                lines[-1].append(Run(column, len(part), ink))
+                line.append(Run(column, len(part), ink))
             column += len(part)
-    return lines
+    yield line
+
+
+def file_name(language: str) -> str:
+    """What a file of that language may be called."""
+    try:
+        patterns = find_lexer_class_by_name(language).filenames if language else []
+    except ClassNotFound:
+        patterns = []
+    ending = next(
+        (pattern[1:] for pattern in patterns if pattern.startswith("*.") and "[" not in pattern), ".txt"
+    )
+    return f"code{ending}"
 
 
 def _parts(text: str) -> Iterator[tuple[bool, str]]:
@@ -65,10 +79,12 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
         yield index > 0, part
 
 
+@cache
 def _ink(kind: _TokenType) -> Ink | None:
     return next((ink for family, ink in _INKS if kind in family), None)
 
 
+@cache
 def _lexer(language: str) -> Lexer | None:
     try:
         return get_lexer_by_name(language, ensurenl=False, stripnl=False) if language else None

@@ -23,10 +23,14 @@ class Command:
 
     @property
     def text(self) -> str:
-        """Understood without its menu: one of several choices says what of."""
+        """Understood without its menu: what stands in a submenu says in which."""
         text = plain(self.action.text())
-        is_choice = self.action.actionGroup() is not None
-        return f"{self.path[-1]}: {text}" if is_choice else text
+        return f"{self.path[-1]}: {text}" if len(self.path) > 1 else text
+
+    @property
+    def full_name(self) -> str:
+        """With all its menus."""
+        return " › ".join((*self.path, plain(self.action.text())))
 
     @property
     def keys(self) -> str:

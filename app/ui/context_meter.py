@@ -1,63 +1,93 @@
-"""How much of the context this chat fills, as a thin bar and two numbers. GUI thread."""
+"""How much of the context this chat fills and what the draft will add, as a bar and numbers. GUI thread."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.fonts import small_font, tabular
+from app.look.plain_text import as_table
 from app.look.tokens import current
-from app.ui.answer_text import context_text
+from app.look.words import tr
+from app.ui.context_words import ContextFigures, figures_text, rows
 
-BAR_WIDTH, BAR_HEIGHT = 64, 4
+BAR_WIDTH, MIN_BAR_WIDTH, BAR_HEIGHT = 72, 24, 6
+GAP = 10
+TONES = (1.0, 0.6, 0.3)  # cached, used, draft
 NEARLY_FULL = 0.9
 
 
 class ContextMeter(QWidget):
+    """Three tones: cached, used but to be computed again, and what the draft will add."""
+
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._num_used = 0
-        self._n_ctx = 0
+        self._figures = ContextFigures()
         self.setFont(tabular(small_font()))
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Context used")
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Context used"))
 
-    def apply(self, num_used: int, n_ctx: int) -> None:
-        if (num_used, n_ctx) == (self._num_used, self._n_ctx):
-            return
-        self._num_used, self._n_ctx = num_used, n_ctx
-        self.setToolTip(f"{context_text(num_used, n_ctx)} tokens of the context are this chat's")
-        self.setAccessibleDescription(context_text(num_used, n_ctx))
-        self.updateGeometry()
-        self.update()
+    @property
+    def figures(self) -> ContextFigures:
+        return self._figures
 
     @property
     def text(self) -> str:
-        return context_text(self._num_used, self._n_ctx)
+        return figures_text(self._figures)
+
+    def apply(self, figures: ContextFigures) -> None:
+        if figures == self._figures:
+            return
+        self._figures = figures
+        self.setToolTip(as_table(rows(figures)) if figures.limit else "")
+        self.setAccessibleDescription(
+            ", ".join(" ".join(row) for row in rows(figures)) if figures.limit else ""
+        )
+        self.updateGeometry()
+        self.update()
 
     def sizeHint(self) -> QSize:
         """As wide as the fullest meter, so that it never jumps."""
-        if not self._n_ctx:
+        limit = self._figures.limit
+        if not limit:
             return QSize(0, 0)
         metrics = self.fontMetrics()
-        widest = context_text(self._n_ctx, self._n_ctx)
-        return QSize(BAR_WIDTH + 10 + metrics.horizontalAdvance(widest) + 2, metrics.height() + 4)
+        widest = figures_text(ContextFigures(limit, limit, limit if self._figures.draft else 0, limit))
+        return QSize(BAR_WIDTH + GAP + metrics.horizontalAdvance(widest) + 2, metrics.height() + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        """Without the bar, where there is no room for both."""
+        size = self.sizeHint()
+        return QSize(max(0, size.width() - BAR_WIDTH - GAP), size.height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        if not self._n_ctx:
+        if not self._figures.limit:
             return
-        tokens = current()
-        share = min(1.0, self._num_used / self._n_ctx)
         text_width = self.fontMetrics().horizontalAdvance(self.text)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(tokens.muted))
+        painter.setPen(QColor(current().muted))
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.text)
-        painter.setPen(Qt.PenStyle.NoPen)
-        left = self.width() - text_width - 10 - BAR_WIDTH
-        bar = QRectF(left, (self.height() - BAR_HEIGHT) / 2, BAR_WIDTH, BAR_HEIGHT)
-        painter.setBrush(QColor(tokens.hairline))
-        painter.drawRoundedRect(bar, 2, 2)
-        painter.setBrush(QColor(tokens.warning if share >= NEARLY_FULL else tokens.accent))
-        painter.drawRoundedRect(
-            QRectF(bar.topLeft(), bar.size()).adjusted(0, 0, (share - 1) * BAR_WIDTH, 0), 2, 2
-        )
+        width = min(BAR_WIDTH, self.width() - text_width - GAP)
+        if width >= MIN_BAR_WIDTH:
+            left = self.width() - text_width - GAP - width
+            self._paint_bar(painter, QRectF(left, (self.height() - BAR_HEIGHT) / 2, width, BAR_HEIGHT))
+
+    def _paint_bar(self, painter: QPainter, bar: QRectF) -> None:
+        tokens, figures = current(), self._figures
+        shape = QPainterPath()
+        shape.addRoundedRect(bar, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+        painter.setClipPath(shape)
+        painter.fillRect(bar, QColor(tokens.hairline))
+        is_nearly_full = figures.total >= NEARLY_FULL * figures.limit
+        colour = QColor(tokens.warning if is_nearly_full else tokens.accent)
+        ends = (figures.cached, figures.used, figures.total)
+        for start, end, strength in zip((0, *ends), ends, TONES, strict=False):
+            colour.setAlphaF(strength)
+            self._paint_part(painter, bar, start, end, colour)
+
+    def _paint_part(self, painter: QPainter, bar: QRectF, start: int, end: int, colour: QColor) -> None:
+        if end > start:
+            scale = bar.width() / self._figures.limit
+            left = bar.left() + min(start * scale, bar.width())
+            right = bar.left() + min(max(end * scale, start * scale + 2), bar.width())
+            painter.fillRect(QRectF(left, bar.top(), right - left, bar.height()), colour)

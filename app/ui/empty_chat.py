@@ -1,15 +1,16 @@
 """What a chat shows before its first message: what to do, and three messages to try. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QFont, QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.look.fonts import reading_font
 from app.look.icons import app_icon
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
 
-SAMPLES = (mark("What is 34 + 21?"), mark("What is a KV cache?"), mark("Count from 7 to 30"))
+# In English whatever the language: the starter model, which most people try them on, has learnt no other.
+SAMPLES = ("What is 34 + 21?", "What is a KV cache?", "Count from 7 to 30")
 HINT = mark("Write a message below, or try one of these.")
 LOGO = 56
 
@@ -19,17 +20,28 @@ class EmptyChat(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        # What is being written comes first: it may take this page's place, part by part.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         column = QVBoxLayout(self)
         column.setSpacing(8)
         column.addStretch(3)
-        column.addWidget(_logo(self), 0, Qt.AlignmentFlag.AlignHCenter)
+        self._logo = _logo(self)
+        column.addWidget(self._logo, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(8)
-        column.addWidget(_hint(self), 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(_hint(self))
         column.addSpacing(8)
-        self.buttons = tuple(self._sample(tr(text)) for text in SAMPLES)
+        self.buttons = tuple(self._sample(text) for text in SAMPLES)
         for button in self.buttons:
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        row = self.buttons[0].sizeHint().height() + 8
+        num_rows = event.size().height() // row
+        self._logo.setVisible(num_rows >= len(self.buttons) + 4)
+        for number, button in enumerate(self.buttons, 2):
+            button.setVisible(num_rows >= number)
 
     def _sample(self, text: str) -> QPushButton:
         button = QPushButton(text, self)
@@ -48,6 +60,8 @@ def _logo(parent: QWidget) -> PlainLabel:
 
 def _hint(parent: QWidget) -> PlainLabel:
     label = PlainLabel(tr(HINT), parent)
+    label.setWordWrap(True)
+    label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     font = QFont(reading_font())
     label.setFont(font)
     return label

@@ -1,19 +1,27 @@
-"""About Skein, and where it keeps what is yours. GUI thread."""
+"""About Skein, its log, and where it keeps what is yours. GUI thread."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app import __version__, paths
-from app.look.icons import app_icon
+from app import paths
+from app.bridge import diagnostics
+from app.log import recent_lines
 from app.look.words import tr
+from app.ui.about import About
+from app.ui.log_viewer import LogViewer
 
 
 class HelpCommands:
-    def __init__(self, window: QWidget) -> None:
+    """`diagnose` tells what to send along with a question."""
+
+    def __init__(self, diagnose: Callable[[], str], window: QWidget) -> None:
+        self._diagnose = diagnose
         self._window = window
+        self._log: LogViewer | None = None
 
     def open_data_folder(self) -> None:
         open_folder(paths.data_dir())
@@ -22,17 +30,21 @@ class HelpCommands:
         open_folder(paths.log_dir())
 
     def show_about(self) -> None:
-        box = QMessageBox(self._window)
-        box.setWindowTitle(tr("About Skein"))
-        box.setIconPixmap(app_icon().pixmap(64, 64))
-        box.setText(f"Skein {__version__}")
-        box.setInformativeText(
-            tr("Many chats with a local language model through one shared context.")
-            + "\n\n"
-            + tr("Uses llama.cpp (MIT), Qt and PySide6 (LGPLv3), and Lucide icons (ISC).")
+        folders = (
+            (tr("Open data folder"), self.open_data_folder),
+            (tr("Open log folder"), self.open_log_folder),
         )
-        box.finished.connect(box.deleteLater)
-        box.open()  # never exec: a nested loop would stop every coroutine
+        about = About(self._diagnose(), diagnostics.licences(), folders, self._window)
+        about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        about.open()  # never exec: a nested loop would stop every coroutine
+
+    def show_log(self) -> None:
+        """One window, which stays beside the chats."""
+        if self._log is None:
+            self._log = LogViewer(recent_lines.since, self.open_log_folder, self._window)
+        self._log.show()
+        self._log.raise_()
+        self._log.activateWindow()
 
 
 def open_folder(path: Path) -> None:

@@ -6,15 +6,23 @@ Features live in their own files.
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QContextMenuEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QContextMenuEvent, QDragEnterEvent, QDropEvent, QShowEvent, QWheelEvent
+from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
+from app.bridge import diagnostics
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_backups import ChatBackups
+from app.bridge.chat_search import ChatSearch
 from app.bridge.chat_session import ChatSession
+from app.bridge.chat_transfer import ChatTransfer
+from app.bridge.library import Library
 from app.bridge.local_api import LocalApi
+from app.bridge.parameters import num_physical_cores
 from app.bridge.preferences import Preferences
+from app.bridge.presets import Presets
 from app.bridge.self_test import SelfTest
+from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.engine.types import ModelInfo, Speed, StepReport
 from app.inspector.arrangement import ROWS
@@ -23,21 +31,33 @@ from app.inspector.docks import InspectorDocks
 from app.inspector.kv_map import KvMapPanel
 from app.inspector.sequences import SequencesPanel
 from app.look.icons import app_icon
-from app.look.words import tr
+from app.look.words import tr, tr_n, tr_said
 from app.settings import Settings
 from app.ui.answer_inspection import AnswerInspection
 from app.ui.api_menu import ApiMenu
 from app.ui.appearance import Appearance
+from app.ui.backups_menu import BackupsMenu
 from app.ui.chat_commands import ChatCommands
+from app.ui.chat_files import ChatFiles
+from app.ui.chat_options import ChatOptionsPanel
 from app.ui.chat_tabs import ChatTabs
 from app.ui.dropped_model import dropped_model
 from app.ui.help_commands import HelpCommands
+from app.ui.key_hints import KeyHints
+from app.ui.languages import Languages
 from app.ui.menus import Menus, Parts
 from app.ui.model_loading import ModelLoading
+from app.ui.navigation import Navigation, chat_titles
 from app.ui.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
+from app.ui.palette import CommandPalette
+from app.ui.palette_entry import Entry
+from app.ui.palette_sources import command_entries, open_chat_entries, saved_chat_entries, setting_entries
 from app.ui.panes import Panes
 from app.ui.pausing import Pausing
 from app.ui.self_test_menu import SelfTestMenu
+from app.ui.setting_list import Facts
+from app.ui.settings_window import SettingsWindow
+from app.ui.shortcuts import Shortcuts
 from app.ui.status_bar import StatusBar
 
 REPORT_PERIOD_MS = 100
@@ -55,7 +75,10 @@ class MainWindow(QMainWindow):
         self._engine = engine
         self.preferences = Preferences(settings, self)
         self.appearance = Appearance(self.preferences, self)  # before there is anything to be seen
+        self._api: LocalApi | None = None
+        self.navigation: Navigation | None = None
         self._report: StepReport | None = None
+        self._not_saved = ""  # why, as it was told last
         self._tab_titles: dict[str, str] = {}
         self._api_titles: dict[str, str] = {}
         self.setWindowTitle("Skein")
@@ -64,8 +87,12 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(560, 400)
         self.resize(WINDOW_SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
         self.notices = Notices(self)
+        self.languages = Languages(self.preferences, self.notices, self)
         self.tabs = ChatTabs(workspace, self.notices, self)
-        self.setCentralWidget(self.tabs)
+        self.middle = QSplitter(self)
+        self.middle.setHandleWidth(1)
+        self.middle.addWidget(self.tabs)
+        self.setCentralWidget(self.middle)
         self.undo = UndoToast(self.tabs)
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
@@ -75,7 +102,12 @@ class MainWindow(QMainWindow):
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, self)
         self.answers = AnswerInspection(self.inspector, workspace, engine, self)
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
+        self.command_palette = CommandPalette(self)
         self.menus = Menus(self, self._parts())
+        self.shortcuts = Shortcuts(self.menuBar(), self.preferences, self)
+        self.tabs.view_made.connect(KeyHints(self.shortcuts, self).correct)
+        self._settings_window: SettingsWindow | None = None
+        self._fill_palette()
         self._connect()
         self._on_loaded(engine.model)
         self._on_num_busy_changed(0)
@@ -93,16 +125,29 @@ class MainWindow(QMainWindow):
             chats=ChatCommands(self.tabs, self.answers, self),
             models=self.models,
             appearance=self.appearance,
+            languages=self.languages,
             inspector=self.inspector,
             pausing=self.pausing,
             panes=Panes(self._panes),
-            help=HelpCommands(self),
+            help=HelpCommands(self._diagnose, self),
             quit=self.quit_requested.emit,
             show_settings=self.show_settings,
-            show_engine_settings=self.show_settings,
-            show_shortcuts=self.show_settings,
-            show_palette=self.show_settings,
+            show_palette=self.command_palette.open_up,
         )
+
+    def _diagnose(self) -> str:
+        return diagnostics.report(self.preferences.settings, self._engine.model)
+
+    def _fill_palette(self) -> None:
+        palette = self.command_palette
+        palette.add_source(self._command_entries)
+        palette.add_source(partial(open_chat_entries, self.tabs))
+        palette.add_source(partial(setting_entries, self.show_setting))
+
+    def _command_entries(self) -> list[Entry]:
+        """As they are now: what has been written in the composer changes what can be done."""
+        self.menus.show_chat_state()
+        return command_entries(self.menuBar())
 
     def show_api(self, api: LocalApi) -> None:
         """The local API gets its menu, its part of the status bar, and its callers' chats names."""
@@ -111,8 +156,37 @@ class MainWindow(QMainWindow):
         self.api_menu.state_changed.connect(self.status.set_api)
         self.status.api_clicked.connect(self.api_menu.show_panel)
         api.settings_changed.connect(self.preferences.note_changes)
+        self._api = api
         api.failed.connect(self.notices.show_error)
         api.titles_changed.connect(self._on_api_titles_changed)
+
+    def show_library(self, library: Library, search: ChatSearch) -> None:
+        """The list of all chats, and the search in them."""
+        self.navigation = Navigation(
+            library, search, self._workspace, self.tabs, self.middle, self.notices, self.undo, self
+        )
+        self.navigation.add_to(self.menus)
+        titles = partial(chat_titles, library)
+        self.command_palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.open))
+
+    def show_chat_files(self, transfer: ChatTransfer) -> None:
+        """Export and import get their place in the File menu."""
+        self.chat_files = ChatFiles(transfer, self._workspace, self.notices, self.undo, self._say, self)
+        close = next(action for action in self.menus.file.actions() if action.objectName() == "chat.close")
+        self.chat_files.add_to(self.menus.file, close)
+        if self.navigation:
+            self.navigation.export_requested.connect(self.chat_files.export_chats)
+
+    def show_presets(self, presets: Presets, counter: TokenCounter) -> None:
+        """The settings of each chat, and the presets for them. `counter` is for system prompts."""
+        self.chat_options = ChatOptionsPanel(
+            self.tabs, presets, counter, self._engine, self.preferences, self.notices, self.undo, self
+        )
+
+    def show_backups(self, backups: ChatBackups) -> None:
+        """Backups get their place in the Tools menu."""
+        self.backups_menu = BackupsMenu(backups, self.notices, self)
+        self.backups_menu.add_to(self.menus.tools)
 
     def show_self_test(self, test: SelfTest) -> None:
         """The self-test gets its place in the Tools menu."""
@@ -124,7 +198,8 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         self._workspace.closed.connect(self._on_closed)
-        self._workspace.save_failed.connect(self.notices.show_error)
+        self._workspace.save_failed.connect(self._on_chats_not_saved)
+        self._workspace.save_recovered.connect(self._on_chats_saved)
         self._engine.loading.connect(self.notices.progress.start)
         self._engine.load_progressed.connect(self.notices.progress.set_fraction)
         self._engine.loaded.connect(self._on_loaded)
@@ -139,11 +214,14 @@ class MainWindow(QMainWindow):
         self.inspector.files.failed.connect(self.notices.show_error)
         self.inspector.files.saved.connect(lambda text: self.status.showMessage(text, SAID_FOR_MS))
         self.tabs.titles_changed.connect(self._on_tab_titles_changed)
+        self.tabs.said.connect(self._say)
+        self.tabs.closed_many.connect(self._on_closed_many)
         self.tabs.tokens_requested.connect(self.answers.show_answer)
+        self.tabs.undo_offered.connect(self.undo.offer)
         self.tabs.current_state_changed.connect(self._show_current_state)
         self.tabs.num_busy_changed.connect(self._on_num_busy_changed)
         self.status.stop_all_requested.connect(self.menus.stop_all.trigger)
-        self.status.model_clicked.connect(self.show_settings)
+        self.status.model_clicked.connect(partial(self.show_settings, "engine"))
         self.status.cells_clicked.connect(partial(self.inspector.show_panel, KvMapPanel.NAME))
         self.status.queue_clicked.connect(partial(self.inspector.show_panel, SequencesPanel.NAME))
         self.status.speed_clicked.connect(partial(self.inspector.show_panel, TimelinePanel.NAME))
@@ -151,6 +229,10 @@ class MainWindow(QMainWindow):
         self.preferences.changed.connect(self._on_setting_changed)
         self.preferences.save_failed.connect(self._on_save_failed)
         self.appearance.text_changed.connect(self.tabs.set_zoom)
+
+    def _say(self, text: str) -> None:
+        """Goes by itself."""
+        self.status.showMessage(text, SAID_FOR_MS)
 
     # What the engine and the workspace tell
 
@@ -169,12 +251,12 @@ class MainWindow(QMainWindow):
         self.answers.set_model(model)
         self.tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
 
-    @Slot(object, str)
+    @Slot(object, object)
     def _on_load_failed(self, path: Path, message: str) -> None:
         self.notices.progress.hide()
         self.notices.show_error(load_error_text(path, message, self._engine.model))
 
-    @Slot(str)
+    @Slot(object)
     def _on_engine_failed(self, message: str) -> None:
         """The inspector keeps the last steps: they tell why."""
         self._show_model(None)
@@ -216,11 +298,21 @@ class MainWindow(QMainWindow):
             self.undo.offer(closed_text(session.chat.display_title), self._workspace.reopen)
         self._show_current_state()
 
+    @Slot(int)
+    def _on_closed_many(self, num_chats: int) -> None:
+        def reopen() -> None:
+            shown = self._workspace.current
+            for _ in range(num_chats):
+                self._workspace.reopen()
+            if shown:
+                self._workspace.set_current(shown)
+
+        self.undo.offer(tr_n("Closed {n} chat.", "Closed {n} chats.", num_chats), reopen)
+
     @Slot()
     def _show_current_state(self) -> None:
         current = self.tabs.current
-        self.menus.stop.setEnabled(current is not None and current.session.is_busy)
-        self.menus.reopen.setEnabled(self._workspace.can_reopen)
+        self.menus.show_chat_state()
         title = current.title if current else ""
         self.setWindowTitle(f"{title} – Skein" if title else "Skein")
 
@@ -239,21 +331,51 @@ class MainWindow(QMainWindow):
             self._engine.set_speed(Speed(self.preferences.settings.speed))
         elif name == "max_chat_tokens":
             self.tabs.show_limits()
+        elif name in ("api_enabled", "api_port") and self._api:
+            self._api.apply()
 
     @Slot(str)
     def _on_save_failed(self, reason: str) -> None:
         self.notices.show_error(tr("The settings could not be saved: {reason}.", reason=reason))
 
+    @Slot(object)
+    def _on_chats_not_saved(self, message: str) -> None:
+        self._not_saved = tr_said(message)
+        self.notices.show_error(self._not_saved)
+
+    @Slot()
+    def _on_chats_saved(self) -> None:
+        self.notices.withdraw(self._not_saved)
+        self._say(tr("All chats are saved again."))
+
     # Commands
 
-    def show_settings(self) -> None:
-        pass
+    @property
+    def settings_window(self) -> SettingsWindow:
+        """Made when it is first asked for."""
+        if self._settings_window is None:
+            self._settings_window = SettingsWindow(
+                self.preferences, self.models, self.shortcuts, self._facts, self
+            )
+        return self._settings_window
+
+    def show_settings(self, page: str = "") -> None:
+        if page:
+            self.settings_window.show_page(page)
+        self.settings_window.come_up()
+
+    def show_setting(self, name: str) -> None:
+        self.settings_window.come_up()
+        self.settings_window.show_setting(name)
+
+    def _facts(self) -> Facts:
+        return Facts(self.preferences.settings, self._engine.model, num_physical_cores())
 
     def _panes(self) -> list[QWidget]:
-        """In reading order."""
-        view = self.tabs.current
-        chat: list[QWidget] = [view.transcript, view.composer.editor] if view else []
-        return [self.tabs.strip.bar, *chat, *self.inspector.panels]
+        """In reading order: of two chats side by side both."""
+        sides = [self.navigation.sidebar.list] if self.navigation else []
+        chats = [pane for view in self.tabs.shown_views for pane in (view.transcript, view.composer.editor)]
+        return [*sides, self.tabs.strip.bar, *chats, *self.inspector.panels]
 
     # Qt's events
 
@@ -269,6 +391,17 @@ class MainWindow(QMainWindow):
         if path := dropped_model(event.mimeData()):
             event.acceptProposedAction()
             self.models.load(path)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """What a chat has left of it."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.appearance.turn_wheel(event.angleDelta().y())
+            event.accept()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """All menus are there now."""
+        self.shortcuts.apply()
+        super().showEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -1,40 +1,42 @@
 """Turns Markdown from a model into blocks: HTML for Qt's text views, and code.
 
-Knows no widget and no colour. The text is not trusted: raw HTML stays text, nothing is loaded, links lead
-only to http, https and mailto. No word is ever lost: a block in which the rendering would swallow something
-(too many cells in a table row, say) is shown as it was written. Pure functions, any thread.
+Long lists, tables and paragraphs are cut into pieces, where the source alone decides: so that a view need not
+draw all of one again when it grows. Knows no widget and no colour. Pure functions, any thread.
 """
 
-import html
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
+from markdown_it.utils import EnvType
 
-FOLD_AFTER = 500
-SAFE_SCHEMES = ("http://", "https://", "mailto:")
-MAX_QUOTE_FRAMES = 3  # nested tables cost Qt's layout exponentially
+from app.ui.markdown_html import parse, parse_inline, safe_html
 
-_URL = re.compile(r"https?://[^\s<>\"']*[^\s<>\"'.,;:!?)\]}*_]")
-_LONG_RUN = re.compile(rf"\S{{{FOLD_AFTER}}}(?=\S)")
-# U+FDD0.. and U+FFFC mean frames and objects inside a QTextDocument.
-_RESERVED = re.compile("[\ufdd0-\ufdef\ufffc\x00]")
-_NOT_WORD = re.compile(r"[\W_]+")
+CHUNK_CHARS = 2_000  # of a list or a paragraph: drawing that many takes 2 ms
+TABLE_CHUNK_CHARS = 1_000  # 5 ms
+
+_FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:", re.MULTILINE)
+# Inside a paragraph: after a sentence, and where no mark is open that could belong to what follows.
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])[ \n]*(?=[^\W\d_])")
+_WORD_START = re.compile(r"(?<=\s)[^\W\d_]|(?<=[^\W\d_]{200})[^\W\d_]")
+_PAIRED = re.compile(r"\\.|[`*_~$\[\]<>]")
 
 
 class BlockKind(StrEnum):
     PROSE = "prose"
+    TABLE = "table"
     CODE = "code"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One top-level block, from offset `start` of the source on. Code has no HTML, prose no code."""
+    """A top-level block, or a piece of a long one, from offset `start` of the source on.
+
+    Code has no HTML, the others no code. `joins`: goes on with what the block before began. A piece of a long
+    table has the source of its `head` and the `widths` of its columns, in percent.
+    """
 
     kind: BlockKind
     start: int
@@ -42,38 +44,148 @@ class Block:
     code: str = ""
     info: str = ""
     is_closed: bool = True
+    joins: bool = False
+    head: str = ""
+    widths: tuple[int, ...] = ()
 
 
-def parse_blocks(source: str) -> list[Block]:
-    """The blocks of `source` in order. A fence that has not ended yet is code that is not closed."""
-    tokens = _parser.parse(source)
-    starts = _line_starts(source)
-    return [_block(source, starts, group) for group in _top_level(tokens)]
+def parse_blocks(
+    source: str, labels: frozenset[str] | None = None, table: Block | None = None
+) -> list[Block]:
+    """The blocks of `source` in order. A fence that has not ended yet is code that is not closed.
+
+    `labels`: the footnotes there are, if more is known than the source. `table`: the source goes on with the
+    rows of that one.
+    """
+    known = footnote_labels(source) if labels is None else labels
+    env: EnvType = {"footnotes": {"refs": {f":{label}": -1 for label in known}, "list": {}}}
+    head = table.head if table else ""
+    reader = _Reader(head + source, env, table)
+    return [replace(block, start=max(0, block.start - len(head))) for block in reader.blocks()]
 
 
-def fold(text: str) -> str:
-    """Gives long unbroken runs places to wrap: Qt's layout takes quadratic time for one without."""
-    return _LONG_RUN.sub("\\g<0>\u200b", _RESERVED.sub("\ufffd", text))
+def is_cut(block: Block) -> bool:
+    """A piece of a long list or paragraph, with more to follow."""
+    return re.match(r'<\w+ class="more"', block.html) is not None
 
 
-def unfold(text: str) -> str:
-    return text.replace("\u200b", "")
+def footnote_labels(source: str) -> frozenset[str]:
+    return frozenset(_FOOTNOTE.findall(source))
 
 
-def is_safe_link(target: str) -> bool:
-    return target.lower().startswith(SAFE_SCHEMES)
+class _Reader:
+    """Cuts one source into blocks."""
+
+    def __init__(self, source: str, env: EnvType, table: Block | None) -> None:
+        self._source = source
+        self._env = env
+        self._table = table
+        self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", source))]
+
+    def blocks(self) -> Iterator[Block]:
+        for tokens in _top_level(parse(self._source, self._env)):
+            first, last = tokens[0].map or [0, 0]
+            start, end = self._offset(first), self._offset(last)
+            pieces = list(self._pieces(tokens, start, end))
+            for index, piece in enumerate(pieces):
+                is_followed = index < len(pieces) - 1
+                yield replace(
+                    piece, joins=index > 0, html=_open_ended(piece.html) if is_followed else piece.html
+                )
+
+    def _offset(self, line: int) -> int:
+        return self._starts[line] if line < len(self._starts) else len(self._source)
+
+    def _pieces(self, tokens: list[Token], start: int, end: int) -> Iterable[Block]:
+        kind = tokens[0].type
+        if kind == "fence":
+            return [_code_block(tokens[0], start, self._source[start:end])]
+        if kind == "table_open":
+            return self._table_pieces(tokens, start, end)
+        if end - start > CHUNK_CHARS and kind in ("bullet_list_open", "ordered_list_open"):
+            return self._list_pieces(tokens, end)
+        if end - start > CHUNK_CHARS and kind == "paragraph_open":
+            return self._paragraph_pieces(start, end)
+        return [Block(BlockKind.PROSE, start, html=safe_html(self._source[start:end], tokens))]
+
+    def _list_pieces(self, tokens: list[Token], end: int) -> Iterator[Block]:
+        for start, stop, items in self._chunks(tokens[1:-1], CHUNK_CHARS, end):
+            opening = tokens[0].copy()
+            number = items[0].info
+            opening.attrs = {"start": int(number)} if number and int(number) != 1 else {}
+            written = self._source[start:stop]
+            yield Block(BlockKind.PROSE, start, html=safe_html(written, [opening, *items, tokens[-1]]))
+
+    def _table_pieces(self, tokens: list[Token], start: int, end: int) -> Iterator[Block]:
+        """A long table has fixed columns and no head from its second piece on."""
+        kinds = [token.type for token in tokens]
+        body = kinds.index("tbody_open") if "tbody_open" in kinds else len(tokens) - 1
+        chunks = list(self._chunks(tokens[body + 1 : -2], TABLE_CHUNK_CHARS, end)) or [(end, end, [])]
+        head = self._source[start : chunks[0][0]]
+        widths = self._table.widths if self._table else ()
+        if not widths and len(chunks) > 1:
+            widths = _widths([*tokens[:body], *chunks[0][2]])
+        for index, (offset, stop, rows) in enumerate(chunks):
+            has_head = index == 0 and not self._table
+            shown = [tokens[0], *(tokens[1:body] if has_head else ()), *rows, tokens[-1]]
+            written = self._source[start if has_head else offset : stop]
+            rendered = safe_html(written, _with_widths(shown, widths))
+            begin = start if index == 0 else offset
+            yield Block(BlockKind.TABLE, begin, html=rendered, head=head, widths=widths)
+
+    def _chunks(self, tokens: list[Token], size: int, end: int) -> Iterator[tuple[int, int, list[Token]]]:
+        """Cuts before each item or row that begins `size` after the cut before: start, end, tokens."""
+        chunk: list[Token] = []
+        start = 0
+        for token in tokens:
+            if token.level == tokens[0].level and token.nesting > 0:
+                offset = self._offset((token.map or [0])[0])
+                if chunk and offset - start >= size:
+                    yield start, offset, chunk
+                    chunk = []
+                start = start if chunk else offset
+            chunk.append(token)
+        if chunk:
+            yield start, end, chunk
+
+    def _paragraph_pieces(self, start: int, end: int) -> Iterator[Block]:
+        for piece in _paragraph_cuts(self._source[start:end]):
+            inline = parse_inline(piece.strip(), self._env)
+            opens, closes = Token("paragraph_open", "p", 1), Token("paragraph_close", "p", -1)
+            yield Block(BlockKind.PROSE, start, html=safe_html(piece, [opens, *inline, closes]))
+            start += len(piece)
 
 
-def letters(text: str) -> str:
-    """Letters and digits only: what must not get lost."""
-    return _NOT_WORD.sub("", text)
+def _paragraph_cuts(text: str) -> Iterator[str]:
+    """Cuts after sentences in which every mark is closed; text that has none is cut where a word begins."""
+    start = 0
+    while len(text) - start > CHUNK_CHARS:
+        end = _sentence_end(text, start) or _word_start(text, start + 4 * CHUNK_CHARS)
+        if end is None:
+            break
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
-def _line_starts(source: str) -> list[int]:
-    return [0, *(match.end() for match in re.finditer("\r\n|\r|\n", source))]
+def _sentence_end(text: str, start: int) -> int | None:
+    for found in _SENTENCE_END.finditer(text, start + CHUNK_CHARS, start + 4 * CHUNK_CHARS):
+        if _is_balanced(text[start : found.end()]):
+            return found.end()
+    return None
 
 
-def _top_level(tokens: Sequence[Token]) -> Iterable[list[Token]]:
+def _word_start(text: str, start: int) -> int | None:
+    found = _WORD_START.search(text, start) if start < len(text) else None
+    return found.start() if found else None
+
+
+def _is_balanced(text: str) -> bool:
+    marks = _PAIRED.findall(text)
+    return all(marks.count(mark) % 2 == 0 for mark in "`*_~$") and marks.count("[") == marks.count("]")
+
+
+def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     group: list[Token] = []
     for token in tokens:
         group.append(token)
@@ -82,161 +194,37 @@ def _top_level(tokens: Sequence[Token]) -> Iterable[list[Token]]:
             group = []
 
 
-def _block(source: str, starts: list[int], tokens: list[Token]) -> Block:
-    first, last = tokens[0].map or [0, 0]
-    start = starts[first]
-    end = starts[last] if last < len(starts) else len(source)
-    if tokens[0].type == "fence":
-        return _code_block(tokens[0], start, source[start:end])
-    return Block(BlockKind.PROSE, start, html=_safe_html(source[start:end], tokens))
+def _open_ended(rendered: str) -> str:
+    """What follows belongs to the same list or paragraph, so it stands closer."""
+    return re.sub(r"^<(ul|ol|p)\b", r'<\1 class="more"', rendered)
+
+
+def _widths(tokens: Iterable[Token]) -> tuple[int, ...]:
+    """What each column takes of the width, by its longest cell."""
+    longest: dict[int, int] = {}
+    column = 0
+    for token in tokens:
+        if token.type == "tr_open":
+            column = 0
+        elif token.type == "inline":
+            longest[column] = max(longest.get(column, 4), min(40, len(token.content)))
+            column += 1
+    total = sum(longest.values()) or 1
+    return tuple(max(1, 100 * length // total) for length in longest.values())
+
+
+def _with_widths(tokens: Iterable[Token], widths: tuple[int, ...]) -> list[Token]:
+    result, column = [], 0
+    for token in tokens:
+        if widths and token.type in ("th_open", "td_open") and column < len(widths):
+            token = token.copy()
+            token.meta = {"width": widths[column]}
+            column += 1
+        result.append(token)
+    return result
 
 
 def _code_block(token: Token, start: int, written: str) -> Block:
     lines = written.strip().splitlines()
     is_closed = len(lines) > 1 and lines[-1].strip().startswith(token.markup)
     return Block(BlockKind.CODE, start, code=token.content, info=token.info.strip(), is_closed=is_closed)
-
-
-def _safe_html(written: str, tokens: list[Token]) -> str:
-    if _keeps_everything(written, tokens):
-        return str(_parser.renderer.render(tokens, _parser.options, {})).strip()
-    return f'<p style="white-space: pre-wrap">{html.escape(fold(written.rstrip()))}</p>'
-
-
-def _keeps_everything(written: str, tokens: list[Token]) -> bool:
-    shown = letters("".join(_shown(tokens)))
-    return shown == letters(written) or shown == letters(html.unescape(written))
-
-
-def _shown(tokens: Iterable[Token]) -> Iterable[str]:
-    """What of the source the tokens still hold, in its order."""
-    targets: list[str] = []
-    for token in tokens:
-        if token.type == "list_item_open" or token.type == "fence":
-            yield token.info
-        if token.type == "image":
-            yield f"{token.content} {_target(token)}"
-        elif token.children is not None:
-            yield from _shown(token.children)
-        elif token.type == "text_special":
-            yield token.markup
-        elif token.type == "link_open":
-            targets.append("" if token.info == "auto" else _target(token))
-        elif token.type == "link_close":
-            yield targets.pop()
-        else:
-            yield token.content
-
-
-def _target(token: Token) -> str:
-    """Where a link or an image points to, and its title."""
-    target = str(token.attrs.get("href") or token.attrs.get("src") or "")
-    return f"{target} {token.attrs.get('title', '')}".strip()
-
-
-class _QtRenderer(RendererHTML):
-    """Writes the HTML subset that Qt lays out. Colours and spaces come from the view's style sheet."""
-
-    def text(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
-        content = tokens[idx].content
-        return _escaped(content) if env.get("targets") else _with_links(content)
-
-    def text_special(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return _escaped(tokens[idx].content)
-
-    def code_inline(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return f"<code>{_escaped(tokens[idx].content)}</code>"
-
-    def fence(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        info = f"{_escaped(tokens[idx].info.strip())}\n" if tokens[idx].info.strip() else ""
-        return f"<pre>{info}{_escaped(tokens[idx].content.rstrip())}</pre>"
-
-    def code_block(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return f"<pre>{_escaped(tokens[idx].content.rstrip())}</pre>"
-
-    def link_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
-        target = str(tokens[idx].attrs.get("href", ""))
-        title = str(tokens[idx].attrs.get("title", ""))
-        safe = is_safe_link(target)
-        env.setdefault("targets", []).append((safe, target, title))
-        return f'<a href="{html.escape(target)}">' if safe else ""
-
-    def link_close(self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType) -> str:
-        safe, target, title = env["targets"].pop()
-        rest = " ".join(part for part in ("" if safe else target, title) if part)
-        return ("</a>" if safe else "") + (f" ({_escaped(rest)})" if rest else "")
-
-    def image(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        token = tokens[idx]
-        return f"{_escaped(token.content)} ({_with_links(_target(token))})"
-
-    def list_item_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        """Keeps the numbers as they were written: Qt would count on from the first."""
-        number, before = tokens[idx].info, _previous_item(tokens, idx)
-        if not number or before is None or int(number) == int(before.info) + 1:
-            return "<li>"
-        return f'</ol><ol start="{int(number)}"><li>'
-
-    def blockquote_open(
-        self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType
-    ) -> str:
-        env["quotes"] = env.get("quotes", 0) + 1
-        return '<table class="quote"><tr><td>' if env["quotes"] <= MAX_QUOTE_FRAMES else "<div>"
-
-    def blockquote_close(
-        self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType
-    ) -> str:
-        env["quotes"] -= 1
-        return "</td></tr></table>" if env["quotes"] < MAX_QUOTE_FRAMES else "</div>"
-
-    def table_open(self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return '<table class="grid" border="1" cellspacing="0" cellpadding="5">'
-
-    def th_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return f"<th{_alignment(tokens[idx])}>"
-
-    def td_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return f"<td{_alignment(tokens[idx])}>"
-
-
-def _previous_item(tokens: Sequence[Token], idx: int) -> Token | None:
-    level = tokens[idx].level
-    for token in reversed(tokens[:idx]):
-        if token.level < level:
-            return None
-        if token.level == level and token.type == "list_item_open":
-            return token
-    return None
-
-
-def _alignment(token: Token) -> str:
-    """As an attribute: with `style` Qt drops the cell's border."""
-    style = str(token.attrs.get("style", "text-align:left"))
-    return f' align="{style.removeprefix("text-align:")}"'
-
-
-def _escaped(text: str) -> str:
-    return html.escape(fold(text))
-
-
-def _with_links(text: str) -> str:
-    """Escaped, with the web addresses in it made links."""
-    parts, end = [], 0
-    for match in _URL.finditer(text):
-        url = match.group()
-        parts += [_escaped(text[end : match.start()]), f'<a href="{html.escape(url)}">{_escaped(url)}</a>']
-        end = match.end()
-    return "".join([*parts, _escaped(text[end:])])
-
-
-def _make_parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_QtRenderer)
-    parser.enable(["table", "strikethrough"])
-    # References would vanish from the text, and `text_join` would forget how an entity was written.
-    parser.disable(["reference", "text_join"])
-    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
-    parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
-    return parser
-
-
-_parser = _make_parser()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
@@ -15,6 +15,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.preferences import Preferences
 from app.bridge.workspace import Workspace
 from app.inspector.docks import InspectorDocks
+from app.inspector.sequences import SequencesPanel
 from app.look.words import tr
 from app.ui.actions import Shortcut, add_menu, make_action, radio_menu, submenu, tick
 from app.ui.appearance import Appearance
@@ -23,12 +24,14 @@ from app.ui.chat_tabs import ChatTabs
 from app.ui.choices import SPEEDS, THEMES
 from app.ui.edit_actions import edit_actions
 from app.ui.help_commands import HelpCommands
+from app.ui.languages import Languages
+from app.ui.message_menu import MessageMenu
 from app.ui.model_loading import ModelLoading
 from app.ui.panes import Panes
 from app.ui.pausing import Pausing
+from app.ui.tabs_menu import tabs_menu
 
 Key = QKeySequence.StandardKey
-NUM_NUMBERED_TABS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +45,13 @@ class Parts:
     chats: ChatCommands
     models: ModelLoading
     appearance: Appearance
+    languages: Languages
     inspector: InspectorDocks
     pausing: Pausing
     panes: Panes
     help: HelpCommands
     quit: Callable[[], object]
-    show_settings: Callable[[], object]
-    show_engine_settings: Callable[[], object]
-    show_shortcuts: Callable[[], object]
+    show_settings: Callable[..., object]  # takes the name of a page, or nothing
     show_palette: Callable[[], object]
 
 
@@ -62,7 +64,7 @@ class Menus(QObject):
         self._parts = parts
         self._bar = window.menuBar()
         self._make_file_menu()
-        add_menu(self._bar, tr("&Edit"), *edit_actions(window), None, self._settings())
+        self._make_edit_menu()
         self._make_view_menu()
         self._make_chat_menu()
         self._make_model_menu()
@@ -122,10 +124,49 @@ class Menus(QObject):
 
     # Edit
 
+    def _make_edit_menu(self) -> None:
+        chats, new = self._parts.chats, self._action
+        needs = tr("This chat is empty.")
+        self.find = new(
+            "chat.find",
+            tr("&Find in chat…"),
+            tr("Find words in this chat"),
+            chats.find,
+            Key.Find,
+            needs=needs,
+        )
+        self.find_again = (
+            new(
+                "chat.find-next",
+                tr("Find &next"),
+                tr("Go to the next place with these words"),
+                partial(chats.find_next, 1),
+                Key.FindNext,
+                needs=needs,
+            ),
+            new(
+                "chat.find-previous",
+                tr("Find pre&vious"),
+                tr("Go to the place before with these words"),
+                partial(chats.find_next, -1),
+                Key.FindPrevious,
+                needs=needs,
+            ),
+        )
+        self.edit = self._add(
+            tr("&Edit"),
+            *edit_actions(self._window),
+            None,
+            self.find,
+            *self.find_again,
+            None,
+            self._settings(),
+        )
+
     def _settings(self) -> QAction:
         settings = self._action(
             "app.settings",
-            tr("Se&ttings…"),
+            tr("&Settings…"),
             tr("Everything that can be chosen, with a search"),
             self._parts.show_settings,
             "Ctrl+,",
@@ -138,6 +179,7 @@ class Menus(QObject):
     def _make_view_menu(self) -> None:
         parts, new = self._parts, self._action
         self.inspector = parts.inspector.menu(self._window)
+        self._add_sequence_menu()
         self.themes = radio_menu(
             self._window,
             "theme",
@@ -168,6 +210,7 @@ class Menus(QObject):
             None,
             self.themes,
             self._text_size_menu(),
+            parts.languages.menu,
             self.full_screen,
             None,
             new(
@@ -186,11 +229,20 @@ class Menus(QObject):
             ),
         )
 
+    def _add_sequence_menu(self) -> None:
+        """What the table of sequences offers for the row chosen there."""
+        panel = self._parts.inspector.panel(SequencesPanel.NAME)
+        assert isinstance(panel, SequencesPanel)
+        for action in panel.row_actions:
+            action.setProperty("needs", tr("Choose a sequence in the inspector that this can be done with."))
+        self.inspector.addSeparator()
+        self.inspector.addMenu(submenu(self._window, tr("Chosen &sequence"), *panel.row_actions))
+
     def _text_size_menu(self) -> QMenu:
         look, new = self._parts.appearance, self._action
         return submenu(
             self._window,
-            tr("Text &size"),
+            tr("Text si&ze"),
             new(
                 "view.zoom-in",
                 tr("&Larger"),
@@ -210,16 +262,15 @@ class Menus(QObject):
         )
 
     def _toggle_full_screen(self) -> None:
-        if self._window.isFullScreen():
-            self._window.showNormal()
-        else:
-            self._window.showFullScreen()
+        """A maximised window is one again afterwards."""
+        self._window.setWindowState(self._window.windowState() ^ Qt.WindowState.WindowFullScreen)
         self.full_screen.setChecked(self._window.isFullScreen())
 
     # Chat
 
     def _make_chat_menu(self) -> None:
         parts, new = self._parts, self._action
+        self.message = MessageMenu(parts.chats, self._window)
         self.stop = new(
             "chat.stop",
             tr("&Stop answer"),
@@ -228,24 +279,36 @@ class Menus(QObject):
             "Esc",
             needs=tr("No answer is being written in this tab."),
         )
+        self.copy_answer = new(
+            "chat.copy-answer",
+            tr("&Copy last answer"),
+            tr("Copy the last answer as Markdown"),
+            parts.chats.copy_last_answer,
+            "Ctrl+Shift+C",
+            needs=tr("There is no answer yet."),
+        )
+        self.tokens = new(
+            "chat.tokens",
+            tr("Token &probabilities"),
+            tr("Show what else the last answer could have said"),
+            parts.chats.show_tokens,
+            "Ctrl+Alt+P",
+            needs=tr("There is no answer yet."),
+        )
         self.chat = self._add(
             tr("&Chat"),
             self.stop,
-            new(
-                "chat.copy-answer",
-                tr("&Copy last answer"),
-                tr("Copy the last answer as Markdown"),
-                parts.chats.copy_last_answer,
-                "Ctrl+Shift+C",
-            ),
-            new(
-                "chat.tokens",
-                tr("Token &probabilities"),
-                tr("Show what else the last answer could have said"),
-                parts.chats.show_tokens,
-                "Ctrl+Alt+P",
-            ),
+            self.copy_answer,
+            self.tokens,
+            self.message.menu,
             None,
+            new(
+                "chat.attach",
+                tr("&Attach files…"),
+                tr("Put the text of files into the next message"),
+                parts.chats.attach,
+                "Ctrl+Shift+A",
+            ),
             new(
                 "chat.fork",
                 tr("&Fork chat"),
@@ -261,43 +324,16 @@ class Menus(QObject):
                 "Ctrl+Shift+L",
             ),
             None,
-            self._tabs_menu(),
+            tabs_menu(parts.tabs, self._window),
         )
 
-    def _tabs_menu(self) -> QMenu:
-        tabs, new = self._parts.tabs, self._action
-        self.tabs = submenu(
-            self._window,
-            tr("&Tabs"),
-            new(
-                "tab.next",
-                tr("&Next tab"),
-                tr("Show the next tab"),
-                partial(tabs.show_next, 1),
-                "Ctrl+Tab",
-                "Ctrl+PgDown",
-            ),
-            new(
-                "tab.previous",
-                tr("&Previous tab"),
-                tr("Show the previous tab"),
-                partial(tabs.show_next, -1),
-                "Ctrl+Shift+Tab",
-                "Ctrl+PgUp",
-            ),
-            None,
-            *(self._numbered_tab(number) for number in range(1, NUM_NUMBERED_TABS + 1)),
-        )
-        return self.tabs
-
-    def _numbered_tab(self, number: int) -> QAction:
-        return self._action(
-            f"tab.{number}",
-            tr("Tab &{number}", number=number),
-            tr("Show tab {number}", number=number),
-            partial(self._parts.tabs.show_index, number - 1),
-            f"Alt+{number}",
-        )
+    def show_chat_state(self) -> None:
+        """Another chat is shown, or something in it has changed."""
+        self.stop.setEnabled(self._parts.chats.is_busy)
+        for action in (self.copy_answer, self.tokens, self.find, *self.find_again):
+            action.setEnabled(self._parts.chats.has_turns)
+        self.reopen.setEnabled(self._parts.workspace.can_reopen)
+        self.message.show_states()
 
     # Model
 
@@ -305,7 +341,7 @@ class Menus(QObject):
         parts, new = self._parts, self._action
         self.reload = new(
             "model.reload",
-            tr("&Reload model"),
+            tr("Re&load model"),
             tr("Load the same file again, with empty memory"),
             parts.models.reload,
             needs=tr("No model was opened."),
@@ -321,11 +357,15 @@ class Menus(QObject):
         self.speeds = radio_menu(
             self._window,
             "speed",
-            tr("S&peed"),
+            tr("Spee&d"),
             SPEEDS,
             parts.preferences.settings.speed,
             partial(parts.preferences.set, "speed"),
         )
+        steps = parts.pausing.actions
+        steps.pause.setProperty("needs", tr("No model is loaded, or all chats are paused already."))
+        for action in (steps.resume, steps.step):
+            action.setProperty("needs", tr("Pause all chats first."))
         self.model = self._add(
             tr("&Model"),
             new(
@@ -340,13 +380,19 @@ class Menus(QObject):
             self.speeds,
             self.stop_all,
             None,
-            *parts.pausing.actions.all,
+            *steps.all,
             None,
             new(
                 "engine.settings",
                 tr("&Engine settings…"),
-                tr("Context, chats, threads and speed"),
-                parts.show_engine_settings,
+                tr("Threads, and what goes first"),
+                partial(parts.show_settings, "engine"),
+            ),
+            new(
+                "context.settings",
+                tr("Conte&xt settings…"),
+                tr("Tokens for all chats together, slots, and the longest chat"),
+                partial(parts.show_settings, "context"),
             ),
         )
 
@@ -358,7 +404,9 @@ class Menus(QObject):
 
     def _make_help_menu(self) -> None:
         parts, new = self._parts, self._action
-        about = new("app.about", tr("&About Skein"), tr("Version and licences"), parts.help.show_about)
+        about = new(
+            "app.about", tr("&About Skein"), tr("Version, diagnostics and licences"), parts.help.show_about
+        )
         about.setMenuRole(QAction.MenuRole.AboutRole)
         self.help = self._add(
             tr("&Help"),
@@ -366,11 +414,17 @@ class Menus(QObject):
                 "help.shortcuts",
                 tr("&Keyboard shortcuts"),
                 tr("All keys on one page"),
-                parts.show_shortcuts,
+                partial(parts.show_settings, "shortcuts"),
                 Key.HelpContents,
                 "Ctrl+/",
             ),
             None,
+            new(
+                "help.log",
+                tr("L&og…"),
+                tr("Show what Skein has done since it was started"),
+                parts.help.show_log,
+            ),
             new(
                 "help.data-folder",
                 tr("Open &data folder"),

@@ -36,9 +36,26 @@ class Notices(QWidget):
 
     def show_error(self, text: str, action: str = "", on_action: Callable[[], None] | None = None) -> None:
         """One banner for each different text; it stays until it is dismissed or its action taken."""
+        text = tr_said(text)
         if any(banner.text == text for banner in self.banners()):
             return
         self._column.addWidget(Banner(text, action, on_action, self))
+
+    def show_offer(self, text: str, action: str, on_action: Callable[[], None]) -> None:
+        """Nothing is wrong. One at a time; it goes when it is taken, dismissed or withdrawn."""
+        self.withdraw_offer()
+        self._column.addWidget(Banner(text, action, on_action, self, is_error=False))
+
+    def withdraw_offer(self) -> None:
+        for banner in self.banners():
+            if not banner.is_error:
+                banner.dismiss()
+
+    def withdraw(self, text: str) -> None:
+        """It is not so any more."""
+        for banner in self.banners():
+            if banner.text == text:
+                banner.dismiss()
 
     def dismiss_offers(self) -> None:
         """There is a model again, so nothing needs to be loaded. What was merely told stays to be read."""
@@ -52,13 +69,20 @@ class Notices(QWidget):
 
 class Banner(QWidget):
     def __init__(
-        self, text: str, action: str, on_action: Callable[[], None] | None, parent: QWidget | None = None
+        self,
+        text: str,
+        action: str,
+        on_action: Callable[[], None] | None,
+        parent: QWidget | None = None,
+        *,
+        is_error: bool = True,
     ) -> None:
         super().__init__(parent)
         self.text = text
-        self.has_offer = bool(action and on_action)
+        self.is_error = is_error
+        self.has_offer = is_error and bool(action and on_action)  # to get the engine going again
         self._mark = QLabel(self)
-        self._mark.setAccessibleName(tr("Error"))
+        self._mark.setAccessibleName(tr("Error") if is_error else tr("Note"))
         words = PlainLabel(text, self)
         words.setWordWrap(True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -88,7 +112,8 @@ class Banner(QWidget):
         self.deleteLater()
 
     def _dress(self) -> None:
-        self._mark.setPixmap(icon("triangle-alert", current().danger).pixmap(QSize(18, 18)))
+        name, colour = ("triangle-alert", current().danger) if self.is_error else ("info", current().accent)
+        self._mark.setPixmap(icon(name, colour).pixmap(QSize(18, 18)))
         self._dismiss.setIcon(icon("x"))
 
     def changeEvent(self, event: QEvent) -> None:
@@ -99,7 +124,7 @@ class Banner(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens = current()
         painter = QPainter(self)
-        tint = QColor(tokens.danger)
+        tint = QColor(tokens.danger if self.is_error else tokens.accent)
         tint.setAlphaF(0.10)
         painter.fillRect(self.rect(), QColor(tokens.window))
         painter.fillRect(self.rect(), tint)

@@ -1,12 +1,13 @@
 """A whole number with its thousands apart, and a word for zero. GUI thread."""
 
-from PySide6.QtCore import QLocale, QRectF, QTimer
+from PySide6.QtCore import QRectF, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QSpinBox, QWidget
 
 from app.look.fonts import tabular
 from app.look.icons import paint_icon
 from app.look.tokens import current
+from app.look.words import locale
 
 WIDTH, HEIGHT = 150, 28
 ARROW = 12
@@ -18,11 +19,8 @@ class NumberField(QSpinBox):
         super().__init__(parent)
         self.setRange(low, high)
         self.setSingleStep(step)
-        self.setLocale(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))  # as all our figures
+        dress_number(self)
         self.setGroupSeparatorShown(True)
-        self.setFixedSize(WIDTH, HEIGHT)
-        self.setFont(tabular(self.font()))
-        self.lineEdit().setTextMargins(INSET, 0, 0, 0)
         self.setAccessibleName(name)
 
     def set_word_for_zero(self, word: str) -> None:
@@ -35,13 +33,22 @@ class NumberField(QSpinBox):
         QTimer.singleShot(0, self.selectAll)  # after the click that brought the focus
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A style sheet has arrows from files only, in one colour."""
         super().paintEvent(event)
-        step = QAbstractSpinBox.StepEnabledFlag
-        painter = QPainter(self)
-        for flag, name, y in (
-            (step.StepUpEnabled, "chevron-up", 3),
-            (step.StepDownEnabled, "chevron-down", 14),
-        ):
-            colour = current().muted if flag in self.stepEnabled() else current().hairline
-            paint_icon(painter, name, QRectF(self.width() - INSET - ARROW, y, ARROW, ARROW), colour)
+        paint_arrows(self, self.stepEnabled())
+
+
+def dress_number(box: QAbstractSpinBox) -> None:
+    """As all numbers that can be changed."""
+    box.setLocale(locale())
+    box.setFixedSize(WIDTH, HEIGHT)
+    box.setFont(tabular(box.font()))
+    box.lineEdit().setTextMargins(INSET, 0, 0, 0)
+
+
+def paint_arrows(box: QWidget, possible: QAbstractSpinBox.StepEnabledFlag) -> None:
+    """A style sheet has arrows from files only, in one colour."""
+    step = QAbstractSpinBox.StepEnabledFlag
+    painter = QPainter(box)
+    for flag, name, y in ((step.StepUpEnabled, "chevron-up", 3), (step.StepDownEnabled, "chevron-down", 14)):
+        colour = current().muted if flag in possible else current().hairline
+        paint_icon(painter, name, QRectF(box.width() - INSET - ARROW, y, ARROW, ARROW), colour)

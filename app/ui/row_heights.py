@@ -6,12 +6,14 @@ than a few. GUI thread.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from app.chats.chat import Turn
-from app.engine.types import Role
+
+T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,5 @@ class RowHeights:
             self._num_summed = row
 
 
-def _spliced(
-    values: npt.NDArray[T], begin: int, end: int, new: npt.NDArray[T]
-) -> npt.NDArray[T]:
+def _spliced(values: npt.NDArray[T], begin: int, end: int, new: npt.NDArray[T]) -> npt.NDArray[T]:
     return np.concatenate((values[:begin], new, values[end:]))

@@ -5,10 +5,10 @@ Has no scroll bars; it is as high as its text, and whoever places it asks for th
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QDesktopServices,
+    QCursor,
     QFont,
     QHelpEvent,
     QImage,
@@ -23,9 +23,14 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QToolTip, QWidget
 
 from app.look.plain_text import as_tooltip
 from app.look.tokens import Tokens, current
-from app.ui.markdown import fold, is_safe_link, unfold
+from app.ui.folding import fold, unfold
+from app.ui.hidden_characters import mark_hidden
+from app.ui.link_doubts import Doubt, doubts
+from app.ui.link_prompt import LinkPrompt, real_target
+from app.ui.markdown_html import is_safe_link
 
 LINE_HEIGHT = 145.0  # percent
+INDENT = 32  # of a list
 _IMAGE = QTextDocument.ResourceType.ImageResource.value
 _NO_IMAGE = QImage(1, 1, QImage.Format.Format_ARGB32)
 _NO_IMAGE.fill(0)
@@ -51,13 +56,14 @@ class SafeBrowser(QTextBrowser):
         self.setTabChangesFocus(True)
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(INDENT)
         self.anchorClicked.connect(self._on_anchor_clicked)
 
     def set_reading_font(self, font: QFont) -> None:
         self.document().setDefaultFont(font)
 
     def show_plain(self, text: str) -> None:
-        self.setPlainText(fold(text))
+        self.setPlainText(fold(mark_hidden(text)))
         everything = QTextCursor(self.document())
         everything.select(QTextCursor.SelectionType.Document)
         spacing = QTextBlockFormat()
@@ -83,7 +89,8 @@ class SafeBrowser(QTextBrowser):
 
     def arrange(self, width: int) -> int:
         """Takes this width and returns the height it needs for it."""
-        self.document().setTextWidth(width)
+        if self.document().textWidth() != width:  # Qt would lay out everything again for the same width
+            self.document().setTextWidth(width)
         height = int(self.document().size().height() + 0.99)
         self.setFixedSize(width, height)
         return height
@@ -120,7 +127,11 @@ class SafeBrowser(QTextBrowser):
 
     def _show_target(self, event: QHelpEvent) -> None:
         target = self.anchorAt(event.pos())
-        QToolTip.showText(event.globalPos(), as_tooltip(real_target(target)) if target else "", self)
+        QToolTip.showText(event.globalPos(), self.tip_of(target) if target else "", self)
+
+    def tip_of(self, target: str) -> str:
+        """What is said of a link under the pointer."""
+        return f"<span>{as_tooltip(real_target(QUrl(target)))}</span>"
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -132,18 +143,42 @@ class SafeBrowser(QTextBrowser):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if not (self.textCursor().hasSelection() or self.anchorAt(event.pos())):
+            event.ignore()  # then it is about the whole message
+            return
         menu = self.createStandardContextMenu(event.pos())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())
 
     def _on_anchor_clicked(self, url: QUrl) -> None:
+        """Asks first: only the system's browser and mail program are ever given a link, and by the user."""
         if is_safe_link(url.toString()):
-            QDesktopServices.openUrl(url)
+            prompt = LinkPrompt(url, self._doubts_about(url), self)
+            prompt.popup(QCursor.pos() if self.underMouse() else self._place_of_cursor())
 
+    def _doubts_about(self, url: QUrl) -> tuple[Doubt, ...]:
+        """Of all the places in the text that lead there: nobody tells which one was clicked."""
+        found = [doubt for words in self._words_of(url) for doubt in doubts(words, url.toString())]
+        return tuple(dict.fromkeys(found))
 
-def real_target(target: str) -> str:
-    """Where a link really leads, with look-alike letters made visible."""
-    return bytes(QUrl(target).toEncoded().data()).decode("ascii", "replace")
+    def _words_of(self, url: QUrl) -> list[str]:
+        words: list[str] = []
+        block = self.document().begin()
+        while block.isValid():
+            parts = ""
+            for piece in block:  # type: ignore[attr-defined]
+                fragment = piece.fragment()
+                is_of_link = QUrl(fragment.charFormat().anchorHref()) == url
+                if not is_of_link and parts:
+                    words.append(parts)
+                parts = parts + fragment.text() if is_of_link else ""
+            if parts:
+                words.append(parts)
+            block = block.next()
+        return words
+
+    def _place_of_cursor(self) -> QPoint:
+        return self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
 
 
 def prose_style_sheet(tokens: Tokens) -> str:
@@ -157,10 +192,25 @@ def prose_style_sheet(tokens: Tokens) -> str:
         h3, h4, h5, h6 {{ font-size: medium; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
         a {{ color: {tokens.accent}; text-decoration: underline; }}
         code {{ background-color: {tokens.raised}; }}
-        pre {{ background-color: {tokens.raised}; margin-top: 4px; margin-bottom: 8px; }}
+        pre {{ margin-top: 0; margin-bottom: 0; }}
+        .language {{ color: {tokens.muted}; font-size: small; margin-bottom: 4px; line-height: 100%; }}
+        .keyword {{ color: {tokens.accent}; }}
+        .string {{ color: {tokens.ok}; }}
+        .number {{ color: {tokens.warning}; }}
+        .comment {{ color: {tokens.muted}; font-style: italic; }}
+        .name {{ font-weight: 600; }}
         hr {{ background-color: {tokens.hairline}; }}
         td, th {{ line-height: 125%; color: {tokens.text}; }}
         table {{ margin-top: 4px; margin-bottom: 12px; }}
+        .quote {{ margin-bottom: 0; }}
+        .piece {{ margin-top: 0; margin-bottom: 0; }}
+        .code td {{ background-color: {tokens.raised}; }}
+        ul ul, ul ol, ol ul, ol ol {{ margin-top: 2px; margin-bottom: 0; }}
+        .more {{ margin-bottom: 2px; }}
+        p.more {{ margin-bottom: 0; }}
+        .footnote {{ color: {tokens.muted}; font-size: small; }}
+        .badge {{ color: {tokens.warning}; background-color: {tokens.raised}; font-size: small; }}
+        .source {{ color: {tokens.muted}; }}
         .grid {{ border-style: solid; border-color: {tokens.hairline}; border-collapse: collapse; }}
         .quote td {{ border-left: 3px solid {tokens.hairline}; padding-left: 10px; color: {tokens.muted}; }}
     """

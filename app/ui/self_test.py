@@ -120,7 +120,7 @@ class SelfTestDialog(QDialog):
         if failed:
             self.rows_area.ensureWidgetVisible(failed[0])
 
-    @Slot(str)
+    @Slot(object)
     def show_failure(self, text: str) -> None:
         """Nothing could be tested."""
         self._end(one_line(tr_said(text)), Outcome.FAILED)
@@ -228,6 +228,7 @@ class SelfTestDialog(QDialog):
         self.rows_area = QScrollArea(self)
         self.rows_area.setWidget(inside)
         self.rows_area.setWidgetResizable(True)
+        self.rows_area.setAccessibleName(tr("Checks"))
         self.rows_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows_area.viewport().setAutoFillBackground(False)
         inside.setAutoFillBackground(False)
@@ -260,7 +261,7 @@ def verdict_text(report: Report) -> str:
     if report.was_cancelled:
         return tr("Cancelled.")
     counts = [
-        f"{number} {tr(OUTCOMES[outcome])}"
+        tr("{number} {outcome}", number=number, outcome=tr(OUTCOMES[outcome]))
         for outcome in Outcome
         if (number := sum(line.outcome is outcome for line in report.lines))
     ]

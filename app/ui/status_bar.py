@@ -66,6 +66,7 @@ class StatusBar(QStatusBar):
         """At the right end, where its coming and going moves nothing."""
         button = self._button("bar")
         button.setToolTip(tr("Stop the answers of all chats (Shift+Esc)"))
+        button.setProperty("command", "engine.stop-all")
         button.clicked.connect(self.stop_all_requested)
         self.addPermanentWidget(button)
         return button

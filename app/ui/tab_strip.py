@@ -1,130 +1,96 @@
-"""The row of tabs with its "+". Shows titles and marks, tells what was clicked; owns no page. GUI thread."""
+"""The row of tabs with its "+" and the list of them all. Shows titles and marks, tells what was clicked.
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QWidget
+Owns no page. GUI thread.
+"""
 
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.look import marks
 from app.look.icon_button import IconButton
+from app.look.icons import icon
 from app.look.marks import Mark
-from app.look.painted import TAB_MARK, tab_mark
-from app.look.plain_text import as_tab_text, as_tooltip, one_line
+from app.look.painted import tab_mark
+from app.look.plain_text import as_tooltip, one_line
 from app.look.tokens import current
-
-MIN_TAB, MAX_TAB, TAB_HEIGHT = 124, 220, 34
+from app.look.words import tr
+from app.ui.tab import Tab
+from app.ui.tab_bar import TabBar
 
 
 class TabStrip(QWidget):
     new_requested = Signal()
-    close_requested = Signal(int)
+    list_requested = Signal()
     current_changed = Signal(int)
     moved = Signal(int, int)
-    menu_requested = Signal(int, QPoint)  # of a tab, at a place on the screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.bar = _Bar(self)
-        self._new = IconButton("plus", "New chat (Ctrl+T)", 28, self)
+        self._is_told = True
+        self.bar = TabBar(self)
+        self._new = IconButton("plus", tr("New chat (Ctrl+T)"), 28, self)
+        self._new.setProperty("command", "chat.new")
+        self._list = IconButton("chevron-down", tr("All open chats"), 28, self)
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 0)
         row.setSpacing(4)
         row.addWidget(self.bar)
         row.addWidget(self._new)
         row.addStretch(1)
+        row.addWidget(self._list)
         self._new.clicked.connect(self.new_requested)
-        self.bar.close_requested.connect(self.close_requested)
-        self.bar.currentChanged.connect(self.current_changed)
-        self.bar.tabMoved.connect(self.moved)
-        self.bar.menu_requested.connect(self.menu_requested)
+        self._list.clicked.connect(self.list_requested)
+        self.bar.currentChanged.connect(self._on_current_changed)
+        self.bar.tabMoved.connect(self._on_moved)
 
     def insert(self, index: int, title: str) -> None:
-        self.bar.insertTab(index, as_tab_text(title))
-        close = _CloseButton(self.bar)
-        close.clicked.connect(lambda: self._on_close_clicked(close))
-        self.bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
-        self.bar.updateGeometry()  # a hidden QTabBar keeps it to itself that it has grown
+        self._quietly(lambda: self.bar.insert(index, title))
 
     def remove(self, index: int) -> None:
-        self.bar.removeTab(index)
+        self._quietly(lambda: self.bar.removeTab(index))
 
-    def set_title(self, index: int, title: str) -> None:
-        text = as_tab_text(title)
-        if self.bar.tabText(index) != text:
-            self.bar.setTabText(index, text)
+    def move_tab(self, old: int, new: int) -> None:
+        self._quietly(lambda: self.bar.moveTab(old, new))
 
-    def set_mark(
-        self, index: int, mark: Mark, title: str, sequence: int | None, colour: QColor | None
-    ) -> None:
-        icon = tab_mark(mark, colour)
-        if icon.cacheKey() != self.bar.tabIcon(index).cacheKey():  # else the bar would be painted each time
-            self.bar.setTabIcon(index, icon)
-        self.bar.setTabToolTip(index, as_tooltip(tab_tooltip(title, mark, sequence)))
+    def set_current(self, index: int) -> None:
+        self._quietly(lambda: self.bar.setCurrentIndex(index))
 
-    def _on_close_clicked(self, button: QToolButton) -> None:
-        for index in range(self.bar.count()):
-            if self.bar.tabButton(index, QTabBar.ButtonPosition.RightSide) is button:
-                self.close_requested.emit(index)
-                return
+    def apply(self, index: int, tab: Tab, is_pinned: bool, is_beside: bool) -> None:
+        self.bar.set_face(index, tab.title, is_pinned, is_beside)
+        is_plain_pin = is_pinned and tab.mark is marks.IDLE and tab.colour is None
+        self.bar.set_icon(index, icon("pin") if is_plain_pin else tab_mark(tab.mark, tab.colour))
+        tip = as_tooltip(tab_tooltip(tab.title, tab.mark, tab.sequence, is_pinned))
+        if self.bar.tabToolTip(index) != tip:
+            self.bar.setTabToolTip(index, tip)
+
+    def _quietly(self, change: Callable[[], object]) -> None:
+        """What the program does itself is nobody's wish."""
+        was_told, self._is_told = self._is_told, False
+        try:
+            change()
+        finally:
+            self._is_told = was_told
+
+    def _on_current_changed(self, index: int) -> None:
+        if self._is_told and index >= 0:
+            self.current_changed.emit(index)
+
+    def _on_moved(self, old: int, new: int) -> None:
+        if self._is_told:
+            self.moved.emit(old, new)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         QPainter(self).fillRect(self.rect(), QColor(current().surface))
 
 
-def tab_tooltip(title: str, mark: Mark, sequence: int | None) -> str:
-    state = mark.text if mark.glyph else mark.word
-    place = f" · sequence {sequence}" if sequence is not None else ""
-    return f"{one_line(title)}\n{state}{place}"
-
-
-class _Bar(QTabBar):
-    close_requested = Signal(int)
-    menu_requested = Signal(int, QPoint)
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._pressed = -1
-        self.setMovable(True)
-        self.setDocumentMode(True)
-        self.setDrawBase(False)
-        self.setExpanding(False)
-        self.setElideMode(Qt.TextElideMode.ElideMiddle)
-        self.setUsesScrollButtons(True)
-        self.setIconSize(TAB_MARK)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAccessibleName("Chats")
-
-    def tabSizeHint(self, index: int) -> QSize:
-        wanted = super().tabSizeHint(index).width()
-        return QSize(max(MIN_TAB, min(MAX_TAB, wanted)), TAB_HEIGHT)
-
-    def minimumTabSizeHint(self, _index: int) -> QSize:
-        return QSize(MIN_TAB, TAB_HEIGHT)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() is Qt.MouseButton.MiddleButton:
-            self._pressed = self.tabAt(event.position().toPoint())
-        else:
-            super().mousePressEvent(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() is not Qt.MouseButton.MiddleButton:
-            super().mouseReleaseEvent(event)
-        elif self._pressed >= 0 and self._pressed == self.tabAt(event.position().toPoint()):
-            self.close_requested.emit(self._pressed)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if event.reason() is QContextMenuEvent.Reason.Keyboard:
-            index, place = (
-                self.currentIndex(),
-                self.mapToGlobal(self.tabRect(self.currentIndex()).bottomLeft()),
-            )
-        else:
-            index, place = self.tabAt(event.pos()), event.globalPos()
-        if index >= 0:
-            self.menu_requested.emit(index, place)
-
-
-class _CloseButton(IconButton):
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__("x", "Close tab", 20, parent, icon_side=14)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setStyleSheet("padding: 1px; margin-right: 2px;")
+def tab_tooltip(title: str, mark: Mark, sequence: int | None, is_pinned: bool = False) -> str:
+    """The full title, and in words what the marks say."""
+    states = [mark.text if mark.glyph else mark.word]
+    if sequence is not None:
+        states.append(tr("sequence {number}", number=sequence))
+    if is_pinned:
+        states.append(tr("pinned"))
+    return f"{one_line(title)}\n{' · '.join(states)}"

@@ -53,7 +53,12 @@ class TurnEditor(QWidget):
     def arrange(self, width: int) -> int:
         self.text.resize(width - 2 * PADDING, self.text.height())
         self._height_in_lines = self._num_lines()
-        text_height = self._height_in_lines * self.text.fontMetrics().lineSpacing() + 8
+        text_height = self._height_in_lines * self.text.fontMetrics().lineSpacing() + 12
+        is_cut = self._height_in_lines == MAX_LINES
+        policy = Qt.ScrollBarPolicy
+        self.text.setVerticalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if is_cut else policy.ScrollBarAlwaysOff
+        )
         self.text.setGeometry(PADDING, PADDING, width - 2 * PADDING, text_height)
         self.save.adjustSize()
         self.cancel.adjustSize()

@@ -10,8 +10,7 @@ from pathlib import Path
 import PySide6
 
 from app.look.language import TRANSLATIONS_DIR
-from app.look.words import CONTEXT
-from translations.collect import Text, collect
+from translations.collect import OF_QT, Text, collect
 
 APP_DIR = Path(__file__).resolve().parents[2] / "app"
 QT_TOOLS = Path(PySide6.__file__).parent
@@ -21,7 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="packaging/translations/update", description=__doc__)
     parser.add_argument("language", nargs="*", help="the code of a new language, such as de or pt_BR")
     new = [TRANSLATIONS_DIR / f"skein_{code}.ts" for code in parser.parse_args().language]
-    update(as_source(collect(APP_DIR)), sorted({*TRANSLATIONS_DIR.glob("skein_*.ts"), *new}))
+    update(as_source([*collect(APP_DIR), *OF_QT]), sorted({*TRANSLATIONS_DIR.glob("skein_*.ts"), *new}))
     return 0
 
 
@@ -43,7 +42,9 @@ def as_source(texts: list[Text]) -> str:
 
 def _line(text: Text) -> str:
     macro = "QT_TRANSLATE_N_NOOP" if text.is_counted else "QT_TRANSLATE_NOOP"
-    return f"//: {text.place}\n{macro}({json.dumps(CONTEXT)}, {json.dumps(text.text, ensure_ascii=False)})"
+    return (
+        f"//: {text.place}\n{macro}({json.dumps(text.context)}, {json.dumps(text.text, ensure_ascii=False)})"
+    )
 
 
 def _run(tool: str, *arguments: object) -> None:

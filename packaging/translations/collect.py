@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.look.words import CONTEXT
+
 # Which argument is the text that translations are found by.
 TEXT_ARGUMENT = {"tr": 0, "mark": 0, "said": 0, "tr_n": 1}
 
@@ -17,6 +19,14 @@ class Text:
     text: str
     is_counted: bool
     place: str  # the file, from the folder that was searched
+    context: str = CONTEXT
+
+
+# What is new in Qt's own windows, and not in all of its translations yet.
+OF_QT = (
+    Text("&Look in:", False, "Qt", "QFileDialog"),
+    Text("Files of &type:", False, "Qt", "QFileDialog"),
+)
 
 
 def collect(folder: Path) -> list[Text]:

@@ -2,3378 +2,7450 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
 <context>
+    <name>QFileDialog</name>
+    <message>
+        <source>&amp;Look in:</source>
+        <extracomment>Qt</extracomment>
+        <translation>查找范围(&amp;L)：</translation>
+    </message>
+    <message>
+        <source>Files of &amp;type:</source>
+        <extracomment>Qt</extracomment>
+        <translation>文件类型(&amp;T)：</translation>
+    </message>
+</context>
+<context>
     <name>skein</name>
     <message>
         <source>{name} is there already. Choose another name.</source>
         <extracomment>app/chats/exports/files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 已经存在。请换一个名称。</translation>
     </message>
     <message>
         <source>{name} could not be written: {reason}. Choose another folder, or free some space.</source>
         <extracomment>app/chats/exports/files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 无法写入：{reason}。请选择其他文件夹，或释放一些空间。</translation>
     </message>
     <message>
         <source>It ends in the middle. Download or export it again.</source>
         <extracomment>app/chats/imports/entries.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文件在中途就结束了。请重新下载或重新导出。</translation>
     </message>
     <message>
         <source>It is nested more than {depth} deep, as no chat is.</source>
         <extracomment>app/chats/imports/entries.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>嵌套超过 {depth} 层，对话不会是这样。</translation>
     </message>
     <message>
         <source>It is not valid JSON: {reason}.</source>
         <extracomment>app/chats/imports/entries.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>不是有效的 JSON：{reason}。</translation>
     </message>
     <message>
         <source>Its “{name}” is none that Skein can use.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其中的“{name}”不是 Skein 能用的内容。</translation>
     </message>
     <message>
         <source>There are no chats in it that Skein can read. Choose an export of Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其中没有 Skein 能读取的对话。请选择 Skein、ChatGPT、Open WebUI、LM Studio、Jan 或 llama.cpp 的导出文件。</translation>
     </message>
     <message>
         <source>It has no messages.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其中没有消息。</translation>
     </message>
     <message>
         <source>It is larger than {size} MB. Export fewer chats at a time.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文件大于 {size} MB。请每次少导出一些对话。</translation>
     </message>
     <message>
         <source>It cannot be read: {reason}. Check that you may open it.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It holds more than {count} files.</source>
-        <extracomment>app/chats/imports/read.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The archive is damaged: {reason}. Download it again.</source>
-        <extracomment>app/chats/imports/read.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法读取：{reason}。请检查您是否有权打开它。</translation>
     </message>
     <message>
         <source>The archive is locked with a password. Unpack it, then import the files.</source>
         <extracomment>app/chats/imports/read.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>压缩包有密码保护。请先解压，再导入其中的文件。</translation>
     </message>
     <message>
         <source>It is empty. Export it again.</source>
         <extracomment>app/chats/imports/read.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文件是空的。请重新导出。</translation>
     </message>
     <message>
         <source>It holds more than {count} chats. Import it in parts.</source>
         <extracomment>app/chats/imports/read.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其中的对话超过 {count} 个。请分批导入。</translation>
     </message>
     <message>
         <source>It was written by a newer Skein. Update Skein to import it.</source>
         <extracomment>app/chats/imports/skein.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个文件由更新版本的 Skein 写成。请先更新 Skein 再导入。</translation>
     </message>
     <message>
         <source>It has more than {count} messages.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其中的消息超过 {count} 条。</translation>
     </message>
     <message>
         <source>Two of its messages have the id “{id}”.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其中有两条消息的 id 同为“{id}”。</translation>
     </message>
     <message>
         <source>Its message “{id}” follows itself in a circle.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其中的消息“{id}”绕了一圈又接在自己后面。</translation>
     </message>
     <message>
         <source>A message is by “{role}”: neither user, assistant, system nor tool.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>有一条消息的作者是“{role}”：既不是 user、assistant、system，也不是 tool。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template failed: {reason}</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>模型的对话模板出错：{reason}</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template cannot be read: {reason}</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>无法读取模型的对话模板：{reason}</translation>
+    </message>
+    <message>
+        <source>shortened a prompt: {notice}</source>
+        <extracomment>app/engine/engine.py</extracomment>
+        <translation>缩短了提示词：{notice}</translation>
+    </message>
+    <message>
+        <source>broke off the answer in sequence {seq_id}: {tokens} tokens were made</source>
+        <extracomment>app/engine/engine.py</extracomment>
+        <translation>中断了序列 {seq_id} 中的回答：已生成 {tokens} 个词元</translation>
+    </message>
+    <message>
+        <source>broke off the answer that had no slot: {tokens} tokens were made</source>
+        <extracomment>app/engine/engine.py</extracomment>
+        <translation>中断了没有槽位的回答：已生成 {tokens} 个词元</translation>
+    </message>
+    <message>
+        <source>The answer was cut: this chat fills its context of {limit:,} tokens.</source>
+        <extracomment>app/engine/engine.py</extracomment>
+        <translation>回答被截断：这个对话已占满 {limit:,} 个词元的上下文。</translation>
+    </message>
+    <message>
+        <source>it turns texts into numbers for search, and writes none</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>它把文本变成用于搜索的数字，而不会写文本</translation>
+    </message>
+    <message>
+        <source>{name} is not a file. Skein opens models in the GGUF format only.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>{name} 不是文件。Skein 只能打开 GGUF 格式的模型。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read: {reason}. Check the path.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>无法读取 {name}：{reason}。请检查路径。</translation>
+    </message>
+    <message>
+        <source>{name} is not a GGUF file. Skein opens models in the GGUF format only.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>{name} 不是 GGUF 文件。Skein 只能打开 GGUF 格式的模型。</translation>
+    </message>
+    <message>
+        <source>Loading {name} was cancelled.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>已取消加载 {name}。</translation>
+    </message>
+    <message>
+        <source>the file is damaged or of an unknown kind</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>文件已损坏或类型未知</translation>
+    </message>
+    <message>
+        <source>{name} has weights that are NaN or infinite. The file may be damaged: download it again, or open another one.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>{name} 的权重中有 NaN 或无穷大。文件可能已损坏：请重新下载，或打开另一个文件。</translation>
+    </message>
+    <message>
+        <source>llama.cpp cannot load {name}: {reason}. Download it again, or open another GGUF.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>llama.cpp 无法加载 {name}：{reason}。请重新下载，或打开另一个 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>it has no vocabulary, so it cannot read text</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>它没有词表，因此无法读取文本</translation>
+    </message>
+    <message>
+        <source>it has an encoder, as models that translate or search have</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>它有编码器，是用于翻译或搜索的模型</translation>
+    </message>
+    <message>
+        <source>it writes by diffusion, not word by word</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>它以扩散方式写作，而不是逐词生成</translation>
+    </message>
+    <message>
+        <source>{name} is not a chat model: {reason}. Open another GGUF.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>{name} 不是对话模型：{reason}。请打开另一个 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>llama.cpp cannot make a context of {tokens:,} tokens for {name}: {reason}. Try a smaller one (--ctx).</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>llama.cpp 无法为 {name} 创建 {tokens:,} 个词元的上下文：{reason}。请改用较小的上下文（--ctx）。</translation>
+    </message>
+    <message>
+        <source>A context of {tokens:,} tokens of {name} needs {needed:.1f} GiB, but only {available:.1f} GiB are free. Choose a smaller one (--ctx).</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>{name} 的 {tokens:,} 个词元的上下文需要 {needed:.1f} GiB，但只有 {available:.1f} GiB 可用。请选择较小的上下文（--ctx）。</translation>
+    </message>
+    <message>
+        <source>The engine stopped: {reason} Load the model again.</source>
+        <extracomment>app/engine/loop.py</extracomment>
+        <translation>引擎已停止：{reason} 请重新加载模型。</translation>
+    </message>
+    <message>
+        <source>Skein failed to build the prompt; the log says why.</source>
+        <extracomment>app/engine/loop.py</extracomment>
+        <translation>Skein 未能生成提示词；原因见日志。</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or raise this chat&apos;s own limit.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>请新建对话，或提高这个对话自己的上限。</translation>
+    </message>
+    <message>
+        <source>Choose what this chat leaves out when it gets too long.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>请选择这个对话过长时省略什么。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>这个对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,} 个。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>这个对话需要 {tokens:,} 个词元，但它自己的上限是 {limit:,} 个。</translation>
+    </message>
+    <message>
+        <source>Shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>请缩短文本。</translation>
+    </message>
+    <message>
+        <source>the middle of {n} long texts</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>{n} 段长文本的中间部分</translation>
+    </message>
+    <message>
+        <source>{dropped} and {cut} no longer fit and were left out of the context.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>{dropped}和{cut}已放不下，未纳入上下文。</translation>
+    </message>
+    <message>
+        <source>the middle of a long text</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>一段长文本的中间部分</translation>
+    </message>
+    <message>
+        <source>{dropped} no longer fit and were left out of the context.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>{dropped}已放不下，未纳入上下文。</translation>
+    </message>
+    <message>
+        <source>{dropped} no longer fits and was left out of the context.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>{dropped}已放不下，未纳入上下文。</translation>
+    </message>
+    <message>
+        <source>The middle of {n} long texts no longer fits and was left out of the context.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>{n} 段长文本的中间部分已放不下，未纳入上下文。</translation>
+    </message>
+    <message>
+        <source>The middle of a long text no longer fits and was left out of the context.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>一段长文本的中间部分已放不下，未纳入上下文。</translation>
+    </message>
+    <message>
+        <source>The oldest {n:,} messages</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>最早的 {n:,} 条消息</translation>
+    </message>
+    <message>
+        <source>The oldest message</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>最早的一条消息</translation>
+    </message>
+    <message>
+        <source>{n:,} messages in the middle of this chat</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>这个对话中间的 {n:,} 条消息</translation>
+    </message>
+    <message>
+        <source>One message in the middle of this chat</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>这个对话中间的一条消息</translation>
+    </message>
+    <message>
+        <source>The oldest {tokens:,} tokens of the prompt no longer fit and were left out of the context.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>提示词中最早的 {tokens:,} 个词元已放不下，未纳入上下文。</translation>
+    </message>
+    <message>
+        <source>The prompt no longer fits: {tokens:,} tokens in its middle were left out of the context.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>提示词已放不下：中间的 {tokens:,} 个词元未纳入上下文。</translation>
+    </message>
+    <message>
+        <source>The file is damaged or made to do harm. Download it again from a source that you trust, or open another one.</source>
+        <extracomment>app/engine/probe.py</extracomment>
+        <translation>这个文件已损坏，或是为了造成危害而制作的。请从可信的来源重新下载，或打开另一个文件。</translation>
+    </message>
+    <message>
+        <source>{name} changed while it was tested. Is it still being downloaded?</source>
+        <extracomment>app/engine/probe.py</extracomment>
+        <translation>{name} 在检测期间发生了变化。它还在下载吗？</translation>
+    </message>
+    <message>
+        <source>{name} cannot be tested before it is loaded: {reason}. Close other programs, or free some space on the disk.</source>
+        <extracomment>app/engine/probe.py</extracomment>
+        <translation>无法在加载前检测 {name}：{reason}。请关闭其他程序，或释放一些磁盘空间。</translation>
+    </message>
+    <message>
+        <source>To test {name} took over {seconds} seconds of computing.</source>
+        <extracomment>app/engine/probe.py</extracomment>
+        <translation>检测 {name} 用了超过 {seconds} 秒的计算时间。</translation>
+    </message>
+    <message>
+        <source>The system killed the process that tested {name}, most likely because memory ran out. Close other programs, or open a smaller model.</source>
+        <extracomment>app/engine/probe.py</extracomment>
+        <translation>系统结束了检测 {name} 的进程，很可能是因为内存耗尽。请关闭其他程序，或打开较小的模型。</translation>
+    </message>
+    <message>
+        <source>{name} crashed the process that tested it ({how}: {last_words}).</source>
+        <extracomment>app/engine/probe.py</extracomment>
+        <translation>{name} 使检测它的进程崩溃（{how}：{last_words}）。</translation>
+    </message>
+    <message>
+        <source>exit code {code}</source>
+        <extracomment>app/bridge/self_test.py</extracomment>
+        <translation>退出码 {code}</translation>
+    </message>
+    <message>
+        <source>no last words</source>
+        <extracomment>app/bridge/self_test.py</extracomment>
+        <translation>没有留下信息</translation>
+    </message>
+    <message>
+        <source>{name} could not be tested within {seconds:.0f} seconds. It is damaged, or the disk it is on is too slow: copy it to another one and open it there.</source>
+        <extracomment>app/engine/probe.py</extracomment>
+        <translation>未能在 {seconds:.0f} 秒内完成对 {name} 的检测。文件已损坏，或所在磁盘太慢：请把它复制到另一个磁盘再打开。</translation>
+    </message>
+    <message>
+        <source>A text may have {limit:,} characters. Send it in parts.</source>
+        <extracomment>app/engine/prompt.py</extracomment>
+        <translation>一段文本最多 {limit:,} 个字符。请分几次发送。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template writes far more text than the context holds.</source>
+        <extracomment>app/engine/prompt.py</extracomment>
+        <translation>模型的对话模板写出的文本远超上下文的容量。</translation>
+    </message>
+    <message>
+        <source>The prompt is empty. Write something in it.</source>
+        <extracomment>app/engine/prompt.py</extracomment>
+        <translation>提示词是空的。请写点内容。</translation>
+    </message>
+    <message>
+        <source>paused the answer in sequence {seq_id}: no free cells</source>
+        <extracomment>app/engine/scheduler.py</extracomment>
+        <translation>暂停了序列 {seq_id} 中的回答：没有空闲单元</translation>
+    </message>
+    <message>
+        <source>released sequence {seq_id}: {tokens} tokens kept</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>释放了序列 {seq_id}：保留 {tokens} 个词元</translation>
+    </message>
+    <message>
+        <source>released sequence {seq_id}: {tokens} tokens freed</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>释放了序列 {seq_id}：清除 {tokens} 个词元</translation>
+    </message>
+    <message>
+        <source>forked sequence {source} into {target}: {cells} cells shared</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>序列 {source} 分叉为序列 {target}：共享 {cells} 个单元</translation>
+    </message>
+    <message>
+        <source>not hibernated</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>未休眠</translation>
+    </message>
+    <message>
+        <source>not hibernated: the state of sequence {seq_id} cannot be saved now</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>未休眠：序列 {seq_id} 的状态现在无法保存</translation>
+    </message>
+    <message>
+        <source>no saved cells were restored: running answers leave no room for them</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>没有恢复已保存的单元：正在生成的回答没有留出空间</translation>
+    </message>
+    <message>
+        <source>no saved cells were restored: this chat has none</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>没有恢复已保存的单元：这个对话没有保存过</translation>
+    </message>
+    <message>
+        <source>not cleared</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>未清空</translation>
+    </message>
+    <message>
+        <source>pinned sequence {seq_id}</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>固定了序列 {seq_id}</translation>
+    </message>
+    <message>
+        <source>unpinned sequence {seq_id}</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>取消固定序列 {seq_id}</translation>
+    </message>
+    <message>
+        <source>pinned a chat without a slot</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>固定了一个没有槽位的对话</translation>
+    </message>
+    <message>
+        <source>unpinned a chat without a slot</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>取消固定一个没有槽位的对话</translation>
+    </message>
+    <message>
+        <source>shared {cells} cells of sequence {donor} with sequence {seq_id}</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>把序列 {donor} 的 {cells} 个单元共享给序列 {seq_id}</translation>
+    </message>
+    <message>
+        <source>copied {cells} cells of sequence {donor} to sequence {seq_id}</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>把序列 {donor} 的 {cells} 个单元复制到序列 {seq_id}</translation>
+    </message>
+    <message>
+        <source>dropped the saved state of {tokens} tokens: no room for it</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>丢弃了 {tokens} 个词元的已保存状态：没有空间</translation>
+    </message>
+    <message>
+        <source>shifted {cells} cells of sequence {seq_id} down by {positions}</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>序列 {seq_id} 的 {cells} 个单元前移了 {positions} 个位置</translation>
+    </message>
+    <message>
+        <source>cleared sequence {seq_id}: {tokens} tokens</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>清空了序列 {seq_id}：{tokens} 个词元</translation>
+    </message>
+    <message>
+        <source>dropped the saved state of {tokens} tokens</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>丢弃了 {tokens} 个词元的已保存状态</translation>
+    </message>
+    <message>
+        <source>resumed sequence {seq_id}: {there} tokens there, {missing} to compute</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>继续使用序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
+    </message>
+    <message>
+        <source>leased sequence {seq_id}: {there} tokens there, {missing} to compute</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>租用了序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
+    </message>
+    <message>
+        <source>hibernated sequence {seq_id}: {tokens} tokens</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>休眠了序列 {seq_id}：{tokens} 个词元</translation>
+    </message>
+    <message>
+        <source>evicted sequence {seq_id}: {tokens} tokens</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>逐出了序列 {seq_id}：{tokens} 个词元</translation>
+    </message>
+    <message>
+        <source>restored sequence {seq_id}: {tokens} tokens</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>恢复了序列 {seq_id}：{tokens} 个词元</translation>
+    </message>
+    <message>
+        <source>the saved state for sequence {seq_id} could not be used: computing it again</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>序列 {seq_id} 的已保存状态无法使用：重新计算</translation>
+    </message>
+    <message>
+        <source>{what}: this chat is answering</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>{what}：这个对话正在回答</translation>
+    </message>
+    <message>
+        <source>{what}: this chat holds no cells</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>{what}：这个对话没有占用单元</translation>
+    </message>
+    <message>
+        <source>Sequence {seq_id} holds position {position:,}.</source>
+        <extracomment>app/engine/stepping.py</extracomment>
+        <translation>序列 {seq_id} 到达位置 {position:,}。</translation>
+    </message>
+    <message>
+        <source>Token {id} was sampled.</source>
+        <extracomment>app/engine/stepping.py</extracomment>
+        <translation>采样到词元 {id}。</translation>
+    </message>
+    <message>
+        <source>The answer ended.</source>
+        <extracomment>app/engine/stepping.py</extracomment>
+        <translation>回答已结束。</translation>
+    </message>
+    <message>
+        <source>An answer ended.</source>
+        <extracomment>app/engine/stepping.py</extracomment>
+        <translation>有一个回答已结束。</translation>
+    </message>
+    <message>
+        <source>llama_decode returned {code}.</source>
+        <extracomment>app/engine/stepping.py</extracomment>
+        <translation>llama_decode 返回 {code}。</translation>
+    </message>
+    <message>
+        <source>Start a new chat: this model was trained for no longer ones.</source>
+        <extracomment>app/engine/types.py</extracomment>
+        <translation>请新建对话：这个模型没有针对更长的对话训练过。</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a larger context in Engine settings (--ctx).</source>
+        <extracomment>app/engine/types.py</extracomment>
+        <translation>请新建对话，或在引擎设置中选择更大的上下文（--ctx）。</translation>
     </message>
     <message>
         <source>The engine does not hold the tokens of this answer any more. It can be computed again from its text, which may be cut into other tokens than were sampled.</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>引擎已不再持有这个回答的词元。可以从文本重新计算，但切分出的词元可能与当初采样的不同。</translation>
     </message>
     <message>
         <source>The engine holds the very tokens of a chat&apos;s newest answer only. It can be computed again from its text, which may be cut into other tokens than were sampled.</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>引擎只持有对话最新回答的原始词元。可以从文本重新计算，但切分出的词元可能与当初采样的不同。</translation>
     </message>
     <message>
         <source>The engine does not hold the tokens of this answer any more, and no tab has its text.</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>引擎已不再持有这个回答的词元，也没有标签页保存它的文本。</translation>
     </message>
     <message>
         <source>Asking the engine for the tokens of this answer…</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在向引擎查询这个回答的词元…</translation>
     </message>
     <message>
         <source>Computing the answer again…</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在重新计算回答…</translation>
     </message>
     <message>
         <source>It was stopped.</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已停止。</translation>
     </message>
     <message>
         <source>Rank {rank} was chosen: {before} before and ruled out by the samplers.</source>
         <extracomment>app/inspector/answer_tokens.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>选中的是第 {rank} 名：采样器之前为 {before}，被采样器排除。</translation>
     </message>
     <message>
         <source>Rank {rank} was chosen: {before} before and {after} after the samplers.</source>
         <extracomment>app/inspector/answer_tokens.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>选中的是第 {rank} 名：采样器之前为 {before}，之后为 {after}。</translation>
     </message>
     <message>
         <source>The token that was chosen is not among the {number} likeliest.</source>
         <extracomment>app/inspector/answer_tokens.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>选中的词元不在最可能的 {number} 个之中。</translation>
     </message>
     <message>
         <source>To find out: {computed} computed, {shared} shared.</source>
         <extracomment>app/inspector/answer_tokens.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>为此计算了 {computed}，共享了 {shared} 个。</translation>
     </message>
     <message>
         <source>seq</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列</translation>
     </message>
     <message>
         <source>tab</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>标签页</translation>
     </message>
     <message>
         <source>phase</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>阶段</translation>
     </message>
     <message>
         <source>rows</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>行</translation>
     </message>
     <message>
         <source>positions</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>logits</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>logits</translation>
     </message>
     <message>
         <source>answer</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>The sequence id, seq_id</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列编号 seq_id</translation>
     </message>
     <message>
         <source>The chat</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>所属对话</translation>
     </message>
     <message>
         <source>Part of a prompt, or the next token of an answer</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词的一部分，或回答的下一个词元</translation>
     </message>
     <message>
         <source>Rows of the batch</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>批次中的行数</translation>
     </message>
     <message>
         <source>The positions that are computed</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>要计算的位置</translation>
     </message>
     <message>
         <source>Whether a token is sampled from its last row</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>是否从它的最后一行采样词元</translation>
     </message>
     <message>
         <source>Tokens of the answer so far, and how many were asked for</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答目前的词元数，以及要求的数量</translation>
     </message>
     <message>
         <source>decode</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>解码</translation>
     </message>
     <message>
         <source>last row</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>最后一行</translation>
     </message>
     <message>
         <source>9,999 of 9,999</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>9,999 / 9,999</translation>
     </message>
     <message>
         <source>prefill</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>预填充</translation>
+    </message>
+    <message>
+        <source>The API could not start: port {port} is used by another program. Choose another port.</source>
+        <extracomment>app/bridge/local_api.py</extracomment>
+        <translation>API 无法启动：端口 {port} 被另一个程序占用。请选择其他端口。</translation>
+    </message>
+    <message>
+        <source>The self-test could not be started: {reason}. Close other programs.</source>
+        <extracomment>app/bridge/self_test.py</extracomment>
+        <translation>无法启动自检：{reason}。请关闭其他程序。</translation>
+    </message>
+    <message>
+        <source>The system ended the process that ran the test, most likely because memory ran out. Close other programs, or choose a smaller context.</source>
+        <extracomment>app/bridge/self_test.py</extracomment>
+        <translation>系统结束了运行检测的进程，很可能是因为内存耗尽。请关闭其他程序，或选择较小的上下文。</translation>
+    </message>
+    <message>
+        <source>The process that ran the test crashed ({how}: {last_words}). Start it again; if it crashes each time, report it with these words.</source>
+        <extracomment>app/bridge/self_test.py</extracomment>
+        <translation>运行检测的进程崩溃了（{how}：{last_words}）。请重新启动检测；如果每次都崩溃，请附上这些信息报告。</translation>
+    </message>
+    <message>
+        <source>{file} is too large to be a preset.</source>
+        <extracomment>app/chats/presets.py</extracomment>
+        <translation>{file} 太大，不可能是预设。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be used: {reason}</source>
+        <extracomment>app/chats/presets.py</extracomment>
+        <translation>{file} 无法使用：{reason}</translation>
+    </message>
+    <message>
+        <source>{file} is no preset of Skein or LM Studio.</source>
+        <extracomment>app/chats/presets.py</extracomment>
+        <translation>{file} 不是 Skein 或 LM Studio 的预设。</translation>
+    </message>
+    <message>
+        <source>The answer was cut at its limit of {limit:,} tokens.</source>
+        <extracomment>app/bridge/chat_session.py</extracomment>
+        <translation>回答在 {limit:,} 个词元的上限处被截断。</translation>
+    </message>
+    <message>
+        <source>The archive cannot be unpacked: {reason}. Download it again, or unpack it yourself.</source>
+        <extracomment>app/chats/imports/read.py</extracomment>
+        <translation>无法解压这个压缩包：{reason}。请重新下载，或自行解压。</translation>
+    </message>
+    <message>
+        <source>It holds more than {count} files. Import it in parts.</source>
+        <extracomment>app/chats/imports/read.py</extracomment>
+        <translation>其中的文件超过 {count} 个。请分批导入。</translation>
+    </message>
+    <message>
+        <source>It was written by a newer Skein. Update Skein to use it.</source>
+        <extracomment>app/chats/presets.py</extracomment>
+        <translation>这个文件由更新版本的 Skein 写成。请先更新 Skein 再使用。</translation>
+    </message>
+    <message>
+        <source>max_tokens must be between 1 and {most}.</source>
+        <extracomment>app/chats/presets.py</extracomment>
+        <translation>max_tokens 必须在 1 和 {most} 之间。</translation>
+    </message>
+    <message>
+        <source>overflow “{value}” is not known.</source>
+        <extracomment>app/chats/presets.py</extracomment>
+        <translation>未知的 overflow“{value}”。</translation>
+    </message>
+    <message>
+        <source>The preset {file} cannot be used: {reason}.</source>
+        <extracomment>app/chats/presets.py</extracomment>
+        <translation>预设 {file} 无法使用：{reason}。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template took more than {seconds} seconds or {size} MiB. It cannot be used; try another GGUF of this model.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>模型的对话模板耗费超过 {seconds} 秒或 {size} MiB，无法使用；请尝试这个模型的另一个 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>grammar</source>
+        <extracomment>app/engine/grammar.py</extracomment>
+        <translation>语法</translation>
+    </message>
+    <message>
+        <source>The {what} cannot be used: {reason}. Correct it, or ask without it.</source>
+        <extracomment>app/engine/grammar.py</extracomment>
+        <translation>{what}无法使用：{reason}。请更正，或不用它提问。</translation>
+    </message>
+    <message>
+        <source>the library does not agree: {difference}</source>
+        <extracomment>app/engine/inspection.py</extracomment>
+        <translation>与库不一致：{difference}</translation>
+    </message>
+    <message>
+        <source>the library agrees: compared positions, this model has no cells</source>
+        <extracomment>app/engine/inspection.py</extracomment>
+        <translation>与库一致：已比较位置，这个模型没有单元</translation>
+    </message>
+    <message>
+        <source>the library agrees: compared {cells} cells</source>
+        <extracomment>app/engine/inspection.py</extracomment>
+        <translation>与库一致：已比较 {cells} 个单元</translation>
+    </message>
+    <message>
+        <source>llama.cpp wants {tokens} tokens for {bytes} bytes of text.</source>
+        <extracomment>app/engine/llama/backend.py</extracomment>
+        <translation>llama.cpp 要为 {bytes} 字节的文本使用 {tokens} 个词元。</translation>
+    </message>
+    <message>
+        <source>ignore_eos and logit_bias rule out every token. Leave at least one.</source>
+        <extracomment>app/engine/llama/backend.py</extracomment>
+        <translation>ignore_eos 和 logit_bias 排除了所有词元。请至少保留一个。</translation>
+    </message>
+    <message>
+        <source>llama.cpp failed to compute a step (code {code}). {reason}</source>
+        <extracomment>app/engine/llama/backend.py</extracomment>
+        <translation>llama.cpp 未能计算一步（代码 {code}）。{reason}</translation>
+    </message>
+    <message>
+        <source>llama.cpp saved {saved} of {bytes} bytes. {reason}</source>
+        <extracomment>app/engine/llama/backend.py</extracomment>
+        <translation>llama.cpp 只保存了 {bytes} 字节中的 {saved} 字节。{reason}</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not create a {kind}: {reason}</source>
+        <extracomment>app/engine/llama/library.py</extracomment>
+        <translation>llama.cpp 无法创建 {kind}：{reason}</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not create a sampler.</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation>llama.cpp 无法创建采样器。</translation>
+    </message>
+    <message>
+        <source>the beginning of the answer</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation>回答的开头</translation>
+    </message>
+    <message>
+        <source>The grammar cannot be followed any further: this model has no token that it allows here. Correct the grammar, or ask without it.</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation>无法继续遵循语法：这个模型没有语法在此处允许的词元。请更正语法，或不用它提问。</translation>
+    </message>
+    <message>
+        <source>The grammar cannot be used: llama.cpp does not take it, most likely because it repeats what may be empty. Correct it, or ask without it.</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation>语法无法使用：llama.cpp 不接受它，很可能是因为它重复了可能为空的内容。请更正，或不用它提问。</translation>
+    </message>
+    <message>
+        <source>one token</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation>一个词元</translation>
+    </message>
+    <message>
+        <source>The grammar took {seconds:.0f} seconds for {what}: it reads this answer in too many ways. Simplify it, or ask without it.</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation>语法为{what}用了 {seconds:.0f} 秒：它能以太多方式读取这个回答。请简化它，或不用它提问。</translation>
+    </message>
+    <message>
+        <source>{name} was trained for texts too short to chat. Open another GGUF.</source>
+        <extracomment>app/engine/probe_child.py</extracomment>
+        <translation>{name} 针对的文本太短，无法对话。请打开另一个 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>dynatemp_range must not be larger than temperature: {range} is larger than {temperature}.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>dynatemp_range 不能大于温度：{range} 大于 {temperature}。</translation>
+    </message>
+    <message>
+        <source>logit_bias names token {id:,}, but this model has {n_vocab:,} tokens.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>logit_bias 提到词元 {id:,}，但这个模型只有 {n_vocab:,} 个词元。</translation>
+    </message>
+    <message>
+        <source>logit_bias rules out every token. Leave at least one.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>logit_bias 排除了所有词元。请至少保留一个。</translation>
+    </message>
+    <message>
+        <source>dry_sequence_breakers may have {limit} texts, not {number}.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>dry_sequence_breakers 最多 {limit} 段文本，而不是 {number} 段。</translation>
+    </message>
+    <message>
+        <source>dry_sequence_breakers must have 1 to {limit} bytes each, not {text}.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>dry_sequence_breakers 每段须为 1 到 {limit} 字节，而不是 {text}。</translation>
+    </message>
+    <message>
+        <source>logit_bias must be pairs of token id and bias, not {entry}.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>logit_bias 必须是词元编号和偏置的对，而不是 {entry}。</translation>
+    </message>
+    <message>
+        <source>logit_bias names a token twice. Name each once.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>logit_bias 重复提到一个词元。每个词元请只写一次。</translation>
+    </message>
+    <message>
+        <source>An answer follows a grammar or a JSON schema, not both. Leave one out.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>回答只能遵循语法或 JSON 模式之一。请去掉一个。</translation>
+    </message>
+    <message>
+        <source>A JSON schema may have {limit:,} characters. Simplify it.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>JSON 模式最多 {limit:,} 个字符。请简化。</translation>
+    </message>
+    <message>
+        <source>{name} must be between {low:,} and {high:,}, not {value}.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>{name} 必须在 {low:,} 和 {high:,} 之间，而不是 {value}。</translation>
+    </message>
+    <message>
+        <source>{name} must be a whole number, not {value}.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>{name} 必须是整数，而不是 {value}。</translation>
+    </message>
+    <message>
+        <source>{name} contains NUL or half of a surrogate pair. Take it out.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>{name} 含有 NUL 或半个代理对。请去掉。</translation>
     </message>
     <message>
         <source>none</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无</translation>
     </message>
     <message>
         <source>{part} of {whole}</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{part} / {whole}</translation>
     </message>
     <message>
         <source>Sequences in the batch</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>批次中的序列</translation>
     </message>
     <message>
         <source>No model is loaded. Open a GGUF file with Ctrl+O to see its steps here.</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看各步。</translation>
     </message>
     <message>
         <source>No step yet. Send a message, and every step of the batcher becomes a column here.</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>还没有任何步。发送一条消息，批处理器的每一步都会成为这里的一列。</translation>
     </message>
     <message>
         <source>Batches</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>批次</translation>
     </message>
     <message>
         <source>Sequence {seq_id}</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列 {seq_id}</translation>
     </message>
     <message>
         <source>llama_decode returned {code}</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>llama_decode 返回 {code}</translation>
     </message>
     <message>
         <source>ms</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>毫秒</translation>
     </message>
     <message>
         <source>How long each decode took, as height of the columns</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>以列高表示每次解码所用的时间</translation>
     </message>
     <message>
         <source>tokens</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元</translation>
     </message>
     <message>
         <source>How many rows it had, as height of the columns</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>以列高表示每步的行数</translation>
     </message>
     <message>
         <source>Show more steps (−, or the wheel)</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示更多步（− 或滚轮）</translation>
     </message>
     <message>
         <source>Show fewer steps (+, or the wheel)</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示更少步（+ 或滚轮）</translation>
     </message>
     <message>
         <source>Sequence</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列</translation>
     </message>
     <message>
         <source>Fade all other sequences</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>淡化其他所有序列</translation>
     </message>
     <message>
         <source>Follow</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>跟随</translation>
     </message>
     <message>
         <source>Keep the newest step in view (End)</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>让最新的一步保持可见（End）</translation>
     </message>
     <message>
         <source>rank</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>名次</translation>
     </message>
     <message>
         <source>token</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元</translation>
     </message>
     <message>
         <source>id</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>编号</translation>
     </message>
     <message>
         <source>before</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>之前</translation>
     </message>
     <message>
         <source>after</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>之后</translation>
     </message>
     <message>
         <source>Its place among all tokens of the model, by probability</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>按概率在模型所有词元中的名次</translation>
     </message>
     <message>
         <source>How the token is written: ␣ is a space, ⏎ a line end, \x a byte of a character</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元的写法：␣ 是空格，⏎ 是换行，\x 是字符中的一个字节</translation>
     </message>
     <message>
         <source>Token id</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元编号</translation>
     </message>
     <message>
         <source>How likely it is before the samplers: the softmax of the model&apos;s raw logits</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>采样器之前的概率：模型原始 logits 的 softmax</translation>
     </message>
     <message>
         <source>How likely it is after the samplers: penalties, temperature, and all that rules tokens out</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>采样器之后的概率：经过惩罚、温度以及一切排除词元的规则</translation>
     </message>
     <message>
         <source>ruled out</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已排除</translation>
     </message>
     <message>
         <source>Log-probability to the model: {number}</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型给出的对数概率：{number}</translation>
     </message>
     <message>
         <source>{token}, chosen</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{token}，已选中</translation>
     </message>
     <message>
         <source>Candidates</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>候选词元</translation>
     </message>
     <message>
         <source>closed chat</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已关闭的对话</translation>
     </message>
     <message numerus="yes">
         <source>{n} cells used</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已用 {n} 个单元</numerusform>
         </translation>
     </message>
     <message>
         <source>{free} free of {total}</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>空闲 {free} / {total}</translation>
     </message>
     <message>
         <source>{number} shared ({share}% of used)</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>共享 {number}（占已用的 {share}%）</translation>
     </message>
     <message>
         <source>fragmentation {share}% ({gaps})</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>碎片率 {share}%（{gaps}）</translation>
     </message>
     <message numerus="yes">
         <source>{n} gaps</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 处空隙</numerusform>
         </translation>
     </message>
     <message>
         <source>high water {number}</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>最高水位 {number}</translation>
     </message>
     <message>
         <source>cell {number} · free</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>单元 {number} · 空闲</translation>
     </message>
     <message>
         <source>token {id}</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元 {id}</translation>
     </message>
     <message>
         <source>token {id} “{text}”</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元 {id}“{text}”</translation>
     </message>
     <message>
         <source>cell {number} · position {position} · {token} · {owners}</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>单元 {number} · 位置 {position} · {token} · {owners}</translation>
     </message>
     <message>
         <source>seq {seq_id} {title}</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列 {seq_id} {title}</translation>
     </message>
     <message>
         <source>KV cells</source>
         <extracomment>app/inspector/cell_grid.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>KV 单元</translation>
     </message>
     <message>
         <source>free</source>
         <extracomment>app/inspector/cell_legend.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>空闲</translation>
     </message>
     <message>
         <source>shared</source>
         <extracomment>app/inspector/cell_legend.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>共享</translation>
     </message>
     <message>
         <source>Legend</source>
         <extracomment>app/inspector/cell_legend.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>图例</translation>
     </message>
     <message>
         <source>step {step}, {number} cells compared: {difference}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>第 {step} 步，比较了 {number} 个单元：{difference}</translation>
     </message>
     <message>
         <source>Disagreed with the library at step {step}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在第 {step} 步与库不一致</translation>
     </message>
     <message>
         <source>Not yet compared with the library</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>尚未与库比较</translation>
     </message>
     <message>
         <source>Positions agree with the library, step {step}; this model&apos;s cells cannot be listed</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>位置与库一致，第 {step} 步；这个模型的单元无法列出</translation>
     </message>
     <message numerus="yes">
         <source>Agrees with the library: {n} cells, step {step}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>与库一致：{n} 个单元，第 {step} 步</numerusform>
         </translation>
     </message>
     <message>
         <source>Copy evidence</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制证据</translation>
     </message>
     <message>
         <source>Copy what differs</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制不一致的内容</translation>
     </message>
     <message>
         <source>Check now</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>立即检查</translation>
     </message>
     <message>
         <source>Compare every cell with the library&apos;s own books now</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>立即将每个单元与库自己的记录比较</translation>
     </message>
     <message>
         <source>{name}: {value}</source>
         <extracomment>app/inspector/choice_button.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name}：{value}</translation>
     </message>
     <message>
         <source>&amp;Reset layout</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重置布局(&amp;R)</translation>
     </message>
     <message>
         <source>Put all panels where they were at first</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>把所有面板放回最初的位置</translation>
     </message>
     <message>
         <source>&amp;Tear off panel</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>分离面板(&amp;T)</translation>
     </message>
     <message>
         <source>Make the panel with the focus a window of its own, or put it back</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>让有焦点的面板成为独立窗口，或放回原处</translation>
     </message>
     <message>
         <source>I&amp;nspector</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>检查器(&amp;N)</translation>
     </message>
     <message>
         <source>&amp;Put back</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>放回(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Tear off</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>分离(&amp;T)</translation>
     </message>
     <message>
         <source>&amp;Close panel</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>关闭面板(&amp;C)</translation>
     </message>
     <message>
         <source>&amp;Inspector</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>检查器(&amp;I)</translation>
     </message>
     <message>
         <source>Show or hide all panels of the inspector</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏检查器的所有面板</translation>
     </message>
     <message>
         <source>Panels</source>
         <extracomment>app/inspector/docks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>面板</translation>
     </message>
     <message>
         <source>step</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>步</translation>
     </message>
     <message>
         <source>time</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>时间</translation>
     </message>
     <message>
         <source>kind</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>类别</translation>
     </message>
     <message>
         <source>what happened</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>事件</translation>
     </message>
     <message>
         <source>lease</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>租用</translation>
     </message>
     <message>
         <source>release</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>释放</translation>
     </message>
     <message>
         <source>share</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>共享</translation>
     </message>
     <message>
         <source>fork</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>分叉</translation>
     </message>
     <message>
         <source>hibernate</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>休眠</translation>
     </message>
     <message>
         <source>restore</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>恢复</translation>
     </message>
     <message>
         <source>evict</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>逐出</translation>
     </message>
     <message>
         <source>clear</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>清空</translation>
     </message>
     <message>
         <source>shift</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>平移</translation>
     </message>
     <message>
         <source>pin</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>固定</translation>
     </message>
     <message>
         <source>pause</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>暂停</translation>
     </message>
     <message>
         <source>resume</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>继续</translation>
     </message>
     <message>
         <source>abort</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>中止</translation>
     </message>
     <message>
         <source>overflow</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>溢出</translation>
     </message>
     <message>
         <source>verify</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>校验</translation>
     </message>
     <message>
         <source>native log</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>原生日志</translation>
     </message>
     <message>
         <source>{number} s</source>
         <extracomment>app/inspector/event_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 秒</translation>
     </message>
     <message>
         <source>Text (*.txt)</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文本 (*.txt)</translation>
     </message>
     <message>
         <source>JSON lines (*.jsonl)</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>JSON 行 (*.jsonl)</translation>
     </message>
     <message>
         <source>Events</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>事件</translation>
     </message>
     <message>
         <source>Search events</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>搜索事件</translation>
     </message>
     <message>
         <source>Clear search</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>清除搜索</translation>
     </message>
     <message>
         <source>Kinds</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>类别</translation>
     </message>
     <message>
         <source>Which kinds of events are shown</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示哪些类别的事件</translation>
     </message>
     <message>
         <source>Only events of the chosen sequence</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>只显示所选序列的事件</translation>
     </message>
     <message>
         <source>Keep the newest event in view</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>让最新的事件保持可见</translation>
     </message>
     <message>
         <source>Export…</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>导出…</translation>
     </message>
     <message>
         <source>Save what is shown as text or as JSON lines</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>把显示的内容保存为文本或 JSON 行</translation>
     </message>
     <message>
         <source>Kinds {shown}/{total}</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>类别 {shown}/{total}</translation>
     </message>
     <message>
         <source>Export events</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>导出事件</translation>
     </message>
     <message>
         <source>The events could not be saved in {path}: {reason}.</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>事件无法保存到 {path}：{reason}。</translation>
     </message>
     <message>
         <source>All kinds</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>所有类别</translation>
     </message>
     <message>
         <source>No kinds</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>不选类别</translation>
     </message>
     <message>
         <source>No model is loaded. Open a GGUF file with Ctrl+O to see its cells here.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看单元。</translation>
     </message>
     <message>
         <source>A recorded file has no map of the cells. Go back to the running engine to see one.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>录制文件中没有单元图。返回正在运行的引擎即可查看。</translation>
     </message>
     <message>
         <source>Point at a cell, or press the arrow keys, to read what it holds. A click shows its sequence everywhere.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>指向一个单元或按方向键，即可看到其中的内容。单击会在各处标出它的序列。</translation>
     </message>
     <message>
         <source>Where llama.cpp keeps this model&apos;s cells is not known: they are in the order of our books.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>llama.cpp 把这个模型的单元放在哪里无从得知：这里按我们自己的记录排列。</translation>
     </message>
     <message>
         <source>Fragmentation: how many of the cells up to the highest used one are free. llama.cpp looks at them with every token, too, so they cost time.
 High water: cells used at most since the model was loaded.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>碎片率：到已用的最高单元为止，空闲单元所占的比例。llama.cpp 处理每个词元时也会查看它们，因此会耗费时间。
+最高水位：模型加载以来同时使用的最多单元数。</translation>
     </message>
     <message>
         <source>KV map</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>KV 图</translation>
     </message>
     <message>
         <source>Figures</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>数据</translation>
     </message>
     <message>
         <source>Show or hide the panel “{title}”</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏面板“{title}”</translation>
     </message>
     <message>
         <source>Tear off</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>分离</translation>
     </message>
     <message>
         <source>Close panel</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>关闭面板</translation>
     </message>
     <message>
         <source>Put back</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>放回</translation>
     </message>
     <message>
         <source>prompt</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词</translation>
     </message>
     <message>
         <source>had</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已有</translation>
     </message>
     <message>
         <source>computed</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已计算</translation>
     </message>
     <message>
         <source>why</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>原因</translation>
     </message>
     <message>
         <source>No request has been answered yet. Send a message, and this tells what of it was computed and why.</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>还没有回答过任何请求。发送一条消息，这里会说明计算了哪些内容以及为什么。</translation>
     </message>
     <message>
         <source>Why did it recompute?</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>为什么重新计算？</translation>
     </message>
     <message>
         <source>Requests</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请求</translation>
     </message>
     <message>
         <source>A new chat</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>Only new text</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>只有新文本</translation>
     </message>
     <message>
         <source>An earlier message was edited</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>较早的消息被编辑过</translation>
     </message>
     <message>
         <source>The chat template rewrote the history</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>对话模板改写了历史</translation>
     </message>
     <message>
         <source>Turns were left out</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>省略了一些轮次</translation>
     </message>
     <message>
         <source>The model cannot go back</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型无法回退</translation>
     </message>
     <message>
         <source>Its cells were given away</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它的单元让给了别的对话</translation>
     </message>
     <message>
         <source>The saved state was in doubt</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已保存的状态存疑</translation>
     </message>
     <message>
         <source>new chat</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>new text</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>新文本</translation>
     </message>
     <message>
         <source>edited message</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>消息被编辑</translation>
     </message>
     <message>
         <source>template changed the history</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模板改写了历史</translation>
     </message>
     <message>
         <source>turns left out</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>省略了轮次</translation>
     </message>
     <message>
         <source>model cannot remove a tail</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型无法删去末尾</translation>
     </message>
     <message>
         <source>evicted</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已逐出</translation>
     </message>
     <message>
         <source>saved state in doubt</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已保存状态存疑</translation>
     </message>
     <message>
         <source>Nothing of this chat was computed before, but another chat begins the same way.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个对话此前没有计算过任何内容，但有另一个对话的开头与它相同。</translation>
     </message>
     <message>
         <source>Nothing of this chat was computed before, and no other chat begins the same way.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个对话此前没有计算过任何内容，也没有开头与它相同的对话。</translation>
     </message>
     <message>
         <source>All that was held is part of the prompt; only what is new behind it was computed.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已有的内容都是提示词的一部分；只计算了后面新增的部分。</translation>
     </message>
     <message>
         <source>The prompt differs from what was held after {tokens}, so everything behind that point was computed again.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词在 {tokens}之后与已有内容不同，因此该处之后的内容全部重新计算。</translation>
     </message>
     <message>
         <source>The messages are the same, but the chat template writes them differently than before: the two part after {tokens}.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>消息没有变，但对话模板的写法与之前不同：两者在 {tokens}之后分开。</translation>
     </message>
     <message>
         <source>The chat no longer fits its context, so turns were left out behind the first {tokens}.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>对话已超出上下文，因此省略了前 {tokens}之后的一些轮次。</translation>
     </message>
     <message>
         <source>The first {tokens} are the same, but {memory} cannot be cut back to them.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>前 {tokens}相同，但{memory}无法退回到那里。</translation>
     </message>
     <message>
         <source>Its cells were needed by other chats, and its state was not kept.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它的单元被其他对话需要，而状态没有保留。</translation>
     </message>
     <message>
         <source>A saved state was there, but it did not pass its checks, so it was not used.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>有一份已保存的状态，但没有通过检查，因此没有使用。</translation>
     </message>
     <message>
         <source>Fork the chat before you edit it, and both versions keep their cells.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>编辑前先分叉对话，两个版本就都能保留各自的单元。</translation>
     </message>
     <message>
         <source>Nothing is wrong with the chat; a template that keeps its history as it was avoids it.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>对话本身没有问题；使用不改写历史的模板即可避免。</translation>
     </message>
     <message>
         <source>A larger context (Engine settings, --ctx) or a higher cap for this chat puts that off.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>更大的上下文（引擎设置，--ctx）或更高的对话上限可以推迟这种情况。</translation>
     </message>
     <message>
         <source>Go on at the end of such a chat: editing, forking and branching cost the whole prompt.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请在这类对话的末尾继续：编辑、分叉和另起版本都要重新计算整个提示词。</translation>
     </message>
     <message>
         <source>Pin the chat, or choose a larger context (Engine settings, --ctx).</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请固定这个对话，或选择更大的上下文（引擎设置，--ctx）。</translation>
     </message>
     <message>
         <source>Nothing: the answer is right, it only took longer.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无需处理：回答是正确的，只是多花了时间。</translation>
     </message>
     <message>
         <source>Nothing needs to be done.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无需处理。</translation>
     </message>
     <message>
         <source>{computed} prompt tokens computed.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>计算了 {computed} 个提示词词元。</translation>
     </message>
     <message>
         <source>{computed} prompt tokens computed in {time}.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>用 {time}计算了 {computed} 个提示词词元。</translation>
     </message>
     <message>
         <source>the memory of a model with a sliding window</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>滑动窗口模型的记忆</translation>
     </message>
     <message>
         <source>the running state of a recurrent model</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>循环模型的运行状态</translation>
     </message>
     <message>
         <source>this model&apos;s memory</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个模型的记忆</translation>
     </message>
     <message>
         <source>held</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已有</translation>
     </message>
     <message>
         <source>wanted</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>需要</translation>
     </message>
     <message>
         <source>reused</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复用</translation>
     </message>
     <message>
         <source>restored</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>恢复</translation>
     </message>
     <message>
         <source>Where the prompt&apos;s tokens came from</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词的词元从何而来</translation>
     </message>
     <message>
         <source>Where the prompt parts from what was held</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词在哪里与已有内容分开</translation>
     </message>
     <message>
         <source>nothing more</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有更多</translation>
     </message>
     <message>
         <source>Choose a sequence, or “Token probabilities” under an answer, to see what else it could have said.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>选择一个序列，或回答下方的“词元概率”，即可查看它还可能说什么。</translation>
     </message>
     <message>
         <source>No model is loaded. Open a GGUF file with Ctrl+O to look into its answers.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可查看它的回答。</translation>
     </message>
     <message>
         <source>This is a recording: only a running engine can tell what else could have been said.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这是录制内容：只有正在运行的引擎才能说明还可能说什么。</translation>
     </message>
     <message>
         <source>All chats are paused, so this waits. Resume, and it is computed.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>所有对话都已暂停，因此需要等待。继续运行后才会计算。</translation>
     </message>
     <message>
         <source>Computing…</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在计算…</translation>
     </message>
     <message>
         <source>Token probabilities</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元概率</translation>
     </message>
     <message>
         <source>Compute it again</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重新计算</translation>
     </message>
     <message>
         <source>Go on in a new tab, from this token (Enter)</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>从这个词元起在新标签页中继续（Enter）</translation>
     </message>
     <message numerus="yes">
         <source>answer of {n} tokens, prompt of {prompt}</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>回答 {n} 个词元，提示词 {prompt} 个</numerusform>
         </translation>
     </message>
     <message>
         <source>Fork here with “{token}”</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在此以“{token}”分叉</translation>
     </message>
     <message>
         <source>Fork here</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在此分叉</translation>
     </message>
     <message>
         <source>Back to live</source>
         <extracomment>app/inspector/recording_banner.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>返回实时</translation>
     </message>
     <message>
         <source>Recording {name}</source>
         <extracomment>app/inspector/recording_banner.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>录制 {name}</translation>
+    </message>
+    <message>
+        <source>Choose a file that was made by “Export recording”.</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>请选择由“导出录制”生成的文件。</translation>
+    </message>
+    <message>
+        <source>the cell map has not one token for each cell</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>单元图中并非每个单元都有一个词元</translation>
+    </message>
+    <message>
+        <source>the cell map has too many sequences</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>单元图中的序列太多</translation>
+    </message>
+    <message>
+        <source>it is larger than {size} GiB</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它大于 {size} GiB</translation>
+    </message>
+    <message>
+        <source>{name} could not be read: {reason}.</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>无法读取 {name}：{reason}。</translation>
+    </message>
+    <message>
+        <source>it tells of more steps than the {limit:,} that are kept</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它所说的步数超过了保留的 {limit:,} 步</translation>
+    </message>
+    <message>
+        <source>its first line does not fit ({reason})</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它的第一行不符合格式（{reason}）</translation>
+    </message>
+    <message>
+        <source>line {line:,} of {total:,} is damaged or missing ({reason})</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>第 {line:,} 行（共 {total:,} 行）已损坏或缺失（{reason}）</translation>
+    </message>
+    <message>
+        <source>something stands behind the last of its {steps:,} steps</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>在它的最后一步（共 {steps:,} 步）之后还有内容</translation>
+    </message>
+    <message>
+        <source>it is cut off</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它被截断</translation>
+    </message>
+    <message>
+        <source>it has too many values</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它的值太多</translation>
+    </message>
+    <message>
+        <source>it is of format {version}, and this Skein reads format {known}</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它的格式是 {version}，而这个版本的 Skein 读取格式 {known}</translation>
+    </message>
+    <message>
+        <source>its model has too many sequences</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它的模型序列太多</translation>
+    </message>
+    <message>
+        <source>its steps are not in order</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它的各步顺序不对</translation>
+    </message>
+    <message>
+        <source>a time is negative</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>有一个时间为负数</translation>
+    </message>
+    <message>
+        <source>the rows of a sequence do not fit its tokens</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>某个序列的行与它的词元不符</translation>
+    </message>
+    <message>
+        <source>it names a sequence that cannot be</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>它提到一个不可能存在的序列</translation>
+    </message>
+    <message>
+        <source>a number is out of bounds</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>有一个数字超出范围</translation>
+    </message>
+    <message>
+        <source>{name} cannot be opened as a recording: {reason}.</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>{name} 无法作为录制打开：{reason}。</translation>
+    </message>
+    <message>
+        <source>hardly anything in it is as it should be</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>其中几乎没有什么符合格式</translation>
     </message>
     <message>
         <source>Recording, JSON lines (*.jsonl)</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>录制，JSON 行 (*.jsonl)</translation>
     </message>
     <message>
         <source>Trace for Perfetto and chrome://tracing (*.trace.json)</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Perfetto 和 chrome://tracing 的跟踪文件 (*.trace.json)</translation>
     </message>
     <message>
         <source>&amp;Open recording…</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>打开录制(&amp;O)…</translation>
     </message>
     <message>
         <source>Look at recorded steps, also without a model</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>查看录制的各步，没有模型也可以</translation>
     </message>
     <message>
         <source>&amp;Export recording…</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>导出录制(&amp;E)…</translation>
     </message>
     <message>
         <source>Save the last {steps} steps, with the texts of their answers, as JSON lines or as a trace</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>把最近 {steps} 步连同其回答的文本保存为 JSON 行或跟踪文件</translation>
     </message>
     <message>
         <source>{name} could not be written: {reason}.</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 无法写入：{reason}。</translation>
     </message>
     <message>
         <source>the disk refused it</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>磁盘拒绝写入</translation>
     </message>
     <message>
         <source>Choose another folder, or make room on this disk.</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请选择其他文件夹，或在这个磁盘上腾出空间。</translation>
     </message>
     <message numerus="yes">
         <source>Saved {n} steps in {name}.</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已把 {n} 步保存到 {name}。</numerusform>
         </translation>
     </message>
     <message>
         <source>Open recording</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>打开录制</translation>
     </message>
     <message>
         <source>All files (*)</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>所有文件 (*)</translation>
     </message>
     <message>
         <source>Export recording</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>导出录制</translation>
     </message>
     <message>
         <source>no tab</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无标签页</translation>
     </message>
     <message>
         <source>empty</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>空</translation>
     </message>
     <message>
         <source>warm</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>保温</translation>
     </message>
     <message>
         <source>waiting</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>等待中</translation>
     </message>
     <message>
         <source>awaits prefix</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>等待前缀</translation>
     </message>
     <message>
         <source>paused</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已暂停</translation>
     </message>
     <message>
         <source>shortening</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在缩短</translation>
     </message>
     <message>
         <source>Waits for a slot or for free cells</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在等待槽位或空闲单元</translation>
     </message>
     <message>
         <source>Waits for a running prompt to compute the beginning both have in common</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在等待另一个提示词计算两者共同的开头</translation>
     </message>
     <message>
         <source>Its cells were needed; the answer goes on when there is room</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它的单元被占用；有空间时回答会继续</translation>
     </message>
     <message>
         <source>Its context is full; a shorter prompt is being made</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它的上下文已满；正在生成较短的提示词</translation>
     </message>
     <message>
         <source>hibernated, disk</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已休眠，磁盘</translation>
     </message>
     <message>
         <source>hibernated, RAM</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已休眠，内存</translation>
     </message>
     <message>
         <source>9,999 s</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>9,999 秒</translation>
     </message>
     <message>
         <source>The slot and its sequence id, seq_id</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>槽位及其序列编号 seq_id</translation>
     </message>
     <message>
         <source>The chat it belongs to</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它所属的对话</translation>
     </message>
     <message>
         <source>state</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>状态</translation>
     </message>
     <message>
         <source>What it is doing</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它正在做什么</translation>
     </message>
     <message>
         <source>pos
 min</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>位置
+最小</translation>
     </message>
     <message>
         <source>The lowest position in memory, as the library says</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>内存中的最低位置，以库的说法为准</translation>
     </message>
     <message>
         <source>pos
 max</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>位置
+最大</translation>
     </message>
     <message>
         <source>The highest position in memory, as the library says</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>内存中的最高位置，以库的说法为准</translation>
     </message>
     <message>
         <source>cells
 own</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>单元
+独有</translation>
     </message>
     <message>
         <source>KV cells that no other sequence holds</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有其他序列持有的 KV 单元</translation>
     </message>
     <message>
         <source>cells
 shared</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>单元
+共享</translation>
     </message>
     <message>
         <source>KV cells it holds together with other sequences</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>与其他序列共同持有的 KV 单元</translation>
     </message>
     <message>
         <source>speed
 tok/s</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>速度
+词元/秒</translation>
     </message>
     <message>
         <source>Tokens generated per second</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>每秒生成的词元数</translation>
     </message>
     <message>
         <source>tokens
 reused</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元
+复用</translation>
     </message>
     <message>
         <source>Prompt tokens of the last answer whose cells the chat itself still had</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>上一个回答的提示词中，单元仍由对话自己持有的词元数</translation>
     </message>
     <message>
         <source>tokens
 shared</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元
+共享</translation>
     </message>
     <message>
         <source>Prompt tokens of the last answer whose cells another chat had</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>上一个回答的提示词中，单元由其他对话持有的词元数</translation>
     </message>
     <message>
         <source>tokens
 restored</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元
+恢复</translation>
     </message>
     <message>
         <source>Prompt tokens of the last answer whose cells were saved and read back</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>上一个回答的提示词中，单元由保存的状态读回的词元数</translation>
     </message>
     <message>
         <source>tokens
 computed</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元
+计算</translation>
     </message>
     <message>
         <source>Tokens computed for the last answer, its own among them</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>为上一个回答计算的词元数，包括回答自身</translation>
     </message>
     <message>
         <source>context
 cap</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>上下文
+上限</translation>
     </message>
     <message>
         <source>How many tokens the chat may have</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个对话可以有多少词元</translation>
     </message>
     <message>
         <source>first
 token</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>首个
+词元</translation>
     </message>
     <message>
         <source>From sending to the first token of the last answer, waiting included</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>从发送到上一个回答的首个词元的时间，包括等待</translation>
     </message>
     <message>
         <source>queue
 wait</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>排队
+等待</translation>
     </message>
     <message>
         <source>How long the request waited for a slot</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请求等待槽位的时间</translation>
     </message>
     <message>
         <source>KV
 MiB</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>KV
+MiB</translation>
     </message>
     <message>
         <source>Memory of its keys and values, shared cells among them; hibernated: of what was saved</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>键和值占用的内存，包括共享单元；休眠时为已保存的大小</translation>
     </message>
     <message>
         <source>{tokens} saved on disk, {size}</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{tokens}保存在磁盘上，{size}</translation>
     </message>
     <message>
         <source>{tokens} saved in RAM, {size}</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{tokens}保存在内存中，{size}</translation>
     </message>
     <message>
         <source>pinned: neither hibernated nor evicted while that can be avoided</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已固定：只要能避免，就不休眠也不逐出</translation>
     </message>
     <message>
         <source>Sequences</source>
         <extracomment>app/inspector/sequence_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列</translation>
     </message>
     <message>
         <source>Columns</source>
         <extracomment>app/inspector/sequence_table.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source> </source>
-        <extracomment>app/inspector/sequence_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>列</translation>
     </message>
     <message>
         <source>No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here.</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看序列。</translation>
     </message>
     <message>
         <source>The engine has stopped. This is what was last seen of it.</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>引擎已停止。这是它最后的状态。</translation>
     </message>
     <message>
         <source>Unpin</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>取消固定</translation>
     </message>
     <message>
         <source>Pin</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>固定</translation>
     </message>
     <message>
         <source>Neither hibernate nor evict these cells while that can be avoided</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>只要能避免，就不休眠也不逐出这些单元</translation>
     </message>
     <message>
         <source>Stop</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>停止</translation>
     </message>
     <message>
         <source>End this answer, with what it has so far</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>结束这个回答，保留已生成的内容</translation>
     </message>
     <message>
         <source>Hibernate</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>休眠</translation>
     </message>
     <message>
         <source>Save the cells of this idle chat and free them</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>保存这个空闲对话的单元并释放它们</translation>
     </message>
     <message>
         <source>Restore</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>恢复</translation>
     </message>
     <message>
         <source>Bring the saved cells back into a slot, before the chat asks for anything</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在对话需要之前，把已保存的单元读回槽位</translation>
     </message>
     <message>
         <source>Clear</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>清空</translation>
     </message>
     <message>
         <source>Free the cells without saving them: the chat&apos;s next turn computes everything</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>释放单元而不保存：对话的下一轮需要全部重新计算</translation>
     </message>
     <message>
         <source>Fork</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>分叉</translation>
     </message>
     <message>
         <source>Go on in a copy of this chat that holds the same cells</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在这个对话的副本中继续，副本持有相同的单元</translation>
     </message>
     <message>
         <source>Copy JSON</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制 JSON</translation>
     </message>
     <message>
         <source>Copy this row as JSON, as llama-server&apos;s /slots has it</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>以 llama-server 的 /slots 格式把这一行复制为 JSON</translation>
     </message>
     <message>
         <source>waiting for a shared prefix</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>等待共享前缀</translation>
     </message>
     <message>
         <source>making a shorter prompt</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在生成较短的提示词</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: it found no room for the batch among the KV cells.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>llama_decode 返回 {code}：KV 单元中没有容纳这个批次的空间。</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: it was interrupted.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>llama_decode 返回 {code}：被中断。</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: it refused the batch as invalid.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>llama_decode 返回 {code}：批次无效，被拒绝。</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: it met an error it cannot go on from.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>llama_decode 返回 {code}：遇到无法继续的错误。</translation>
     </message>
     <message>
         <source>Nothing ran for {time} before this step: the batcher was paused.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这一步之前有 {time}没有运行：批处理器已暂停。</translation>
     </message>
     <message>
         <source>Nothing ran for {time} before this step: the batcher was paused by somebody.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这一步之前有 {time}没有运行：批处理器被人暂停。</translation>
     </message>
     <message>
         <source>Nothing ran for {time} before this step: no chat had work for it.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这一步之前有 {time}没有运行：没有对话需要计算。</translation>
     </message>
     <message>
         <source>Nothing ran for {time} before this step: {reason}.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这一步之前有 {time}没有运行：{reason}。</translation>
     </message>
     <message>
         <source>Nothing ran for {time} before this step, although there was work; no report tells why.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这一步之前有 {time}没有运行，尽管有工作要做；没有报告说明原因。</translation>
     </message>
     <message>
         <source>no event tells why</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有事件说明原因</translation>
     </message>
     <message>
         <source>Scheduling took {time}: {reason}.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>调度用了 {time}：{reason}。</translation>
     </message>
     <message>
         <source>The decode took {time} instead of about {usual}, with no prompt in it: the machine was slow.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>解码用了 {time}，平常约为 {usual}，其中没有提示词：机器较慢。</translation>
     </message>
     <message>
         <source>seq {seq_id} ({rows})</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列 {seq_id}（{rows}）</translation>
     </message>
     <message numerus="yes">
         <source>The prompts of {sequences} took the step: {time} instead of about {usual}.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{sequences}的提示词占用了这一步：{time}，平常约为 {usual}。</numerusform>
         </translation>
     </message>
     <message>
         <source> and </source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>和</translation>
     </message>
     <message>
         <source>{sequences} got no row: the prompt of {others} took the step.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{sequences}没有分到行：{others}的提示词占用了这一步。</translation>
     </message>
     <message>
         <source>{sequences} got no row: others went first.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{sequences}没有分到行：其他序列优先。</translation>
     </message>
     <message>
         <source>Nothing could be computed; what there is to do is held back: {reasons}.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有可以计算的内容；待办的工作被搁置：{reasons}。</translation>
     </message>
     <message>
         <source>seq {seq_id}</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列 {seq_id}</translation>
     </message>
     <message>
         <source>&amp;Pause all chats</source>
         <extracomment>app/inspector/step_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>暂停所有对话(&amp;P)</translation>
     </message>
     <message>
         <source>Compute nothing more; the chats wait</source>
         <extracomment>app/inspector/step_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>不再计算；所有对话等待</translation>
     </message>
     <message>
         <source>&amp;Resume all chats</source>
         <extracomment>app/inspector/step_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>继续所有对话(&amp;R)</translation>
     </message>
     <message>
         <source>Go on computing</source>
         <extracomment>app/inspector/step_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>继续计算</translation>
     </message>
     <message>
         <source>Run one s&amp;tep</source>
         <extracomment>app/inspector/step_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行一步(&amp;T)</translation>
     </message>
     <message>
         <source>Compute the batch that is planned, then pause again</source>
         <extracomment>app/inspector/step_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>计算计划好的批次，然后再次暂停</translation>
     </message>
     <message>
         <source>Steps</source>
         <extracomment>app/inspector/step_chart.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>各步</translation>
     </message>
     <message>
         <source>failed</source>
         <extracomment>app/inspector/step_legend.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>失败</translation>
     </message>
     <message>
         <source>held up</source>
         <extracomment>app/inspector/step_legend.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>受阻</translation>
     </message>
     <message>
         <source>no work</source>
         <extracomment>app/inspector/step_legend.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无工作</translation>
     </message>
     <message>
         <source>Full colour: a prompt. Lighter: an answer. Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work.</source>
         <extracomment>app/inspector/step_legend.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>深色：提示词。浅色：回答。标记：叉表示失败，三角表示受阻，两竖表示暂停，圆点表示无工作。</translation>
     </message>
     <message>
         <source>{number} ms decode</source>
         <extracomment>app/inspector/step_picture.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 毫秒 解码</translation>
     </message>
     <message>
         <source>{number} ms beside decode</source>
         <extracomment>app/inspector/step_picture.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 毫秒 解码以外</translation>
     </message>
     <message>
         <source>{number} rows</source>
         <extracomment>app/inspector/step_picture.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 行</translation>
     </message>
     <message>
         <source>{number} ms in all</source>
         <extracomment>app/inspector/step_picture.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 毫秒 合计</translation>
     </message>
     <message>
         <source>row</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>行</translation>
     </message>
     <message>
         <source>text</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文本</translation>
     </message>
     <message>
         <source>pos</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>Its place in the batch</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它在批次中的位置</translation>
     </message>
     <message>
         <source>Its position in the sequence</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它在序列中的位置</translation>
     </message>
     <message>
         <source>The sequence whose cell it is, seq_id</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>该单元所属的序列 seq_id</translation>
     </message>
     <message>
         <source>Part of a prompt, or of an answer</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词或回答的一部分</translation>
     </message>
     <message>
         <source>Whether the logits behind it were wanted, to sample from</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>是否需要它之后的 logits 用于采样</translation>
     </message>
     <message>
         <source>Rows of the step</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这一步的各行</translation>
     </message>
     <message>
         <source>schedule</source>
         <extracomment>app/inspector/step_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>调度</translation>
     </message>
     <message>
         <source>sample</source>
         <extracomment>app/inspector/step_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>采样</translation>
     </message>
     <message>
         <source>deliver</source>
         <extracomment>app/inspector/step_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>交付</translation>
     </message>
     <message>
         <source>Step {number}</source>
         <extracomment>app/inspector/step_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>第 {number} 步</translation>
     </message>
     <message>
         <source>{number} ms</source>
         <extracomment>app/inspector/step_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 毫秒</translation>
     </message>
     <message>
         <source>Pause to see each batch here before it is computed. The chats wait meanwhile; Stop still works.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>暂停后，每个批次计算前都会在这里显示。其间对话等待；停止仍然有效。</translation>
     </message>
     <message>
         <source>No model is loaded. Open a GGUF file with Ctrl+O to step through what it computes.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可逐步查看它的计算。</translation>
     </message>
     <message>
         <source>This is a recording: what it shows is over. Only a running engine can be paused.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这是录制内容：显示的一切已经结束。只有正在运行的引擎才能暂停。</translation>
     </message>
     <message>
         <source>Nothing is planned. Send a message in any tab, and its first batch is shown here.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有计划中的批次。在任一标签页中发送消息，它的第一个批次会显示在这里。</translation>
     </message>
     <message>
         <source>Running until {condition}</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行直到{condition}</translation>
     </message>
     <message>
         <source>Running</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在运行</translation>
     </message>
     <message>
         <source>Paused.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已暂停。</translation>
     </message>
     <message>
         <source>Paused</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已暂停</translation>
     </message>
     <message>
         <source>{rows} of {sequences}; {sampled}</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{sequences}的 {rows}；{sampled}</translation>
     </message>
     <message numerus="yes">
         <source>{n} sequences</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 个序列</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} tokens are sampled</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>采样 {n} 个词元</numerusform>
         </translation>
     </message>
     <message>
         <source>Step through</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>逐步运行</translation>
     </message>
     <message>
         <source>Next batch</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>下一批次</translation>
     </message>
     <message>
         <source>Pause</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>暂停</translation>
     </message>
     <message>
         <source>Resume</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>继续</translation>
     </message>
     <message>
         <source>Step</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>单步</translation>
     </message>
     <message>
         <source>a sequence holds a position</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>某个序列到达某个位置</translation>
     </message>
     <message>
         <source>a token is made</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>生成某个词元</translation>
     </message>
     <message>
         <source>an answer ends</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>某个回答结束</translation>
     </message>
     <message>
         <source>a decode fails</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>某次解码失败</translation>
     </message>
     <message>
         <source>any chat</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>任一对话</translation>
     </message>
     <message>
         <source>Type how the token is written, with its spaces.</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请输入词元的写法，包括其中的空格。</translation>
     </message>
     <message numerus="yes">
         <source>The model writes this with {n} tokens; choose which one to wait for.</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>模型把这段文本写成 {n} 个词元；请选择等待其中哪一个。</numerusform>
         </translation>
     </message>
     <message>
         <source>Run until</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行直到</translation>
     </message>
     <message>
         <source>Token</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元</translation>
     </message>
     <message>
         <source>Chat</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>sequence {seq_id} holds position {position}</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>序列 {seq_id} 到达位置 {position}</translation>
     </message>
     <message>
         <source>token {id} is made</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>生成词元 {id}</translation>
     </message>
     <message>
         <source>token {id} is made in {chat}</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在{chat}中生成词元 {id}</translation>
     </message>
     <message>
         <source>an answer ends in {chat}</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在{chat}中某个回答结束</translation>
     </message>
     <message>
         <source>Position</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>Text of the token</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元的文本</translation>
     </message>
     <message>
         <source>Go on, and pause after the step in which this comes true</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>继续运行，并在满足条件的那一步之后暂停</translation>
     </message>
     <message>
         <source>How likely it was after the samplers, where that was looked up</source>
         <extracomment>app/inspector/token_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>采样器之后的概率（已查询过的位置）</translation>
     </message>
     <message>
         <source>(next)</source>
         <extracomment>app/inspector/token_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>（下一个）</translation>
     </message>
     <message>
         <source>Tokens of the answer</source>
         <extracomment>app/inspector/token_table.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答的词元</translation>
     </message>
     <message>
         <source>{number} tok/s</source>
         <extracomment>app/look/figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 词元/秒</translation>
     </message>
     <message>
         <source>{number} MiB</source>
         <extracomment>app/look/figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} MiB</translation>
     </message>
     <message>
         <source>{number}%</source>
         <extracomment>app/look/figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number}%</translation>
     </message>
     <message>
         <source>prefill {percent}</source>
         <extracomment>app/look/figures.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>预填充 {percent}</translation>
     </message>
     <message numerus="yes">
         <source>{n} tokens</source>
         <extracomment>app/look/figures.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 个词元</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} rows</source>
         <extracomment>app/look/figures.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 行</numerusform>
         </translation>
     </message>
     <message>
         <source>computing</source>
         <extracomment>app/look/marks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在计算</translation>
     </message>
     <message>
         <source>unread</source>
         <extracomment>app/look/marks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>未读</translation>
     </message>
     <message>
         <source>stopped</source>
         <extracomment>app/look/marks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>idle</source>
         <extracomment>app/look/marks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>空闲</translation>
     </message>
     <message>
         <source>hibernated</source>
         <extracomment>app/look/marks.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已休眠</translation>
     </message>
     <message>
         <source>{sentence} {next}</source>
-        <extracomment>app/look/words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/said.py</extracomment>
+        <translation>{sentence}{next}</translation>
+    </message>
+    <message>
+        <source>an answer ended with an error: {reason}</source>
+        <extracomment>app/selftest/bench.py</extracomment>
+        <translation>一个回答以错误结束：{reason}</translation>
+    </message>
+    <message>
+        <source>one chat can have {limit:,} tokens only, which is too few for this</source>
+        <extracomment>app/selftest/bench.py</extracomment>
+        <translation>一个对话只能有 {limit:,} 个词元，不足以进行这项检测</translation>
+    </message>
+    <message>
+        <source>{open} of {number} answers were never finished</source>
+        <extracomment>app/selftest/bench.py</extracomment>
+        <translation>{number} 个回答中有 {open} 个始终没有完成</translation>
+    </message>
+    <message>
+        <source>sequence {seq_id} still holds cells up to position {position}, though no chat is open</source>
+        <extracomment>app/selftest/bench.py</extracomment>
+        <translation>没有打开的对话，序列 {seq_id} 却仍持有直到位置 {position} 的单元</translation>
+    </message>
+    <message>
+        <source>{used} cells are used in the library and {booked} in our books, though no chat is open</source>
+        <extracomment>app/selftest/bench.py</extracomment>
+        <translation>没有打开的对话，库中却有 {used} 个单元被占用，我们的记录中有 {booked} 个</translation>
+    </message>
+    <message>
+        <source>{what}: token {number} of the answer is {found}, but {wanted} where nobody else is</source>
+        <extracomment>app/selftest/bench.py</extracomment>
+        <translation>{what}：回答的第 {number} 个词元是 {found}，而单独生成时是 {wanted}</translation>
+    </message>
+    <message>
+        <source>{what}: the answer has {found} tokens, but {wanted} alone</source>
+        <extracomment>app/selftest/bench.py</extracomment>
+        <translation>{what}：回答有 {found} 个词元，而单独生成时有 {wanted} 个</translation>
+    </message>
+    <message>
+        <source>the later ones took longer</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>后面的用时更长</translation>
+    </message>
+    <message>
+        <source>each computed {tokens} tokens in {steps} steps, used {cells} cells and left none; the first five took {earlier} each, the others {later}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>每次都以 {steps} 步计算 {tokens} 个词元，使用 {cells} 个单元并全部释放；前五次各用 {earlier}，其余各用 {later}</translation>
+    </message>
+    <message>
+        <source>the costs in (tokens computed, steps, cells) differ: {costs}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>开销（计算的词元、步数、单元）各不相同：{costs}</translation>
+    </message>
+    <message>
+        <source>{number} at once</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{number} 个同时</translation>
+    </message>
+    <message>
+        <source>{alike}; up to {most} answers were in one batch, and each left it when done</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{alike}；一个批次中最多有 {most} 个回答，各自完成后即离开</translation>
+    </message>
+    <message>
+        <source>an answer of {wanted} tokens ended after {tokens} ({reason})</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{wanted} 个词元的回答在 {tokens} 个之后结束（{reason}）</translation>
+    </message>
+    <message>
+        <source>the model is undecided from the first token on, so nothing can be compared</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>模型从第一个词元起就难以取舍，因此无法比较</translation>
+    </message>
+    <message>
+        <source>all {tokens} tokens are those made alone</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>全部 {tokens} 个词元都与单独生成的相同</translation>
+    </message>
+    <message>
+        <source>{alike} of {tokens} tokens are those made alone, the others come after a tie</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{tokens} 个词元中有 {alike} 个与单独生成的相同，其余的在概率相等之处以后</translation>
+    </message>
+    <message>
+        <source>after clearing, no sequence has a position</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>清空之后，没有序列持有位置</translation>
+    </message>
+    <message>
+        <source>a gap: {refusal}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>空缺：{refusal}</translation>
+    </message>
+    <message>
+        <source>the library took a step back to position {position}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>库接受了退回到位置 {position}</translation>
+    </message>
+    <message>
+        <source>a step back: {refusal}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>后退：{refusal}</translation>
+    </message>
+    <message>
+        <source>{cleared}; {gap}; {step_back}; {next_turn}; {ids}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{cleared}；{gap}；{step_back}；{next_turn}；{ids}</translation>
+    </message>
+    <message>
+        <source>what the library refused has changed its positions</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>库拒绝的操作改变了它的位置</translation>
+    </message>
+    <message>
+        <source>the library took position {position} after {last}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>库在 {last} 之后接受了位置 {position}</translation>
+    </message>
+    <message>
+        <source>the library takes one with this kind of positions, so only Skein refuses it</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>使用这类位置的库会接受，因此只有 Skein 拒绝</translation>
+    </message>
+    <message>
+        <source>a next turn</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>下一轮</translation>
+    </message>
+    <message>
+        <source>the next turn began at {start}, after position {last}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>下一轮从 {start} 开始，而此前到位置 {last}</translation>
+    </message>
+    <message>
+        <source>the first turn ended at {last}, the next began at {start}, and {alike}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>第一轮结束于 {last}，下一轮从 {start} 开始，并且{alike}</translation>
+    </message>
+    <message>
+        <source>there is one sequence only, so there are no other ids to compare</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>只有一个序列，因此没有其他编号可以比较</translation>
+    </message>
+    <message>
+        <source>an id used again</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>再次使用的编号</translation>
+    </message>
+    <message>
+        <source>a fresh id</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>全新的编号</translation>
+    </message>
+    <message>
+        <source>fresh ids took longer</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>全新的编号用时更长</translation>
+    </message>
+    <message>
+        <source>one id used again took {old}, fresh ones {new}, with the same text on {number} ids</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>再次使用的编号用了 {old}，全新的用了 {new}，在 {number} 个编号上文本相同</translation>
+    </message>
+    <message>
+        <source>there is no room for several answers at once</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>没有同时容纳几个回答的空间</translation>
+    </message>
+    <message>
+        <source>after its abort the answer was in {number} more batches</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>中止之后，这个回答还在 {number} 个批次中</translation>
+    </message>
+    <message>
+        <source>the aborted answer ended as {reason}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>被中止的回答以 {reason} 结束</translation>
+    </message>
+    <message>
+        <source>{left} of its {held} cells were still held after the abort</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>中止之后，它的 {held} 个单元中仍有 {left} 个被持有</translation>
+    </message>
+    <message>
+        <source>beside an aborted answer</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>在被中止的回答旁边</translation>
+    </message>
+    <message>
+        <source>it was in no later batch and gave its {held} cells back at once</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>它没有出现在之后的批次中，并立即归还了 {held} 个单元</translation>
+    </message>
+    <message>
+        <source>it was in no later batch and gave its {held} cells back at once; of the {number} others {alike}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>它没有出现在之后的批次中，并立即归还了 {held} 个单元；其余 {number} 个回答中{alike}</translation>
+    </message>
+    <message>
+        <source>shared, forked or restored</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>共享、分叉或恢复</translation>
+    </message>
+    <message>
+        <source>{shared}; {forked}; {restored}; {alike}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{shared}；{forked}；{restored}；{alike}</translation>
+    </message>
+    <message>
+        <source>the fork shares all cells</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>分叉共享所有单元</translation>
+    </message>
+    <message>
+        <source>the fork was computed or copied</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>分叉是计算或复制得到的</translation>
+    </message>
+    <message>
+        <source>only {shared} of the {common} tokens that two chats begin with are shared</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>两个对话开头的 {common} 个词元中只共享了 {shared} 个</translation>
+    </message>
+    <message>
+        <source>{shared} of {common} common tokens shared</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{common} 个共同词元中共享了 {shared} 个</translation>
+    </message>
+    <message>
+        <source>{number} cells are still held after the chat was hibernated</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>对话休眠之后仍持有 {number} 个单元</translation>
+    </message>
+    <message>
+        <source>the saved state was too large to keep</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>已保存的状态太大，无法保留</translation>
+    </message>
+    <message>
+        <source>a hibernated chat was computed again ({reason})</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>已休眠的对话被重新计算（{reason}）</translation>
+    </message>
+    <message>
+        <source>{number} hibernated tokens restored</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>恢复了 {number} 个休眠的词元</translation>
+    </message>
+    <message>
+        <source>one sequence got to {tokens:,} tokens only, of {limit:,}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>一个序列只达到 {tokens:,} 个词元，上限为 {limit:,}</translation>
+    </message>
+    <message>
+        <source>every cell was free; then one sequence took {tokens:,} of {limit:,} tokens in {cells:,} cells, and every cell was free again</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>所有单元都是空闲的；随后一个序列以 {cells:,} 个单元占用了 {limit:,} 个词元中的 {tokens:,} 个，之后所有单元再次空闲</translation>
+    </message>
+    <message>
+        <source>every cell was free; then one sequence took {tokens:,} of {limit:,} tokens in {cells:,} cells, as much as one chat may have of {total:,}, and every cell was free again</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>所有单元都是空闲的；随后一个序列以 {cells:,} 个单元占用了 {limit:,} 个词元中的 {tokens:,} 个，这是一个对话在 {total:,} 个中最多可以有的，之后所有单元再次空闲</translation>
+    </message>
+    <message>
+        <source>native objects were {before}, and are {now} now</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>原生对象原为 {before}，现在为 {now}</translation>
+    </message>
+    <message>
+        <source>memory grew in each of {rounds} rounds, by {growth:,} KiB or more</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>内存在 {rounds} 轮中每轮都增长，至少 {growth:,} KiB</translation>
+    </message>
+    <message>
+        <source>native objects are {objects} as before; memory went from {before:,} to {after:,} MiB in {rounds} rounds</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>原生对象仍为 {objects}；内存在 {rounds} 轮中从 {before:,} 变为 {after:,} MiB</translation>
+    </message>
+    <message>
+        <source>{what}: {former}, then {latter}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{what}：{former}，然后 {latter}</translation>
+    </message>
+    <message>
+        <source>{number:.0f} ms</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{number:.0f} 毫秒</translation>
+    </message>
+    <message>
+        <source>asked the same {number} times, each in a chat of its own that was closed</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>同样的问题问了 {number} 次，每次都在独立的对话中，问完即关闭</translation>
+    </message>
+    <message>
+        <source>asked each of five questions alone, then 1, 2, 3 and five of them at once</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>五个问题各单独问一次，然后 1、2、3 和 5 个同时问</translation>
+    </message>
+    <message>
+        <source>cleared, gave the library a gap and a step back, asked a next turn, used old and fresh ids</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>清空，给库一个空缺和一次后退，提出下一轮，使用旧的和新的编号</translation>
+    </message>
+    <message>
+        <source>aborted one of three answers that were being made</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>中止正在生成的三个回答之一</translation>
+    </message>
+    <message>
+        <source>let two chats begin with the same {number} tokens, forked one, hibernated and restored it</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>让两个对话以相同的 {number} 个词元开头，分叉其中一个，休眠并恢复</translation>
+    </message>
+    <message>
+        <source>looked at every cell, then asked with a prompt that fills the context but for a short answer</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>查看每个单元，然后用几乎占满上下文的提示词提问，只留出简短回答的空间</translation>
+    </message>
+    <message>
+        <source>counted both around {rounds} rounds of {requests} requests</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>在 {rounds} 轮、每轮 {requests} 个请求前后清点两者</translation>
+    </message>
+    <message>
+        <source>Ten requests in a row cost the same</source>
+        <extracomment>app/selftest/report.py</extracomment>
+        <translation>连续十个请求的开销相同</translation>
+    </message>
+    <message>
+        <source>Answers made together are those made alone</source>
+        <extracomment>app/selftest/report.py</extracomment>
+        <translation>同时生成的回答与单独生成的相同</translation>
+    </message>
+    <message>
+        <source>Positions begin, go on and are refused as they should be</source>
+        <extracomment>app/selftest/report.py</extracomment>
+        <translation>位置的开始、延续和拒绝都如预期</translation>
+    </message>
+    <message>
+        <source>An aborted answer is gone from the next batch</source>
+        <extracomment>app/selftest/report.py</extracomment>
+        <translation>中止的回答不再出现在下一批次中</translation>
+    </message>
+    <message>
+        <source>Shared, forked, hibernated and restored cells give the same text</source>
+        <extracomment>app/selftest/report.py</extracomment>
+        <translation>共享、分叉、休眠和恢复的单元给出相同的文本</translation>
+    </message>
+    <message>
+        <source>Afterwards every cell is free, and one chat can have them all</source>
+        <extracomment>app/selftest/report.py</extracomment>
+        <translation>之后所有单元都空闲，且一个对话可以全部占用</translation>
+    </message>
+    <message>
+        <source>Native objects and memory are as before</source>
+        <extracomment>app/selftest/report.py</extracomment>
+        <translation>原生对象和内存与之前相同</translation>
+    </message>
+    <message>
+        <source>Loading the model</source>
+        <extracomment>app/selftest/run.py</extracomment>
+        <translation>正在加载模型</translation>
+    </message>
+    <message>
+        <source>No backup could be made: the disk with {folder} is full. Free some space.</source>
+        <extracomment>app/storage/backups.py</extracomment>
+        <translation>无法备份：{folder} 所在的磁盘已满。请释放一些空间。</translation>
+    </message>
+    <message>
+        <source>No backup could be made in {folder}: {reason}. Your chats stay as they are.</source>
+        <extracomment>app/storage/backups.py</extracomment>
+        <translation>无法在 {folder} 中备份：{reason}。您的对话保持原样。</translation>
+    </message>
+    <message>
+        <source>The text of this message was damaged on disk.</source>
+        <extracomment>app/storage/chat_rows.py</extracomment>
+        <translation>这条消息的文本在磁盘上已损坏。</translation>
+    </message>
+    <message>
+        <source>What you write now is lost when Skein ends.</source>
+        <extracomment>app/storage/chat_store.py</extracomment>
+        <translation>您现在写的内容会在 Skein 结束时丢失。</translation>
+    </message>
+    <message>
+        <source>Chats are not being saved: the database is damaged. Start Skein again: it is repaired then.</source>
+        <extracomment>app/storage/chat_store.py</extracomment>
+        <translation>对话没有保存：数据库已损坏。请重新启动 Skein：届时会修复。</translation>
+    </message>
+    <message>
+        <source>Skein ended while this was being written.</source>
+        <extracomment>app/storage/chat_store.py</extracomment>
+        <translation>写到这里时 Skein 结束了。</translation>
+    </message>
+    <message>
+        <source>There is no backup: the chats of this run are not kept on disk.</source>
+        <extracomment>app/storage/chat_store.py</extracomment>
+        <translation>没有备份：本次运行的对话没有保存在磁盘上。</translation>
+    </message>
+    <message>
+        <source>The chats could not be read: {reason}. They stay on disk.</source>
+        <extracomment>app/storage/chat_store.py</extracomment>
+        <translation>无法读取对话：{reason}。它们仍在磁盘上。</translation>
+    </message>
+    <message>
+        <source>Chats are not being saved: another file has taken the place of {path}. Start Skein again.</source>
+        <extracomment>app/storage/chat_store.py</extracomment>
+        <translation>对话没有保存：另一个文件占据了 {path} 的位置。请重新启动 Skein。</translation>
+    </message>
+    <message>
+        <source>Chats are not being saved: the disk with {folder} is full. Free some space.</source>
+        <extracomment>app/storage/chat_store.py</extracomment>
+        <translation>对话没有保存：{folder} 所在的磁盘已满。请释放一些空间。</translation>
+    </message>
+    <message>
+        <source>Chats are not being saved: {reason} ({path}). Check that the folder can be written to.</source>
+        <extracomment>app/storage/chat_store.py</extracomment>
+        <translation>对话没有保存：{reason}（{path}）。请检查该文件夹是否可写。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged and could not be moved aside: {reason}.</source>
+        <extracomment>app/storage/database.py</extracomment>
+        <translation>{path} 已损坏且无法移开：{reason}。</translation>
+    </message>
+    <message>
+        <source>The chats were kept by a newer Skein and cannot be opened by this one. Update Skein to see them.</source>
+        <extracomment>app/storage/database.py</extracomment>
+        <translation>这些对话由更新版本的 Skein 保存，这个版本无法打开。请更新 Skein 以查看它们。</translation>
+    </message>
+    <message>
+        <source>Chats cannot be kept: the disk with {folder} is full. Free some space, then start again.</source>
+        <extracomment>app/storage/database.py</extracomment>
+        <translation>无法保存对话：{folder} 所在的磁盘已满。请释放一些空间，然后重新启动。</translation>
+    </message>
+    <message>
+        <source>Chats cannot be kept in {path}: {reason}. Make the folder writable, then start again.</source>
+        <extracomment>app/storage/database.py</extracomment>
+        <translation>无法在 {path} 中保存对话：{reason}。请让该文件夹可写，然后重新启动。</translation>
+    </message>
+    <message>
+        <source>The chats database is damaged and could not be repaired: {reason}. It stays as {path}.</source>
+        <extracomment>app/storage/repair.py</extracomment>
+        <translation>对话数据库已损坏且无法修复：{reason}。它仍保留为 {path}。</translation>
+    </message>
+    <message>
+        <source>The chats database was damaged; it is kept as {path}.</source>
+        <extracomment>app/storage/repair.py</extracomment>
+        <translation>对话数据库已损坏；它保留为 {path}。</translation>
+    </message>
+    <message>
+        <source>Nothing in it could be read, and there is no backup: a new one was started.</source>
+        <extracomment>app/storage/repair.py</extracomment>
+        <translation>其中没有可读的内容，也没有备份：已新建一个数据库。</translation>
+    </message>
+    <message>
+        <source>Of these, {number} are damaged and marked.</source>
+        <extracomment>app/storage/repair.py</extracomment>
+        <translation>其中 {number} 条已损坏并已标记。</translation>
+    </message>
+    <message>
+        <source>There is no backup; {turns} messages in {chats} chats could be read from it.</source>
+        <extracomment>app/storage/repair.py</extracomment>
+        <translation>没有备份；从中读出了 {chats} 个对话里的 {turns} 条消息。</translation>
+    </message>
+    <message>
+        <source>The backup of {date} took its place. Nothing newer could be read from it.</source>
+        <extracomment>app/storage/repair.py</extracomment>
+        <translation>已改用 {date} 的备份。没有读出比它更新的内容。</translation>
+    </message>
+    <message>
+        <source>The backup of {date} took its place, with {turns} messages that could still be read from it.</source>
+        <extracomment>app/storage/repair.py</extracomment>
+        <translation>已改用 {date} 的备份，并补上了还能读出的 {turns} 条消息。</translation>
+    </message>
+    <message>
+        <source>Recovered chat</source>
+        <extracomment>app/storage/salvage.py</extracomment>
+        <translation>恢复的对话</translation>
+    </message>
+    <message>
+        <source>Diagnostics</source>
+        <extracomment>app/ui/about.py</extracomment>
+        <translation>诊断信息</translation>
+    </message>
+    <message>
+        <source>Licences</source>
+        <extracomment>app/ui/about.py</extracomment>
+        <translation>许可</translation>
+    </message>
+    <message>
+        <source>Copy diagnostics</source>
+        <extracomment>app/ui/about.py</extracomment>
+        <translation>复制诊断信息</translation>
     </message>
     <message>
         <source>Nothing of this chat was in memory before.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个对话此前没有任何内容在内存中。</translation>
     </message>
     <message>
         <source>All that was in memory could be used; the rest is new.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>内存中的内容全部可用；其余是新的。</translation>
     </message>
     <message>
         <source>An earlier message is another one now, so all after it was computed again.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>较早的消息已改变，因此其后的内容全部重新计算。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template writes earlier turns differently now.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型的对话模板现在以不同的方式写出较早的轮次。</translation>
     </message>
     <message>
         <source>Turns were left out to fit the context, so what follows them was computed again.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>为了放进上下文省略了一些轮次，因此其后的内容重新计算。</translation>
     </message>
     <message>
         <source>This model cannot take back the end of what it has read.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个模型无法撤回已读内容的末尾。</translation>
     </message>
     <message>
         <source>The memory was needed for other chats and its content not kept.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>内存被其他对话需要，其内容没有保留。</translation>
     </message>
     <message>
         <source>What had been saved did not pass a check, so it was computed again.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已保存的内容没有通过检查，因此重新计算。</translation>
     </message>
     <message>
         <source>It ended by itself.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答自行结束。</translation>
     </message>
     <message>
         <source>It failed.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>first token {time}</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答失败。</translation>
     </message>
     <message>
         <source>reused {share}</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复用 {share}</translation>
     </message>
     <message>
         <source>Prompt</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词</translation>
     </message>
     <message>
         <source>from this chat&apos;s slot</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>来自这个对话的槽位</translation>
     </message>
     <message>
         <source>with other chats</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>与其他对话共享</translation>
     </message>
     <message>
         <source>from its saved state</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>来自已保存的状态</translation>
     </message>
     <message>
         <source>now</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>现在</translation>
     </message>
     <message>
         <source>Answer</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>Again</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>再次</translation>
     </message>
     <message>
         <source>computed a second time, after a pause</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>暂停之后第二次计算</translation>
     </message>
     <message>
         <source>First token after {time}.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{time}后得到首个词元。</translation>
     </message>
     <message>
         <source>First token after {time}, {waited} of it waiting.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{time}后得到首个词元，其中等待 {waited}。</translation>
     </message>
     <message>
         <source>All of it took {time}.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>总共用了 {time}。</translation>
     </message>
     <message>
-        <source>It ended because the chat is full.</source>
+        <source>The answer is finished.</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答已完成。</translation>
     </message>
     <message>
         <source>paused, as all chats are</source>
         <extracomment>app/ui/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已暂停，所有对话都是如此</translation>
+    </message>
+    <message>
+        <source>{state}: {notice}</source>
+        <extracomment>app/ui/answer_text.py</extracomment>
+        <translation>{state}：{notice}</translation>
     </message>
     <message>
         <source>&amp;Local API</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>本地 API(&amp;L)</translation>
     </message>
     <message>
         <source>Let other programs on this computer ask the model</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>让这台电脑上的其他程序向模型提问</translation>
     </message>
     <message>
         <source>Copy API &amp;address</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制 API 地址(&amp;A)</translation>
     </message>
     <message>
         <source>What other programs call the base URL</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其他程序称之为 base URL</translation>
+    </message>
+    <message>
+        <source>The local API is off.</source>
+        <extracomment>app/ui/api_menu.py</extracomment>
+        <translation>本地 API 已关闭。</translation>
     </message>
     <message>
         <source>Copy API &amp;key</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制 API 密钥(&amp;K)</translation>
     </message>
     <message>
         <source>What other programs must send</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其他程序必须发送的密钥</translation>
     </message>
     <message>
-        <source>Local API &amp;settings…</source>
+        <source>The key is made when the local API is first switched on.</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>密钥在首次开启本地 API 时生成。</translation>
     </message>
     <message>
         <source>Port, address and key</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>端口、地址和密钥</translation>
     </message>
     <message>
         <source>API off</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>API 已关闭</translation>
     </message>
     <message>
         <source>API on {address}</source>
         <extracomment>app/ui/api_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>API 已开启 {address}</translation>
     </message>
     <message>
         <source>Off</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>Only this window uses the model.</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>只有这个窗口使用模型。</translation>
     </message>
     <message>
         <source>On</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>开启</translation>
     </message>
     <message>
         <source>Programs on this computer with the key, too.</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这台电脑上持有密钥的程序也可以使用。</translation>
     </message>
     <message>
         <source>Made when the API is first switched on</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>首次开启 API 时生成</translation>
     </message>
     <message>
         <source>Local API</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>本地 API</translation>
     </message>
     <message>
         <source>Port</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>端口</translation>
     </message>
     <message>
         <source>Copy the address</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制地址</translation>
     </message>
     <message>
         <source>Copy the key</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制密钥</translation>
     </message>
     <message>
         <source>Copy the command</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制命令</translation>
     </message>
     <message>
         <source>New key</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>新密钥</translation>
     </message>
     <message>
         <source>Programs that have the old key are shut out</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>持有旧密钥的程序将无法访问</translation>
+    </message>
+    <message>
+        <source>Text of the file</source>
+        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <translation>文件的文本</translation>
+    </message>
+    <message>
+        <source>Made</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>By itself</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>You asked for it</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>您的要求</translation>
+    </message>
+    <message>
+        <source>Before a new version of Skein changed the database</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>新版本的 Skein 更改数据库之前</translation>
+    </message>
+    <message>
+        <source>Before an import</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>导入之前</translation>
+    </message>
+    <message>
+        <source>Before another backup was restored</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>恢复另一个备份之前</translation>
+    </message>
+    <message>
+        <source>Skein copies all chats half an hour after they have changed, and thins out what is older than two days: one a day, then one a week, then one a month.</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>Skein 在对话更改半小时后备份所有对话，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个。</translation>
+    </message>
+    <message>
+        <source>There is no backup yet. The first is made once there is something to keep.</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>还没有备份。一旦有内容可以保存就会生成第一个。</translation>
+    </message>
+    <message>
+        <source>All chats become what they were then, and Skein starts again. What they are now is kept as another backup.</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>所有对话都会恢复到当时的样子，Skein 会重新启动。现在的状态会另存为一个备份。</translation>
+    </message>
+    <message>
+        <source>&amp;Back up now</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>立即备份(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Open &amp;folder</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>打开文件夹(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Restore…</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>恢复(&amp;R)…</translation>
+    </message>
+    <message>
+        <source>Backups</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>备份</translation>
+    </message>
+    <message>
+        <source>Restoring…</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>正在恢复…</translation>
+    </message>
+    <message>
+        <source>Restore and start again</source>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>恢复并重新启动</translation>
+    </message>
+    <message>
+        <source>&amp;Backups…</source>
+        <extracomment>app/ui/backups_menu.py</extracomment>
+        <translation>备份(&amp;B)…</translation>
+    </message>
+    <message>
+        <source>Copies of all chats, and how to go back to one</source>
+        <extracomment>app/ui/backups_menu.py</extracomment>
+        <translation>所有对话的副本，以及如何恢复到其中之一</translation>
+    </message>
+    <message>
+        <source>A backup was made at {time}.</source>
+        <extracomment>app/ui/backups_menu.py</extracomment>
+        <translation>已于 {time} 生成备份。</translation>
+    </message>
+    <message>
+        <source>Presets (*.json)</source>
+        <extracomment>app/ui/chat_options.py</extracomment>
+        <translation>预设 (*.json)</translation>
+    </message>
+    <message>
+        <source>Deleted the preset “{name}”.</source>
+        <extracomment>app/ui/chat_options.py</extracomment>
+        <translation>已删除预设“{name}”。</translation>
+    </message>
+    <message>
+        <source>Import a preset</source>
+        <extracomment>app/ui/chat_options.py</extracomment>
+        <translation>导入预设</translation>
+    </message>
+    <message>
+        <source>Export a preset</source>
+        <extracomment>app/ui/chat_options.py</extracomment>
+        <translation>导出预设</translation>
+    </message>
+    <message>
+        <source>What the model is told before the first message.</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>在第一条消息之前告诉模型的内容。</translation>
+    </message>
+    <message>
+        <source>Tokens of its messages and the next answer together.</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>其中的消息与下一个回答合计的词元数。</translation>
+    </message>
+    <message>
+        <source>System prompt, sampling and context of this chat (Ctrl+Shift+L)</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>这个对话的系统提示词、采样和上下文 (Ctrl+Shift+L)</translation>
+    </message>
+    <message>
+        <source>Chat settings: {label}</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>对话设置：{label}</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>对话设置</translation>
+    </message>
+    <message>
+        <source>When this chat is full</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>这个对话已满时</translation>
+    </message>
+    <message>
+        <source>Longest this chat may get</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>这个对话的最大长度</translation>
+    </message>
+    <message>
+        <source>Now {count} tokens.</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>目前为 {count} 个词元。</translation>
+    </message>
+    <message>
+        <source>As in settings</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>按照设置</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>更多</translation>
+    </message>
+    <message>
+        <source>Changes count from the next message on.</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>更改从下一条消息起生效。</translation>
+    </message>
+    <message>
+        <source>As the desktop has its animations, on or off.</source>
+        <extracomment>app/ui/choices.py</extracomment>
+        <translation>与桌面的动画设置一致，开或关。</translation>
+    </message>
+    <message>
+        <source>Menus fade in, cursors blink.</source>
+        <extracomment>app/ui/choices.py</extracomment>
+        <translation>菜单淡入，光标闪烁。</translation>
+    </message>
+    <message>
+        <source>Wrap long lines</source>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>长行换行</translation>
+    </message>
+    <message>
+        <source>Save to a file</source>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>保存到文件</translation>
+    </message>
+    <message>
+        <source>Copy code</source>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>复制代码</translation>
+    </message>
+    <message>
+        <source>Copy without them</source>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>复制时去掉它们</translation>
+    </message>
+    <message>
+        <source>Code, {language}</source>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>代码，{language}</translation>
+    </message>
+    <message>
+        <source>Save code</source>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>保存代码</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <extracomment>app/ui/code_text.py</extracomment>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>Open data folder</source>
+        <extracomment>app/ui/help_commands.py</extracomment>
+        <translation>打开数据文件夹</translation>
+    </message>
+    <message>
+        <source>Open log folder</source>
+        <extracomment>app/ui/help_commands.py</extracomment>
+        <translation>打开日志文件夹</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} of these have more or fewer messages here.</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>
+            <numerusform>其中 {n} 个对话在这里的消息数不同。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} pictures and other files are left out, as they are no text.</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>
+            <numerusform>省略 {n} 个图片和其他文件，因为它们不是文本。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Lan&amp;guage</source>
+        <extracomment>app/ui/languages.py</extracomment>
+        <translation>语言(&amp;G)</translation>
+    </message>
+    <message>
+        <source>The words of the link name another place than the one it leads to.</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>链接的文字所写的地方与它指向的地方不同。</translation>
+    </message>
+    <message>
+        <source>The address has letters that only look like others. Spelled out, it is:</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>地址中有看起来像其他字母的字母。完整写出为：</translation>
+    </message>
+    <message>
+        <source>What stands before the @ is only a name: the place begins after it.</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>@ 之前的只是名称：真正的地方从它之后开始。</translation>
+    </message>
+    <message>
+        <source>The link has hidden characters in it.</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>链接中有隐藏字符。</translation>
+    </message>
+    <message>
+        <source>Open this link?</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>打开这个链接？</translation>
+    </message>
+    <message>
+        <source>This link may not be what it looks like</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>这个链接可能与看上去不同</translation>
+    </message>
+    <message>
+        <source>Copy address</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>复制地址</translation>
+    </message>
+    <message>
+        <source>Address: {address}</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>地址：{address}</translation>
+    </message>
+    <message numerus="yes">
+        <source>Closed {n} chats.</source>
+        <extracomment>app/ui/main_window.py</extracomment>
+        <translation>
+            <numerusform>已关闭 {n} 个对话。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>All chats are saved again.</source>
+        <extracomment>app/ui/main_window.py</extracomment>
+        <translation>所有对话又已保存。</translation>
+    </message>
+    <message>
+        <source>&amp;Settings…</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>设置(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Choose a sequence in the inspector that this can be done with.</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>请在检查器中选择可以进行此操作的序列。</translation>
+    </message>
+    <message>
+        <source>Chosen &amp;sequence</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>所选序列(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Text si&amp;ze</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>文字大小(&amp;Z)</translation>
+    </message>
+    <message>
+        <source>Re&amp;load model</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>重新加载模型(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Spee&amp;d</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>速度(&amp;D)</translation>
+    </message>
+    <message>
+        <source>No model is loaded, or all chats are paused already.</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>没有加载模型，或所有对话都已暂停。</translation>
+    </message>
+    <message>
+        <source>Pause all chats first.</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>请先暂停所有对话。</translation>
+    </message>
+    <message>
+        <source>Threads, and what goes first</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>线程，以及优先顺序</translation>
+    </message>
+    <message>
+        <source>Conte&amp;xt settings…</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>上下文设置(&amp;X)…</translation>
+    </message>
+    <message>
+        <source>Tokens for all chats together, slots, and the longest chat</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>所有对话共用的词元数、槽位和最长对话</translation>
+    </message>
+    <message>
+        <source>Version, diagnostics and licences</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>版本、诊断信息和许可</translation>
+    </message>
+    <message>
+        <source>L&amp;og…</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>日志(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>Show what Skein has done since it was started</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>显示 Skein 启动以来所做的事</translation>
+    </message>
+    <message>
+        <source>Have an answer to the last message, if it has none</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>为尚无回答的最后一条消息生成回答</translation>
+    </message>
+    <message>
+        <source>Add as mode&amp;l&apos;s answer</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>作为模型的回答添加(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;List of chats</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>对话列表(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Show or hide all chats at the left</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>显示或隐藏左侧的所有对话</translation>
+    </message>
+    <message>
+        <source>&amp;Search all chats…</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>搜索所有对话(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Find a chat by its title, or by anything that was said</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>按标题或说过的内容查找对话</translation>
+    </message>
+    <message>
+        <source>&amp;Filter list of chats</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>筛选对话列表(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Go to the field above the list of all chats</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>转到所有对话列表上方的输入框</translation>
+    </message>
+    <message>
+        <source>New f&amp;older</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>新建文件夹(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Make a folder in the list of chats</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>在对话列表中新建文件夹</translation>
+    </message>
+    <message>
+        <source>&amp;Delete chat</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>删除对话(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Delete this chat; it can be had back for a moment</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>删除这个对话；片刻之内可以恢复</translation>
+    </message>
+    <message>
+        <source>Deleted “{title}”.</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>已删除“{title}”。</translation>
+    </message>
+    <message numerus="yes">
+        <source>Deleted {n} chats.</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>
+            <numerusform>已删除 {n} 个对话。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted the folder “{name}”. Its chats are kept.</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>已删除文件夹“{name}”。其中的对话都已保留。</translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>无预设</translation>
+    </message>
+    <message>
+        <source>{preset} (changed)</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>{preset}（已修改）</translation>
+    </message>
+    <message>
+        <source>Preset: {name}</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>预设：{name}</translation>
+    </message>
+    <message>
+        <source>Save as a new preset…</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>另存为新预设…</translation>
+    </message>
+    <message>
+        <source>Import a preset…</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>导入预设…</translation>
+    </message>
+    <message>
+        <source>Update “{preset}”</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>更新“{preset}”</translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>New chats begin with it</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>新对话使用它</translation>
+    </message>
+    <message>
+        <source>Name of the new preset</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>新预设的名称</translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>预设的名称</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <extracomment>app/ui/preset_bar.py</extracomment>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Back to {value}</source>
+        <extracomment>app/ui/sampling_row.py</extracomment>
+        <translation>恢复为 {value}</translation>
+    </message>
+    <message>
+        <source>Not used: this is no JSON object.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>未采用：这不是 JSON 对象。</translation>
+    </message>
+    <message>
+        <source>As in the settings.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>按照设置。</translation>
+    </message>
+    <message>
+        <source>Recommended for {model}.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>{model} 的推荐值。</translation>
+    </message>
+    <message>
+        <source>llama.cpp&apos;s default.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>llama.cpp 的默认值。</translation>
+    </message>
+    <message>
+        <source>Only in this chat; {value} in the settings.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>仅在这个对话中；设置中为 {value}。</translation>
+    </message>
+    <message>
+        <source>Only in this chat; {value} is recommended for {model}.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>仅在这个对话中；{model} 的推荐值为 {value}。</translation>
+    </message>
+    <message>
+        <source>Only in this chat; {value} is llama.cpp&apos;s default.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>仅在这个对话中；llama.cpp 的默认值为 {value}。</translation>
+    </message>
+    <message>
+        <source>Search chats</source>
+        <extracomment>app/ui/search_popup.py</extracomment>
+        <translation>搜索对话</translation>
+    </message>
+    <message>
+        <source>Search titles and messages</source>
+        <extracomment>app/ui/search_popup.py</extracomment>
+        <translation>搜索标题和消息</translation>
+    </message>
+    <message>
+        <source>Found chats</source>
+        <extracomment>app/ui/search_popup.py</extracomment>
+        <translation>找到的对话</translation>
+    </message>
+    <message>
+        <source>Enter opens, Ctrl+Enter opens beside, Esc closes.</source>
+        <extracomment>app/ui/search_popup.py</extracomment>
+        <translation>Enter 打开，Ctrl+Enter 在旁边打开，Esc 关闭。</translation>
+    </message>
+    <message>
+        <source>Searching all messages…</source>
+        <extracomment>app/ui/search_popup.py</extracomment>
+        <translation>正在搜索所有消息…</translation>
+    </message>
+    <message>
+        <source>Nothing has these words, as a title or in a message.</source>
+        <extracomment>app/ui/search_popup.py</extracomment>
+        <translation>没有标题或消息包含这些词。</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <extracomment>app/ui/search_rows.py</extracomment>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>Open chats</source>
+        <extracomment>app/ui/search_rows.py</extracomment>
+        <translation>打开的对话</translation>
+    </message>
+    <message>
+        <source>Other chats</source>
+        <extracomment>app/ui/search_rows.py</extracomment>
+        <translation>其他对话</translation>
+    </message>
+    <message>
+        <source>{number} {outcome}</source>
+        <extracomment>app/ui/self_test.py</extracomment>
+        <translation>{number} 项{outcome}</translation>
+    </message>
+    <message>
+        <source>Whether anything moves by itself: menus that fade in, cursors that blink.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>界面是否自行移动：菜单淡入，光标闪烁。</translation>
+    </message>
+    <message>
+        <source>Titles by the model</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>由模型命名</translation>
+    </message>
+    <message>
+        <source>The model names a new chat after its first answer, while it has nothing else to do.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>模型在第一个回答之后、没有其他工作时为新对话命名。</translation>
+    </message>
+    <message>
+        <source>Shift+Enter always begins a new line; Up in an empty message edits the last one.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>Shift+Enter 总是换行；在空消息中按向上键编辑上一条消息。</translation>
+    </message>
+    <message>
+        <source>MMMM yyyy</source>
+        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <translation>yyyy年M月</translation>
+    </message>
+    <message>
+        <source>Go to the other one of two chats side by side, or show two</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>转到并排显示的另一个对话，或显示两个</translation>
+    </message>
+    <message>
+        <source>Shown</source>
+        <extracomment>app/ui/thinking_section.py</extracomment>
+        <translation>已展开</translation>
+    </message>
+    <message>
+        <source>Folded away</source>
+        <extracomment>app/ui/thinking_section.py</extracomment>
+        <translation>已折叠</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <extracomment>app/ui/thinking_section.py</extracomment>
+        <translation>正在思考…</translation>
+    </message>
+    <message>
+        <source>Thought for {time}</source>
+        <extracomment>app/ui/thinking_section.py</extracomment>
+        <translation>思考了 {time}</translation>
+    </message>
+    <message>
+        <source>Thought</source>
+        <extracomment>app/ui/thinking_section.py</extracomment>
+        <translation>已思考</translation>
+    </message>
+    <message>
+        <source>&amp;Answer this message</source>
+        <extracomment>app/ui/turn_actions.py</extracomment>
+        <translation>回答这条消息(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Some of what was written could not be saved, and is lost when Skein ends now.</source>
+        <extracomment>app/ui/unsaved.py</extracomment>
+        <translation>已写的部分内容无法保存，现在结束 Skein 就会丢失。</translation>
+    </message>
+    <message>
+        <source>End anyway</source>
+        <extracomment>app/ui/unsaved.py</extracomment>
+        <translation>仍然结束</translation>
+    </message>
+    <message>
+        <source>Keep open</source>
+        <extracomment>app/ui/unsaved.py</extracomment>
+        <translation>保持打开</translation>
+    </message>
+    <message>
+        <source>Skein ended unexpectedly at its last {number} starts, so it has opened neither a model nor your tabs. Your chats are safe.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>Skein 最近 {number} 次启动都意外结束，因此没有打开模型，也没有打开您的标签页。您的对话是安全的。</translation>
+    </message>
+    <message>
+        <source>Open them now</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>立即打开</translation>
+    </message>
+    <message>
+        <source>Skein ended unexpectedly the last time. What it was doing then is in a report.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>Skein 上次意外结束。当时的情况记录在报告中。</translation>
+    </message>
+    <message>
+        <source>Show report</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>显示报告</translation>
+    </message>
+    <message>
+        <source>Something went wrong in Skein itself. Your chats are saved; it is best to start again.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>Skein 自身出了问题。您的对话都已保存；最好重新启动。</translation>
+    </message>
+    <message>
+        <source>The log in {folder} tells more.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>{folder} 中的日志有更多信息。</translation>
     </message>
     <message>
         <source>Close</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/about.py</extracomment>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>Server</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>服务器</translation>
     </message>
     <message>
         <source>Address</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>地址</translation>
     </message>
     <message>
         <source>Key</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>密钥</translation>
     </message>
     <message>
         <source>A curl command with address and key, to try it in a terminal.</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>包含地址和密钥的 curl 命令，可在终端中试用。</translation>
     </message>
     <message>
         <source>Example</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>示例</translation>
     </message>
     <message numerus="yes">
         <source>{n} requests</source>
         <extracomment>app/ui/api_panel.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 个请求</numerusform>
         </translation>
     </message>
     <message>
+        <source>Attachments</source>
+        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <translation>附件</translation>
+    </message>
+    <message>
+        <source>reading…</source>
+        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <translation>正在读取…</translation>
+    </message>
+    <message>
+        <source>{name} is being read</source>
+        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <translation>正在读取 {name}</translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <translation>移除 {name}</translation>
+    </message>
+    <message>
+        <source>Attachment: {name}</source>
+        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <translation>附件：{name}</translation>
+    </message>
+    <message>
+        <source>Click to see what the model will read.</source>
+        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <translation>单击查看模型将读到的内容。</translation>
+    </message>
+    <message>
+        <source>Turn into text</source>
+        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <translation>转为文本</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Text of {name}</source>
+        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <translation>{name} 的文本</translation>
+    </message>
+    <message>
+        <source>the first {number} characters are shown</source>
+        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <translation>显示前 {number} 个字符</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>JSON</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>JSON</translation>
+    </message>
+    <message>
+        <source>Web page</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>网页</translation>
+    </message>
+    <message>
+        <source>Notebook</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>笔记本</translation>
+    </message>
+    <message>
+        <source>PDF</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>PDF</translation>
+    </message>
+    <message>
+        <source>“{name}” is not there any more.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”已不存在。</translation>
+    </message>
+    <message>
+        <source>“{name}” may not be read: your user has no permission to.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>无法读取“{name}”：您的用户没有权限。</translation>
+    </message>
+    <message>
+        <source>“{name}” is a folder. Attach the files in it instead.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”是文件夹。请改为附加其中的文件。</translation>
+    </message>
+    <message>
+        <source>“{name}” is a pipe or a device, not a file. It was left alone.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”是管道或设备，不是文件。没有对它做任何操作。</translation>
+    </message>
+    <message>
+        <source>“{name}” is empty.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”是空的。</translation>
+    </message>
+    <message>
+        <source>“{name}” is larger than {megabytes} MB. Attach the part of it that matters.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”大于 {megabytes} MB。请只附加需要的部分。</translation>
+    </message>
+    <message>
+        <source>“{name}” has over {chars} characters of text, more than any model can read. Attach a part of it.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”有超过 {chars} 个字符的文本，超出任何模型能读的量。请附加其中一部分。</translation>
+    </message>
+    <message>
+        <source>“{name}” is an image, and this model cannot see: no projector is loaded. Describe it, or attach its text.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”是图片，而这个模型看不见：没有加载投影器。请描述它，或附加其中的文本。</translation>
+    </message>
+    <message>
+        <source>“{name}” has no text that Skein can read. Text, PDF and Office files can be attached.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”中没有 Skein 能读取的文本。可以附加文本、PDF 和 Office 文件。</translation>
+    </message>
+    <message>
+        <source>“{name}” has no text in it. If it is a scan, its pages are images.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”中没有文本。如果是扫描件，它的页面都是图片。</translation>
+    </message>
+    <message>
+        <source>“{name}” is protected by a password. Attach a copy without one.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”有密码保护。请附加没有密码的副本。</translation>
+    </message>
+    <message>
+        <source>“{name}” is in an old format. Save it as DOCX, XLSX, PPTX or PDF, and attach that.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”是旧格式。请另存为 DOCX、XLSX、PPTX 或 PDF 再附加。</translation>
+    </message>
+    <message>
+        <source>“{name}” is damaged, or not what it says it is.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”已损坏，或与它自称的格式不符。</translation>
+    </message>
+    <message>
+        <source>“{name}” took more time or memory than a document should. It is damaged or made to do harm; it was put aside.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>“{name}”耗费的时间或内存超出了文档应有的程度。它已损坏或是为了造成危害而制作的；已搁置。</translation>
+    </message>
+    <message>
+        <source>“{name}” could not be read: the disk or the system failed. Try again.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>无法读取“{name}”：磁盘或系统出错。请重试。</translation>
+    </message>
+    <message>
+        <source>The clipboard holds an image, and this model cannot see: no projector is loaded. Describe it, or paste its text.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>剪贴板中是图片，而这个模型看不见：没有加载投影器。请描述它，或粘贴其中的文本。</translation>
+    </message>
+    <message>
+        <source>{number} files at once are too many: {limit} can go with one message. None was attached.</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>一次 {number} 个文件太多：一条消息最多 {limit} 个。没有附加任何文件。</translation>
+    </message>
+    <message numerus="yes">
+        <source>Pasted text, {n} characters</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>
+            <numerusform>粘贴的文本，{n} 个字符</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>about {tokens}</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>约 {tokens}</translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>Web page (*.html)</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>网页 (*.html)</translation>
+    </message>
+    <message>
+        <source>Skein, complete (*.json)</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>Skein，完整 (*.json)</translation>
+    </message>
+    <message>
+        <source>Skein, complete, in one file (*.json)</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>Skein，完整，单个文件 (*.json)</translation>
+    </message>
+    <message>
+        <source>Folder of Markdown files (*)</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>Markdown 文件的文件夹 (*)</translation>
+    </message>
+    <message>
+        <source>Folder of web pages (*)</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>网页的文件夹 (*)</translation>
+    </message>
+    <message>
+        <source>Chats (*.json *.jsonl *.zip)</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>对话 (*.json *.jsonl *.zip)</translation>
+    </message>
+    <message>
+        <source>&amp;Export chat…</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导出对话(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>Save this chat as Markdown, as a web page, or complete</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>把这个对话保存为 Markdown、网页或完整格式</translation>
+    </message>
+    <message>
+        <source>Export &amp;all chats…</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导出所有对话(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>Save all chats in one file, or each in a file of its own</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>把所有对话保存在一个文件中，或各存一个文件</translation>
+    </message>
+    <message>
+        <source>&amp;Import chats…</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导入对话(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>Take over chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导入来自 Skein、ChatGPT、Open WebUI、LM Studio、Jan 或 llama.cpp 的对话</translation>
+    </message>
+    <message>
+        <source>Import chats from a &amp;folder…</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>从文件夹导入对话(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>Take over all chats in a folder, such as that of LM Studio or Jan</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导入一个文件夹中的所有对话，例如 LM Studio 或 Jan 的文件夹</translation>
+    </message>
+    <message>
+        <source>Export chat</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导出对话</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导出所有对话</translation>
+    </message>
+    <message>
+        <source>Export chats</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导出对话</translation>
+    </message>
+    <message>
+        <source>Exported to {name}.</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>已导出到 {name}。</translation>
+    </message>
+    <message numerus="yes">
+        <source>Exported {n} chats to {name}.</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>
+            <numerusform>已把 {n} 个对话导出到 {name}。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>导入对话</translation>
+    </message>
+    <message>
+        <source>Import chats from a folder</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>从文件夹导入对话</translation>
+    </message>
+    <message numerus="yes">
+        <source>Imported {n} chats.</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>
+            <numerusform>已导入 {n} 个对话。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The import is undone.</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>已撤销导入。</translation>
+    </message>
+    <message>
+        <source>Stopped. Nothing has changed.</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>已停止。没有任何改变。</translation>
+    </message>
+    <message>
+        <source>Another export or import is under way. Try again when it is done.</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>另一个导出或导入正在进行。请等它完成后再试。</translation>
+    </message>
+    <message>
+        <source>Exporting… {percent}</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>正在导出… {percent}</translation>
+    </message>
+    <message>
+        <source>Assistant</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>助手</translation>
+    </message>
+    <message>
         <source>System</source>
-        <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>工具</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Attached file</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>附加的文件</translation>
+    </message>
+    <message>
+        <source>Exported from Skein</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>由 Skein 导出</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>A pinned tab stays. Unpin it, or close it from its menu.</source>
+        <extracomment>app/ui/chat_tabs.py</extracomment>
+        <translation>固定的标签页不会关闭。请取消固定，或从它的菜单中关闭。</translation>
     </message>
     <message>
         <source>Use the system&apos;s colours</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>使用系统的颜色</translation>
     </message>
     <message>
         <source>Light</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>浅色</translation>
     </message>
     <message>
         <source>Use the light colours</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>使用浅色</translation>
     </message>
     <message>
         <source>Dark</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>深色</translation>
     </message>
     <message>
         <source>Use the dark colours</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>使用深色</translation>
+    </message>
+    <message>
+        <source>As the system</source>
+        <extracomment>app/ui/choices.py</extracomment>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Full</source>
+        <extracomment>app/ui/choices.py</extracomment>
+        <translation>完整</translation>
+    </message>
+    <message>
+        <source>Reduced</source>
+        <extracomment>app/ui/choices.py</extracomment>
+        <translation>减弱</translation>
+    </message>
+    <message>
+        <source>Everything appears at once where it belongs.</source>
+        <extracomment>app/ui/choices.py</extracomment>
+        <translation>一切直接出现在应在的位置。</translation>
     </message>
     <message>
         <source>Responsive</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>响应优先</translation>
     </message>
     <message>
         <source>Running answers hardly slow down for a new prompt.</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>新提示词几乎不会拖慢正在生成的回答。</translation>
     </message>
     <message>
         <source>Balanced</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>均衡</translation>
     </message>
     <message>
         <source>Prompts are read faster, answers slow down somewhat.</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词读得更快，回答会慢一些。</translation>
     </message>
     <message>
         <source>Throughput</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>吞吐优先</translation>
     </message>
     <message>
         <source>Prompts are read fastest, running answers wait.</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>提示词读得最快，正在生成的回答需要等待。</translation>
     </message>
     <message>
         <source>The answer ends there and says so.</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答到此为止并加以说明。</translation>
     </message>
     <message>
         <source>Rolling window</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>滚动窗口</translation>
     </message>
     <message>
         <source>The oldest turns are left out, the system prompt stays.</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>省略最早的轮次，保留系统提示词。</translation>
     </message>
     <message>
         <source>Truncate the middle</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>截去中间</translation>
     </message>
     <message>
         <source>Beginning and end stay, turns between are left out.</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{part} tokens ({pool} / {slots}) for each slot, nothing shared.</source>
-        <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An equal part for each slot, nothing shared.</source>
-        <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Shared</source>
-        <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>One pool for all, and equal beginnings are kept once.</source>
-        <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Isolated</source>
-        <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>保留开头和结尾，省略中间的轮次。</translation>
     </message>
     <message>
         <source>Stop when full</source>
         <extracomment>app/ui/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>满时停止</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} hidden characters</source>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>
+            <numerusform>{n} 个隐藏字符</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Copied with {n} hidden characters</source>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>
+            <numerusform>已复制，含 {n} 个隐藏字符</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Answers side by side</source>
+        <extracomment>app/ui/compare_view.py</extracomment>
+        <translation>并排的回答</translation>
+    </message>
+    <message>
+        <source>Keep this one</source>
+        <extracomment>app/ui/compare_view.py</extracomment>
+        <translation>保留这个</translation>
+    </message>
+    <message>
+        <source>Copy answer</source>
+        <extracomment>app/ui/compare_view.py</extracomment>
+        <translation>复制回答</translation>
+    </message>
+    <message>
+        <source>Answer {number} of {total}</source>
+        <extracomment>app/ui/compare_view.py</extracomment>
+        <translation>回答 {number}，共 {total} 个</translation>
+    </message>
+    <message>
+        <source>Keep answer {number}</source>
+        <extracomment>app/ui/compare_view.py</extracomment>
+        <translation>保留回答 {number}</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <extracomment>app/ui/composer.py</extracomment>
+        <translation>附加文件</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <extracomment>app/ui/composer.py</extracomment>
+        <translation>粘贴的文本</translation>
+    </message>
+    <message>
+        <source>Removed “{name}”.</source>
+        <extracomment>app/ui/composer.py</extracomment>
+        <translation>已移除“{name}”。</translation>
+    </message>
+    <message>
+        <source>Context used</source>
+        <extracomment>app/ui/context_meter.py</extracomment>
+        <translation>已用上下文</translation>
+    </message>
+    <message>
+        <source>Too long for this chat: about {total} tokens, and {limit} fit. It would not be answered; choose another way in the chat settings, or start a new chat.</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>对这个对话来说太长：约 {total} 个词元，而最多容纳 {limit} 个。它不会得到回答；请在对话设置中选择其他方式，或新建对话。</translation>
+    </message>
+    <message>
+        <source>To make room for this message, the oldest turns will be left out.</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>为了给这条消息腾出空间，将省略最早的轮次。</translation>
+    </message>
+    <message>
+        <source>To make room for this message, turns in the middle will be left out.</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>为了给这条消息腾出空间，将省略中间的轮次。</translation>
+    </message>
+    <message>
+        <source>This message alone is too long: about {draft} tokens, and this chat can have {limit}.</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>仅这条消息就太长：约 {draft} 个词元，而这个对话最多 {limit} 个。</translation>
+    </message>
+    <message>
+        <source>{used} + {draft} / {limit}</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>{used} + {draft} / {limit}</translation>
+    </message>
+    <message>
+        <source>{used} / {limit}</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>{used} / {limit}</translation>
+    </message>
+    <message>
+        <source>Used</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>已用</translation>
+    </message>
+    <message>
+        <source>tokens of this chat</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>这个对话的词元</translation>
+    </message>
+    <message>
+        <source>cached</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>已缓存</translation>
+    </message>
+    <message>
+        <source>of them are in memory and not computed again</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>其中已在内存中，无需重新计算</translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>草稿</translation>
+    </message>
+    <message>
+        <source>tokens that this message and its files will add</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>这条消息及其文件将增加的词元</translation>
+    </message>
+    <message>
+        <source>Limit</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>上限</translation>
+    </message>
+    <message>
+        <source>tokens that this chat can have</source>
+        <extracomment>app/ui/context_words.py</extracomment>
+        <translation>这个对话最多可以有的词元</translation>
     </message>
     <message>
         <source>Copied</source>
         <extracomment>app/ui/copy_button.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已复制</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} messages wait to be sent.</source>
+        <extracomment>app/ui/drafting.py</extracomment>
+        <translation>
+            <numerusform>{n} 条消息等待发送。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Send now</source>
+        <extracomment>app/ui/drafting.py</extracomment>
+        <translation>立即发送</translation>
     </message>
     <message>
         <source>&amp;Undo</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>撤销(&amp;U)</translation>
     </message>
     <message>
         <source>Take back the last change to the message</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>撤销对消息的上一次修改</translation>
     </message>
     <message>
         <source>&amp;Redo</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重做(&amp;R)</translation>
     </message>
     <message>
         <source>Make it again</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重新做一次</translation>
     </message>
     <message>
         <source>Cu&amp;t</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>剪切(&amp;T)</translation>
     </message>
     <message>
         <source>Cut the selected text</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>剪切选中的文本</translation>
     </message>
     <message>
         <source>&amp;Copy</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制(&amp;C)</translation>
     </message>
     <message>
         <source>Copy the selected text</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制选中的文本</translation>
     </message>
     <message>
         <source>&amp;Paste</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>粘贴(&amp;P)</translation>
     </message>
     <message>
         <source>Paste text</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>粘贴文本</translation>
     </message>
     <message>
         <source>Select &amp;all</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>全选(&amp;A)</translation>
     </message>
     <message>
         <source>Select all of this text</source>
         <extracomment>app/ui/edit_actions.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What is 34 + 21?</source>
-        <extracomment>app/ui/empty_chat.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What is a KV cache?</source>
-        <extracomment>app/ui/empty_chat.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Count from 7 to 30</source>
-        <extracomment>app/ui/empty_chat.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>选中这里的全部文本</translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
         <extracomment>app/ui/empty_chat.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在下方输入消息，或试试下面的例子。</translation>
+    </message>
+    <message>
+        <source>Find in this chat</source>
+        <extracomment>app/ui/find_bar.py</extracomment>
+        <translation>在这个对话中查找</translation>
+    </message>
+    <message>
+        <source>Match case</source>
+        <extracomment>app/ui/find_bar.py</extracomment>
+        <translation>区分大小写</translation>
+    </message>
+    <message>
+        <source>Previous match (Shift+F3)</source>
+        <extracomment>app/ui/find_bar.py</extracomment>
+        <translation>上一处匹配 (Shift+F3)</translation>
+    </message>
+    <message>
+        <source>Next match (F3)</source>
+        <extracomment>app/ui/find_bar.py</extracomment>
+        <translation>下一处匹配 (F3)</translation>
+    </message>
+    <message>
+        <source>Close (Esc)</source>
+        <extracomment>app/ui/find_bar.py</extracomment>
+        <translation>关闭 (Esc)</translation>
+    </message>
+    <message>
+        <source>{total} so far…</source>
+        <extracomment>app/ui/find_in_chat.py</extracomment>
+        <translation>目前 {total} 处…</translation>
+    </message>
+    <message>
+        <source>{number} of {total}</source>
+        <extracomment>app/ui/find_in_chat.py</extracomment>
+        <translation>{number} / {total}</translation>
+    </message>
+    <message>
+        <source>No matches</source>
+        <extracomment>app/ui/find_in_chat.py</extracomment>
+        <translation>没有匹配</translation>
     </message>
     <message>
         <source>About Skein</source>
-        <extracomment>app/ui/help_commands.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/about.py</extracomment>
+        <translation>关于 Skein</translation>
     </message>
     <message>
         <source>Many chats with a local language model through one shared context.</source>
-        <extracomment>app/ui/help_commands.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/about.py</extracomment>
+        <translation>通过一个共享上下文，与本地语言模型进行许多对话。</translation>
     </message>
     <message>
-        <source>Uses llama.cpp (MIT), Qt and PySide6 (LGPLv3), and Lucide icons (ISC).</source>
-        <extracomment>app/ui/help_commands.py</extracomment>
-        <translation type="unfinished"></translation>
+        <source>Reading…</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>正在读取…</translation>
+    </message>
+    <message>
+        <source>How much has been read</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>已读取的比例</translation>
+    </message>
+    <message>
+        <source>Chats</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>Cannot be imported</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>无法导入</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>导入</translation>
+    </message>
+    <message numerus="yes">
+        <source>Import {n} chats that are here already once more, as copies</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>
+            <numerusform>把已存在的 {n} 个对话再次作为副本导入</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>正在导入…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Import {n} chats</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>
+            <numerusform>导入 {n} 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>and {n} more</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>
+            <numerusform>以及另外 {n} 个</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>There is nothing in it to import. Nothing has changed.</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>其中没有可以导入的内容。没有任何改变。</translation>
+    </message>
+    <message>
+        <source>All chats of this export ({sources}) are here already.</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>这份导出（{sources}）中的所有对话都已存在。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} messages</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>
+            <numerusform>{n} 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} new chats with {messages}, from {sources}.</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>
+            <numerusform>{n} 个新对话，{messages}，来自 {sources}。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} are here already.</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>
+            <numerusform>{n} 个已存在。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{title} · {messages}</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>{title} · {messages}</translation>
+    </message>
+    <message>
+        <source>{file}: {reason}</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>{file}：{reason}</translation>
+    </message>
+    <message>
+        <source>Chat {number}: {reason}</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>对话 {number}：{reason}</translation>
+    </message>
+    <message>
+        <source>Chat {number}, “{title}”: {reason}</source>
+        <extracomment>app/ui/import_preview.py</extracomment>
+        <translation>对话 {number}“{title}”：{reason}</translation>
     </message>
     <message numerus="yes">
         <source>{n} new messages</source>
         <extracomment>app/ui/jump_button.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 条新消息</numerusform>
         </translation>
     </message>
     <message>
         <source>Jump to latest</source>
         <extracomment>app/ui/jump_button.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>跳到最新</translation>
     </message>
     <message>
         <source>You</source>
-        <extracomment>app/ui/long_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/chat_files.py</extracomment>
+        <translation>您</translation>
+    </message>
+    <message>
+        <source>Use the system&apos;s language</source>
+        <extracomment>app/ui/languages.py</extracomment>
+        <translation>使用系统的语言</translation>
+    </message>
+    <message>
+        <source>The language changes to {language} at the next start. All tabs come back; answers that are being written end.</source>
+        <extracomment>app/ui/languages.py</extracomment>
+        <translation>语言将在下次启动时变为{language}。所有标签页都会恢复；正在生成的回答会结束。</translation>
     </message>
     <message>
         <source>Previous part</source>
         <extracomment>app/ui/long_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>上一部分</translation>
     </message>
     <message>
         <source>Next part</source>
         <extracomment>app/ui/long_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>下一部分</translation>
     </message>
     <message>
         <source>File: {name}</source>
         <extracomment>app/ui/long_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文件：{name}</translation>
     </message>
     <message>
         <source>Part {number} of {total}</source>
         <extracomment>app/ui/long_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>第 {number} 部分，共 {total} 部分</translation>
     </message>
     <message>
         <source>Reload model</source>
         <extracomment>app/ui/main_window.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重新加载模型</translation>
     </message>
     <message>
         <source>The settings could not be saved: {reason}.</source>
         <extracomment>app/ui/main_window.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法保存设置：{reason}。</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>编辑(&amp;E)</translation>
     </message>
     <message>
         <source>&amp;Reopen closed chat</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重新打开已关闭的对话(&amp;R)</translation>
     </message>
     <message>
         <source>Bring back the tab closed last</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>恢复上次关闭的标签页</translation>
     </message>
     <message>
         <source>No chat was closed.</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有关闭过对话。</translation>
     </message>
     <message>
         <source>&amp;Quit</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>退出(&amp;Q)</translation>
     </message>
     <message>
         <source>Save everything and quit</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>保存一切并退出</translation>
     </message>
     <message>
         <source>&amp;File</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文件(&amp;F)</translation>
     </message>
     <message>
         <source>&amp;New chat</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>新建对话(&amp;N)</translation>
     </message>
     <message>
         <source>Open a new chat in a new tab</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在新标签页中打开新对话</translation>
     </message>
     <message>
         <source>&amp;Close chat</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>关闭对话(&amp;C)</translation>
     </message>
     <message>
         <source>Close this tab; it can be reopened</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Se&amp;ttings…</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>关闭这个标签页；可以重新打开</translation>
     </message>
     <message>
         <source>Everything that can be chosen, with a search</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>所有可选的设置，可以搜索</translation>
     </message>
     <message>
         <source>&amp;Theme</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>主题(&amp;T)</translation>
     </message>
     <message>
         <source>F&amp;ull screen</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>全屏(&amp;U)</translation>
     </message>
     <message>
         <source>Use the whole screen, or go back</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>使用整个屏幕，或返回</translation>
     </message>
     <message>
         <source>&amp;View</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>视图(&amp;V)</translation>
     </message>
     <message>
         <source>&amp;Command palette…</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>命令面板(&amp;C)…</translation>
     </message>
     <message>
         <source>Find a command, a chat or a setting by its name</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>按名称查找命令、对话或设置</translation>
     </message>
     <message>
         <source>Next &amp;pane</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>下一窗格(&amp;P)</translation>
     </message>
     <message>
         <source>Move the focus to the next pane</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>把焦点移到下一个窗格</translation>
     </message>
     <message>
         <source>Previous p&amp;ane</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>上一窗格(&amp;A)</translation>
     </message>
     <message>
         <source>Move the focus to the pane before</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Text &amp;size</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>把焦点移到上一个窗格</translation>
     </message>
     <message>
         <source>&amp;Larger</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>较大(&amp;L)</translation>
     </message>
     <message>
         <source>Larger text</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>较大的文字</translation>
     </message>
     <message>
         <source>&amp;Smaller</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>较小(&amp;S)</translation>
     </message>
     <message>
         <source>Smaller text</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>较小的文字</translation>
     </message>
     <message>
         <source>&amp;Usual size</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>常规大小(&amp;U)</translation>
     </message>
     <message>
         <source>Text at its usual size</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>常规大小的文字</translation>
     </message>
     <message>
         <source>&amp;Stop answer</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>停止回答(&amp;S)</translation>
     </message>
     <message>
         <source>Stop the answer in this tab</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>停止这个标签页中的回答</translation>
     </message>
     <message>
         <source>No answer is being written in this tab.</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个标签页中没有正在生成的回答。</translation>
     </message>
     <message>
         <source>&amp;Chat</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>对话(&amp;C)</translation>
     </message>
     <message>
         <source>&amp;Copy last answer</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制上一个回答(&amp;C)</translation>
     </message>
     <message>
         <source>Copy the last answer as Markdown</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>把上一个回答复制为 Markdown</translation>
     </message>
     <message>
         <source>Token &amp;probabilities</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元概率(&amp;P)</translation>
     </message>
     <message>
         <source>Show what else the last answer could have said</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示上一个回答还可能说什么</translation>
     </message>
     <message>
         <source>&amp;Fork chat</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>分叉对话(&amp;F)</translation>
     </message>
     <message>
         <source>Go on in a copy of this chat</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在这个对话的副本中继续</translation>
     </message>
     <message>
         <source>Chat s&amp;ettings…</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>对话设置(&amp;E)…</translation>
     </message>
     <message>
         <source>How long this chat may get, and what becomes of it then</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个对话可以多长，以及到那时如何处理</translation>
     </message>
     <message>
         <source>&amp;Tabs</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>标签页(&amp;T)</translation>
     </message>
     <message>
         <source>&amp;Next tab</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>下一标签页(&amp;N)</translation>
     </message>
     <message>
         <source>Show the next tab</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>显示下一个标签页</translation>
     </message>
     <message>
         <source>&amp;Previous tab</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>上一标签页(&amp;P)</translation>
     </message>
     <message>
         <source>Show the previous tab</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>显示上一个标签页</translation>
+    </message>
+    <message>
+        <source>Move tab &amp;right</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>右移标签页(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Move this tab one place to the right</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>把这个标签页向右移一位</translation>
+    </message>
+    <message>
+        <source>Move tab &amp;left</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>左移标签页(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Move this tab one place to the left</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>把这个标签页向左移一位</translation>
+    </message>
+    <message>
+        <source>P&amp;in tab</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>固定标签页(&amp;I)</translation>
+    </message>
+    <message>
+        <source>Keep this tab at the left, or let it go again</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>让这个标签页留在左侧，或不再固定</translation>
+    </message>
+    <message>
+        <source>R&amp;ename chat…</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>重命名对话(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>Give this chat another title</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>给这个对话换一个标题</translation>
+    </message>
+    <message>
+        <source>Close all tabs but this one</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>关闭除此之外的所有标签页</translation>
+    </message>
+    <message>
+        <source>Close all tabs to the right of this one</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>关闭这个标签页右侧的所有标签页</translation>
+    </message>
+    <message>
+        <source>&amp;Split view</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>拆分视图(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Show two chats side by side, or one again</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>并排显示两个对话，或恢复为一个</translation>
+    </message>
+    <message>
+        <source>Ot&amp;her side</source>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>另一侧(&amp;H)</translation>
     </message>
     <message>
         <source>Tab &amp;{number}</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>标签页 &amp;{number}</translation>
     </message>
     <message>
         <source>Show tab {number}</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Reload model</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <translation>显示标签页 {number}</translation>
     </message>
     <message>
         <source>Load the same file again, with empty memory</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重新加载同一文件，内存清空</translation>
     </message>
     <message>
         <source>No model was opened.</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有打开过模型。</translation>
     </message>
     <message>
         <source>Stop &amp;all answers</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>停止所有回答(&amp;A)</translation>
     </message>
     <message>
         <source>Stop the answers of all chats</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>停止所有对话的回答</translation>
     </message>
     <message>
         <source>No answer is being written.</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>S&amp;peed</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有正在生成的回答。</translation>
     </message>
     <message>
         <source>&amp;Model</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型(&amp;M)</translation>
     </message>
     <message>
         <source>&amp;Open model…</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>打开模型(&amp;O)…</translation>
     </message>
     <message>
         <source>Open a model from a GGUF file</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>从 GGUF 文件打开模型</translation>
     </message>
     <message>
         <source>&amp;Engine settings…</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Context, chats, threads and speed</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>引擎设置(&amp;E)…</translation>
     </message>
     <message>
         <source>&amp;Tools</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具(&amp;T)</translation>
     </message>
     <message>
         <source>&amp;About Skein</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Version and licences</source>
-        <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>关于 Skein(&amp;A)</translation>
     </message>
     <message>
         <source>&amp;Help</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>帮助(&amp;H)</translation>
     </message>
     <message>
         <source>&amp;Keyboard shortcuts</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>键盘快捷键(&amp;K)</translation>
     </message>
     <message>
         <source>All keys on one page</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在一页上列出所有按键</translation>
     </message>
     <message>
         <source>Open &amp;data folder</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>打开数据文件夹(&amp;D)</translation>
     </message>
     <message>
         <source>Show the folder with the chats in the file browser</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在文件浏览器中显示保存对话的文件夹</translation>
     </message>
     <message>
         <source>Open &amp;log folder</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>打开日志文件夹(&amp;L)</translation>
     </message>
     <message>
         <source>Show the folder with the logs in the file browser</source>
         <extracomment>app/ui/menus.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在文件浏览器中显示日志所在的文件夹</translation>
+    </message>
+    <message>
+        <source>Message…</source>
+        <extracomment>app/ui/composer.py</extracomment>
+        <translation>输入消息…</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <extracomment>app/ui/message_editor.py</extracomment>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>{speaker}: {words}</source>
+        <extracomment>app/ui/message_picker.py</extracomment>
+        <translation>{speaker}：{words}</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <extracomment>app/ui/message_picker.py</extracomment>
+        <translation>复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>Copy as plain text</source>
+        <extracomment>app/ui/message_picker.py</extracomment>
+        <translation>复制为纯文本</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} messages selected</source>
+        <extracomment>app/ui/message_picker.py</extracomment>
+        <translation>
+            <numerusform>已选择 {n} 条消息</numerusform>
+        </translation>
     </message>
     <message>
         <source>Open model</source>
         <extracomment>app/ui/model_loading.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>打开模型</translation>
     </message>
     <message>
         <source>GGUF models (*.gguf)</source>
         <extracomment>app/ui/model_loading.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>GGUF 模型 (*.gguf)</translation>
     </message>
     <message>
         <source>Error</source>
         <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>错误</translation>
     </message>
     <message>
         <source>Dismiss</source>
-        <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/composer_notice.py</extracomment>
+        <translation>关闭提示</translation>
     </message>
     <message>
         <source>Loading a model</source>
         <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在加载模型</translation>
     </message>
     <message>
         <source>Loading {name}  {percent}</source>
         <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在加载 {name}  {percent}</translation>
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/composer_notice.py</extracomment>
+        <translation>撤销</translation>
     </message>
     <message>
         <source>{name} could not be opened: {reason}</source>
         <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法打开 {name}：{reason}</translation>
     </message>
     <message>
         <source>The model {name} stays loaded.</source>
         <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型 {name} 仍然保持加载。</translation>
     </message>
     <message>
         <source>The engine stopped: {reason} Your chats are kept.</source>
         <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>引擎已停止：{reason} 您的对话都已保留。</translation>
     </message>
     <message>
         <source>Closed “{title}”.</source>
         <extracomment>app/ui/notices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已关闭“{title}”。</translation>
     </message>
     <message>
         <source>All chats are paused: they wait.</source>
         <extracomment>app/ui/pause_strip.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>所有对话都已暂停，正在等待。</translation>
     </message>
     <message>
         <source>Run one step, then pause again (F10)</source>
         <extracomment>app/ui/pause_strip.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行一步，然后再次暂停 (F10)</translation>
     </message>
     <message>
         <source>Go on computing (F5)</source>
         <extracomment>app/ui/pause_strip.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>继续计算 (F5)</translation>
     </message>
     <message>
         <source>No model is open. Open one with Ctrl+O, then test it here.</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有打开模型。请按 Ctrl+O 打开一个，然后在此检测。</translation>
     </message>
     <message>
         <source>Progress of the self-test</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>自检进度</translation>
     </message>
     <message>
         <source>&amp;Save report…</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>保存报告(&amp;S)…</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/backups.py</extracomment>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Local API s&amp;ettings…</source>
+        <extracomment>app/ui/api_menu.py</extracomment>
+        <translation>本地 API 设置(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>Word</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>Word</translation>
+    </message>
+    <message>
+        <source>Excel</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>Excel</translation>
+    </message>
+    <message>
+        <source>PowerPoint</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>PowerPoint</translation>
+    </message>
+    <message>
+        <source>OpenDocument</source>
+        <extracomment>app/ui/attachment_words.py</extracomment>
+        <translation>OpenDocument</translation>
+    </message>
+    <message>
+        <source>Drop to attach</source>
+        <extracomment>app/ui/composer.py</extracomment>
+        <translation>拖放到此处以附加</translation>
+    </message>
+    <message>
+        <source>&amp;Restart now</source>
+        <extracomment>app/ui/languages.py</extracomment>
+        <translation>立即重新启动(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>日志</translation>
+    </message>
+    <message>
+        <source>Lowest level shown</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>显示的最低级别</translation>
+    </message>
+    <message>
+        <source>Everything</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>全部</translation>
+    </message>
+    <message>
+        <source>Information</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>信息</translation>
+    </message>
+    <message>
+        <source>Warnings</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>Errors</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>Only lines with…</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>只显示包含…的行</translation>
+    </message>
+    <message>
+        <source>Only lines with this text</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>只显示包含此文本的行</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Open folder</source>
+        <extracomment>app/ui/log_viewer.py</extracomment>
+        <translation>打开文件夹</translation>
+    </message>
+    <message>
+        <source>This chat is empty.</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>这个对话是空的。</translation>
+    </message>
+    <message>
+        <source>&amp;Find in chat…</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>在对话中查找(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>Find words in this chat</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>在这个对话中查找文字</translation>
+    </message>
+    <message>
+        <source>Find &amp;next</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>查找下一个(&amp;N)</translation>
+    </message>
+    <message>
+        <source>Go to the next place with these words</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>转到下一处这些文字</translation>
+    </message>
+    <message>
+        <source>Find pre&amp;vious</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>查找上一个(&amp;V)</translation>
+    </message>
+    <message>
+        <source>Go to the place before with these words</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>转到上一处这些文字</translation>
+    </message>
+    <message>
+        <source>There is no answer yet.</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>还没有回答。</translation>
+    </message>
+    <message>
+        <source>&amp;Attach files…</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>附加文件(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>Put the text of files into the next message</source>
+        <extracomment>app/ui/menus.py</extracomment>
+        <translation>把文件的文本放入下一条消息</translation>
+    </message>
+    <message>
+        <source>Copy this message as Markdown</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>把这条消息复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>Copy this message without its Markdown</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>复制这条消息，不含 Markdown 标记</translation>
+    </message>
+    <message>
+        <source>Select several messages, to copy them</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>选择多条消息以便复制</translation>
+    </message>
+    <message>
+        <source>Write this message anew; the former version is kept</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>重写这条消息；保留之前的版本</translation>
+    </message>
+    <message>
+        <source>Let the model go on where this answer ended</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>让模型从这个回答结束的地方继续</translation>
+    </message>
+    <message>
+        <source>Have another answer; the former one is kept</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>再要一个回答；保留之前的回答</translation>
+    </message>
+    <message>
+        <source>See all versions of the last answer at once</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>同时查看上一个回答的所有版本</translation>
+    </message>
+    <message>
+        <source>Go on in a copy of the chat that ends with this message</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>在以这条消息结尾的对话副本中继续</translation>
+    </message>
+    <message>
+        <source>Show what else this answer could have said</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>显示这个回答还可能说什么</translation>
+    </message>
+    <message>
+        <source>Show tokens, times and speed of this answer</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>显示这个回答的词元、时间和速度</translation>
+    </message>
+    <message>
+        <source>Delete this message; it can be brought back</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>删除这条消息；可以恢复</translation>
+    </message>
+    <message>
+        <source>&amp;Message</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>消息(&amp;M)</translation>
+    </message>
+    <message>
+        <source>Previo&amp;us version</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>上一版本(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Show the version before</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>显示上一个版本</translation>
+    </message>
+    <message>
+        <source>Ne&amp;xt version</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>下一版本(&amp;X)</translation>
+    </message>
+    <message>
+        <source>Show the version after</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>显示下一个版本</translation>
+    </message>
+    <message>
+        <source>&amp;Add without asking</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>添加而不提问(&amp;A)</translation>
+    </message>
+    <message>
+        <source>The draft becomes a message</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>草稿成为一条消息</translation>
+    </message>
+    <message>
+        <source>The draft becomes an answer, as if the model had written it</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>草稿成为一个回答，如同模型所写</translation>
+    </message>
+    <message>
+        <source>There is no message for that now.</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>现在没有适用的消息。</translation>
+    </message>
+    <message>
+        <source>&amp;{number} answers</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>&amp;{number} 个回答</translation>
+    </message>
+    <message>
+        <source>Have so many answers at once, side by side</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>一次得到这么多回答，并排显示</translation>
+    </message>
+    <message>
+        <source>There is no other version there.</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>那里没有其他版本。</translation>
+    </message>
+    <message>
+        <source>Write something first, while no answer is being written.</source>
+        <extracomment>app/ui/message_menu.py</extracomment>
+        <translation>请先在没有生成回答时写点内容。</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <extracomment>app/ui/notices.py</extracomment>
+        <translation>提示</translation>
+    </message>
+    <message>
+        <source>Nothing is called that.</source>
+        <extracomment>app/ui/palette.py</extracomment>
+        <translation>没有这样的名称。</translation>
+    </message>
+    <message>
+        <source>Command palette</source>
+        <extracomment>app/ui/palette.py</extracomment>
+        <translation>命令面板</translation>
+    </message>
+    <message>
+        <source>Command, chat or setting…</source>
+        <extracomment>app/ui/palette.py</extracomment>
+        <translation>命令、对话或设置…</translation>
+    </message>
+    <message>
+        <source>Command, chat or setting</source>
+        <extracomment>app/ui/palette.py</extracomment>
+        <translation>命令、对话或设置</translation>
+    </message>
+    <message>
+        <source>Found</source>
+        <extracomment>app/ui/palette.py</extracomment>
+        <translation>找到的结果</translation>
+    </message>
+    <message>
+        <source>unavailable</source>
+        <extracomment>app/ui/palette.py</extracomment>
+        <translation>不可用</translation>
+    </message>
+    <message>
+        <source>Open chat</source>
+        <extracomment>app/ui/palette_sources.py</extracomment>
+        <translation>打开的对话</translation>
+    </message>
+    <message>
+        <source>Saved chat</source>
+        <extracomment>app/ui/palette_sources.py</extracomment>
+        <translation>已保存的对话</translation>
+    </message>
+    <message>
+        <source>Setting › {page}</source>
+        <extracomment>app/ui/palette_sources.py</extracomment>
+        <translation>设置 › {page}</translation>
+    </message>
+    <message>
+        <source>Waiting to be sent</source>
+        <extracomment>app/ui/queue_view.py</extracomment>
+        <translation>等待发送</translation>
+    </message>
+    <message>
+        <source>waits for the answer</source>
+        <extracomment>app/ui/queue_view.py</extracomment>
+        <translation>等待回答</translation>
+    </message>
+    <message>
+        <source>Edit this message</source>
+        <extracomment>app/ui/queue_view.py</extracomment>
+        <translation>编辑这条消息</translation>
+    </message>
+    <message>
+        <source>Do not send this message</source>
+        <extracomment>app/ui/queue_view.py</extracomment>
+        <translation>不发送这条消息</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <extracomment>app/ui/sampling_row.py</extracomment>
+        <translation>重置</translation>
+    </message>
+    <message>
+        <source>Not used: {reason}</source>
+        <extracomment>app/ui/sampling_row.py</extracomment>
+        <translation>未采用：{reason}</translation>
+    </message>
+    <message>
+        <source>Not used: this is no whole number.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>未采用：这不是整数。</translation>
+    </message>
+    <message>
+        <source>Not used: this is no JSON list.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>未采用：这不是 JSON 列表。</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>A whole number. The same one draws the same answer again; without one each is drawn anew.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>一个整数。相同的种子会得到相同的回答；没有种子则每次重新抽取。</translation>
+    </message>
+    <message>
+        <source>Drawn anew</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>重新抽取</translation>
+    </message>
+    <message>
+        <source>Choosing among tokens</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>选择词元</translation>
+    </message>
+    <message>
+        <source>Typical-p</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Typical-p</translation>
+    </message>
+    <message>
+        <source>Prefers tokens about as likely as is typical here; 1 considers all.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>偏好概率接近此处典型值的词元；1 表示全部考虑。</translation>
+    </message>
+    <message>
+        <source>Top-nσ</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Top-nσ</translation>
+    </message>
+    <message>
+        <source>Only tokens within so many standard deviations of the likeliest; 0 or less is off.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>只考虑距最可能词元这么多个标准差以内的词元；0 或更小表示关闭。</translation>
+    </message>
+    <message>
+        <source>XTC probability</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>XTC 概率</translation>
+    </message>
+    <message>
+        <source>How often the likeliest tokens are left out in favour of the others; 0 is off.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>以多大频率省略最可能的词元，让位给其他词元；0 表示关闭。</translation>
+    </message>
+    <message>
+        <source>XTC threshold</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>XTC 阈值</translation>
+    </message>
+    <message>
+        <source>Which tokens count as the likeliest for XTC; over 0.5 it does nothing.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>哪些词元算作 XTC 的最可能词元；超过 0.5 则不起作用。</translation>
+    </message>
+    <message>
+        <source>Keep at least</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>至少保留</translation>
+    </message>
+    <message>
+        <source>So many tokens stay, whatever the settings above leave out.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>无论上面的设置省略什么，都保留这么多词元。</translation>
+    </message>
+    <message>
+        <source>Dynamic temperature</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>动态温度</translation>
+    </message>
+    <message>
+        <source>How far the temperature moves with the model&apos;s certainty, up or down; 0 is off.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>温度随模型的确定程度上下变动的幅度；0 表示关闭。</translation>
+    </message>
+    <message>
+        <source>Dynamic exponent</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>动态指数</translation>
+    </message>
+    <message>
+        <source>How its movement follows the model&apos;s certainty; 1 is even.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>变动如何跟随模型的确定程度；1 表示均匀。</translation>
+    </message>
+    <message>
+        <source>Against repetition</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>防止重复</translation>
+    </message>
+    <message>
+        <source>Penalty span</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>惩罚范围</translation>
+    </message>
+    <message>
+        <source>How many of the last tokens the penalties look at; 0 is off.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>惩罚查看最近多少个词元；0 表示关闭。</translation>
+    </message>
+    <message>
+        <source>Frequency penalty</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>频率惩罚</translation>
+    </message>
+    <message>
+        <source>Takes this from a token for each time it was there; 0 is off.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>词元每出现一次就减去此值；0 表示关闭。</translation>
+    </message>
+    <message>
+        <source>Presence penalty</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>存在惩罚</translation>
+    </message>
+    <message>
+        <source>Takes this from a token that was there at all; 0 is off.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>词元只要出现过就减去此值；0 表示关闭。</translation>
+    </message>
+    <message>
+        <source>DRY strength</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>DRY 强度</translation>
+    </message>
+    <message>
+        <source>Works against repeating whole sequences; 0 is off, 0.8 is usual.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>抑制整段序列的重复；0 表示关闭，通常为 0.8。</translation>
+    </message>
+    <message>
+        <source>DRY base</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>DRY 底数</translation>
+    </message>
+    <message>
+        <source>How fast that grows with the length of what is repeated.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>抑制随重复长度增长的速度。</translation>
+    </message>
+    <message>
+        <source>DRY allowed length</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>DRY 允许长度</translation>
+    </message>
+    <message>
+        <source>Sequences up to so many tokens may repeat.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>不超过这么多词元的序列可以重复。</translation>
+    </message>
+    <message>
+        <source>DRY span</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>DRY 范围</translation>
+    </message>
+    <message>
+        <source>How many of the last tokens it looks at; 0 is off.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>查看最近多少个词元；0 表示关闭。</translation>
+    </message>
+    <message>
+        <source>DRY breakers</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>DRY 分隔符</translation>
+    </message>
+    <message>
+        <source>Texts at which a sequence ends, as a JSON list.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>序列在这些文本处结束，写成 JSON 列表。</translation>
+    </message>
+    <message>
+        <source>Mirostat</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Mirostat</translation>
+    </message>
+    <message>
+        <source>1 or 2 keeps the surprise of the text even, in place of top-k, top-p and the like.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>1 或 2 使文本的意外程度保持平稳，代替 top-k、top-p 等。</translation>
+    </message>
+    <message>
+        <source>Target surprise</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>目标意外度</translation>
+    </message>
+    <message>
+        <source>How surprising the text should be, in bits a token.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>文本应有多意外，以每词元的比特数计。</translation>
+    </message>
+    <message>
+        <source>Learning rate</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>How fast it comes back to the target.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>多快回到目标。</translation>
+    </message>
+    <message>
+        <source>What the answer may be</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>回答可以是什么</translation>
+    </message>
+    <message>
+        <source>Grammar</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>语法</translation>
+    </message>
+    <message>
+        <source>A grammar in GBNF, whose rule “root” is the whole answer.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>GBNF 语法，其规则“root”是整个回答。</translation>
+    </message>
+    <message>
+        <source>JSON schema</source>
+        <extracomment>app/engine/llama/json_schema.py</extracomment>
+        <translation>JSON 模式</translation>
+    </message>
+    <message>
+        <source>The answer is JSON of this shape.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>回答是这种形状的 JSON。</translation>
+    </message>
+    <message>
+        <source>Never ends by itself</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>从不自行结束</translation>
+    </message>
+    <message>
+        <source>The answer goes on until it is as long as it may be.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>回答一直继续到允许的最大长度。</translation>
+    </message>
+    <message>
+        <source>Logit bias</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Logit 偏置</translation>
+    </message>
+    <message>
+        <source>Pairs of token id and bias as JSON, such as [[15043, -2], [5, false]]; false: never.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>词元编号和偏置的 JSON 对，例如 [[15043, -2], [5, false]]；false 表示从不。</translation>
+    </message>
+    <message>
+        <source>Does nothing while Mirostat is on.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Mirostat 开启时不起作用。</translation>
+    </message>
+    <message>
+        <source>Does nothing at temperature 0.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>温度为 0 时不起作用。</translation>
+    </message>
+    <message>
+        <source>Does nothing while XTC probability is 0.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>XTC 概率为 0 时不起作用。</translation>
+    </message>
+    <message>
+        <source>Does nothing while DRY strength is 0.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>DRY 强度为 0 时不起作用。</translation>
+    </message>
+    <message>
+        <source>Does nothing while Mirostat is off.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Mirostat 关闭时不起作用。</translation>
+    </message>
+    <message>
+        <source>Does nothing while the dynamic temperature is 0.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>动态温度为 0 时不起作用。</translation>
+    </message>
+    <message>
+        <source>Not used: it must not be below the dynamic temperature, {value}.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>未采用：不能低于动态温度 {value}。</translation>
+    </message>
+    <message>
+        <source>Not used: it must not be larger than the temperature, {value}.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>未采用：不能大于温度 {value}。</translation>
+    </message>
+    <message>
+        <source>Not used: an answer follows a grammar or a JSON schema, not both. Empty the other one.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>未采用：回答只能遵循语法或 JSON 模式之一。请清空另一个。</translation>
     </message>
     <message>
         <source>Start</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>开始</translation>
     </message>
     <message>
         <source>Self-test</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>自检</translation>
     </message>
     <message>
         <source>Chats are being answered, so the test may take longer.</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在回答对话，因此检测可能需要更长时间。</translation>
     </message>
     <message>
         <source>Starting</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在启动</translation>
     </message>
     <message>
         <source>Start again</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重新开始</translation>
     </message>
     <message>
         <source>Cancelling</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在取消</translation>
     </message>
     <message>
         <source>Copied.</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已复制。</translation>
+    </message>
+    <message>
+        <source>Checks</source>
+        <extracomment>app/ui/self_test.py</extracomment>
+        <translation>检测项目</translation>
     </message>
     <message>
         <source>Loads {name} a second time, in a process of its own with {slots} and {cells}, and lets it answer questions that nobody sees. What comes of it shows whether chats that share a context disturb or slow each other here.</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在独立的进程中再次加载 {name}，使用 {slots}和 {cells}，并让它回答没有人看到的问题。结果会说明共享上下文的对话在这里是否互相干扰或拖慢。</translation>
     </message>
     <message numerus="yes">
         <source>{n} slots</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 个槽位</numerusform>
         </translation>
     </message>
     <message>
         <source>{number} cells</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 个单元</translation>
     </message>
     <message>
         <source>{number} cells, isolated</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} 个单元（隔离）</translation>
     </message>
     <message>
         <source>Cancelled.</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已取消。</translation>
     </message>
     <message>
         <source>{counts} in {time}.</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{counts}，用时 {time}。</translation>
     </message>
     <message>
         <source>Needs up to {needed} of memory while it runs; {free} are free. Your chats go on.</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行时最多需要 {needed} 内存；可用 {free}。您的对话会继续。</translation>
     </message>
     <message>
         <source>Needs up to {needed} of memory while it runs, but only {free} are free. Close other programs first: the test may fail, and this computer may become slow.</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行时最多需要 {needed} 内存，但只有 {free} 可用。请先关闭其他程序：检测可能失败，这台电脑也可能变慢。</translation>
     </message>
     <message>
         <source>{number} GiB</source>
         <extracomment>app/ui/self_test.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number} GiB</translation>
     </message>
     <message>
         <source>Report as JSON (*.json)</source>
         <extracomment>app/ui/self_test_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>JSON 报告 (*.json)</translation>
     </message>
     <message>
         <source>Report as text (*.txt)</source>
         <extracomment>app/ui/self_test_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文本报告 (*.txt)</translation>
     </message>
     <message>
         <source>&amp;Self-test…</source>
         <extracomment>app/ui/self_test_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>自检(&amp;S)…</translation>
     </message>
     <message>
         <source>Prove on this model and this computer that chats do not disturb each other</source>
         <extracomment>app/ui/self_test_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在这个模型和这台电脑上证明对话之间互不干扰</translation>
     </message>
     <message>
         <source>Self-test: {result}</source>
         <extracomment>app/ui/self_test_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>自检：{result}</translation>
     </message>
     <message>
         <source>Saved in {name}.</source>
-        <extracomment>app/ui/self_test_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/code_block.py</extracomment>
+        <translation>已保存到 {name}。</translation>
     </message>
     <message>
         <source>Save report</source>
         <extracomment>app/ui/self_test_menu.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>保存报告</translation>
     </message>
     <message>
         <source>passed</source>
         <extracomment>app/ui/self_test_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>通过</translation>
     </message>
     <message>
         <source>skipped</source>
         <extracomment>app/ui/self_test_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>跳过</translation>
     </message>
     <message>
         <source>running</source>
         <extracomment>app/ui/self_test_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在运行</translation>
     </message>
     <message>
         <source>Done: {what}.</source>
         <extracomment>app/ui/self_test_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>做法：{what}。</translation>
     </message>
     <message>
         <source>{outcome}, {time}</source>
         <extracomment>app/ui/self_test_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{outcome}，{time}</translation>
     </message>
     <message>
         <source>Seen: {what}</source>
         <extracomment>app/ui/self_test_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>结果：{what}</translation>
+    </message>
+    <message>
+        <source>Stop this answer (Esc)</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>停止这个回答 (Esc)</translation>
+    </message>
+    <message>
+        <source>Queue</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>排队</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>发送</translation>
+    </message>
+    <message>
+        <source>Enter</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>Enter</translation>
+    </message>
+    <message>
+        <source>Queue: it is sent when this answer is done ({key})</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>排队：这个回答完成后发送 ({key})</translation>
+    </message>
+    <message>
+        <source>Send ({key})</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>发送 ({key})</translation>
+    </message>
+    <message>
+        <source>More ways to send</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>更多发送方式</translation>
+    </message>
+    <message>
+        <source>&amp;Send</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>发送(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Add &amp;without asking</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>添加而不提问(&amp;W)</translation>
+    </message>
+    <message>
+        <source>As a message of yours that is not answered yet</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>作为您的一条尚未回答的消息</translation>
+    </message>
+    <message>
+        <source>Add as &amp;answer</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>作为回答添加(&amp;A)</translation>
+    </message>
+    <message>
+        <source>As if the model had written it</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>如同模型所写</translation>
+    </message>
+    <message>
+        <source>&amp;Queue</source>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>排队(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>As recommended</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>按推荐</translation>
+    </message>
+    <message>
+        <source>{points} points</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>{points} 磅</translation>
+    </message>
+    <message>
+        <source>{points} points, as usual</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>{points} 磅（常规）</translation>
+    </message>
+    <message>
+        <source>Automatic is {tokens} tokens here.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>“自动”在这里是 {tokens} 个词元。</translation>
+    </message>
+    <message>
+        <source>That would be {part} tokens ({pool} / {slots}) for each slot.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>即每个槽位 {part} 个词元（{pool} / {slots}）。</translation>
+    </message>
+    <message numerus="yes">
+        <source>This computer has {n} physical cores.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>
+            <numerusform>这台电脑有 {n} 个物理核心。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Recommended for {model}: {value}.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>{model} 的推荐值：{value}。</translation>
+    </message>
+    <message>
+        <source>General</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>常规</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <extracomment>app/look/fonts.py</extracomment>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>What the window speaks, from the next start on.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>窗口使用的语言，从下次启动起生效。</translation>
+    </message>
+    <message>
+        <source>Look</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>主题</translation>
+    </message>
+    <message>
+        <source>Which colours the window has.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>窗口使用哪种颜色。</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>文字大小</translation>
+    </message>
+    <message>
+        <source>How large messages are written. Ctrl and the wheel over them change it, too.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
+    </message>
+    <message>
+        <source>Font for reading</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>阅读字体</translation>
+    </message>
+    <message>
+        <source>What messages are written in.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>消息使用的字体。</translation>
+    </message>
+    <message>
+        <source>Font for code</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>代码字体</translation>
+    </message>
+    <message>
+        <source>What code in messages is written in: fonts whose letters all have one width.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>消息中代码使用的字体：所有字符等宽的字体。</translation>
+    </message>
+    <message>
+        <source>Motion</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>动画</translation>
+    </message>
+    <message>
+        <source>Enter sends the message</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>Enter 发送消息</translation>
+    </message>
+    <message>
+        <source>Shift+Enter begins a new line. Otherwise Enter does, and Ctrl+Enter sends.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>Shift+Enter 换行。否则 Enter 换行，Ctrl+Enter 发送。</translation>
+    </message>
+    <message>
+        <source>Titles by themselves</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>自动标题</translation>
+    </message>
+    <message>
+        <source>A new chat is named after its first message, until you give it another name.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>新对话以第一条消息命名，直到您另起名称。</translation>
+    </message>
+    <message>
+        <source>What every new chat tells the model before the first message.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>每个新对话在第一条消息之前告诉模型的内容。</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>When a chat is full</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>对话已满时</translation>
+    </message>
+    <message>
+        <source>What becomes of a new chat that no longer fits; each chat can choose for itself.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>新对话放不下时如何处理；每个对话可以自行选择。</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>采样</translation>
+    </message>
+    <message>
+        <source>How the next token is chosen, in every chat that has no settings of its own.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>在没有自己设置的对话中，如何选择下一个词元。</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>0 always takes the most likely token; higher values let less likely ones through.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>0 总是选择最可能的词元；较高的值让不太可能的词元通过。</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Only the so many most likely tokens are considered; 0 considers all.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>只考虑最可能的若干个词元；0 表示全部考虑。</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Only the likeliest tokens that together reach this probability; 1 considers all.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>只考虑概率之和达到此值的最可能词元；1 表示全部考虑。</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Tokens less likely than this part of the likeliest one are left out; 0 leaves out none.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>省略概率低于最可能词元的这一比例的词元；0 表示不省略。</translation>
+    </message>
+    <message>
+        <source>Repeat penalty</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>重复惩罚</translation>
+    </message>
+    <message>
+        <source>Makes tokens that were there lately less likely; 1 does nothing.</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>降低近期出现过的词元的概率；1 表示不作用。</translation>
+    </message>
+    <message>
+        <source>Longest answer</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>最长回答</translation>
+    </message>
+    <message>
+        <source>How many tokens an answer may have.</source>
+        <extracomment>app/ui/chat_settings.py</extracomment>
+        <translation>一个回答最多可以有多少词元。</translation>
+    </message>
+    <message>
+        <source>Engine</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>引擎</translation>
+    </message>
+    <message>
+        <source>What goes first</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>优先顺序</translation>
+    </message>
+    <message>
+        <source>How a step is shared between answers that run and prompts that are read.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>一步如何在正在生成的回答和正在读取的提示词之间分配。</translation>
+    </message>
+    <message>
+        <source>Threads</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>线程</translation>
+    </message>
+    <message>
+        <source>How many CPU threads compute.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>用多少个 CPU 线程计算。</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Check every step</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>检查每一步</translation>
+    </message>
+    <message>
+        <source>Compare our books with the library&apos;s after every step, not only when idle; slower.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>每一步之后都把我们的记录与库的比较，而不只在空闲时；会变慢。</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>Context pool (all chats)</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>上下文池（所有对话）</translation>
+    </message>
+    <message>
+        <source>Tokens for all chats together.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>所有对话共用的词元数。</translation>
+    </message>
+    <message>
+        <source>Parallel chats (slots)</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>并行对话（槽位）</translation>
+    </message>
+    <message>
+        <source>How many answers are computed at the same time.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>同时计算多少个回答。</translation>
+    </message>
+    <message>
+        <source>Isolated memory</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>隔离内存</translation>
+    </message>
+    <message>
+        <source>Each slot has its part of the pool for itself; else equal beginnings are kept once.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>每个槽位独自拥有池的一部分；否则相同的开头只保存一次。</translation>
+    </message>
+    <message>
+        <source>Longest chat</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>最长对话</translation>
+    </message>
+    <message>
+        <source>Tokens that any one chat may have; a chat can have its own limit.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>任一对话最多可以有的词元数；每个对话可以有自己的上限。</translation>
+    </message>
+    <message>
+        <source>Whole context</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>整个上下文</translation>
+    </message>
+    <message>
+        <source>Programs on this computer that have the key can ask the model, too.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>这台电脑上持有密钥的程序也可以向模型提问。</translation>
+    </message>
+    <message>
+        <source>Where they find it: a number no other program uses.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>它们在哪里找到它：一个没有其他程序使用的端口号。</translation>
+    </message>
+    <message>
+        <source>Shortcuts</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>快捷键</translation>
+    </message>
+    <message>
+        <source>Privacy &amp; data</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>隐私与数据</translation>
+    </message>
+    <message>
+        <source>Models run on this computer, and what you write does not leave it.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>模型在这台电脑上运行，您写的内容不会离开它。</translation>
+    </message>
+    <message>
+        <source>Chats, settings and logs are files that only your account can read.</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>对话、设置和日志都是只有您的账户能读取的文件。</translation>
+    </message>
+    <message>
+        <source>Back to the default: {setting}</source>
+        <extracomment>app/ui/setting_row.py</extracomment>
+        <translation>恢复默认值：{setting}</translation>
+    </message>
+    <message>
+        <source>A change loads the model again.</source>
+        <extracomment>app/ui/setting_row.py</extracomment>
+        <translation>更改后会重新加载模型。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <extracomment>app/ui/link_prompt.py</extracomment>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Default: {value}.</source>
+        <extracomment>app/ui/setting_row.py</extracomment>
+        <translation>默认：{value}。</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <extracomment>app/ui/sampling_words.py</extracomment>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>System font</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>系统字体</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <extracomment>app/ui/setting_list.py</extracomment>
+        <translation>无限制</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <extracomment>app/ui/settings_window.py</extracomment>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <extracomment>app/ui/settings_window.py</extracomment>
+        <translation>没有包含这些词的设置。</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <extracomment>app/ui/settings_window.py</extracomment>
+        <translation>搜索设置</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <extracomment>app/ui/settings_window.py</extracomment>
+        <translation>页面</translation>
+    </message>
+    <message>
+        <source>What you changed counts when the model is loaded again. Answers being written end then.</source>
+        <extracomment>app/ui/settings_window.py</extracomment>
+        <translation>您的更改在重新加载模型后生效。届时正在生成的回答会结束。</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Shortcut</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>快捷键</translation>
+    </message>
+    <message>
+        <source>Default</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>New shortcut</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>新快捷键</translation>
+    </message>
+    <message>
+        <source>Set</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>设定</translation>
+    </message>
+    <message>
+        <source>Make it the only key of this command</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>把它设为这个命令唯一的按键</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>添加</translation>
+    </message>
+    <message>
+        <source>Give this command another key</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>为这个命令再加一个按键</translation>
+    </message>
+    <message>
+        <source>No key</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>无按键</translation>
+    </message>
+    <message>
+        <source>Take its keys from this command</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>取消这个命令的按键</translation>
+    </message>
+    <message>
+        <source>Give this command its own keys again</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>恢复这个命令原来的按键</translation>
+    </message>
+    <message>
+        <source>All defaults</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>全部默认</translation>
+    </message>
+    <message>
+        <source>Give every command its own keys again</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>恢复每个命令原来的按键</translation>
+    </message>
+    <message>
+        <source>Take it over</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>改归此命令</translation>
+    </message>
+    <message>
+        <source>Commands and their shortcuts</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>命令及其快捷键</translation>
+    </message>
+    <message>
+        <source>{key} belongs to “{command}”, which would lose it.</source>
+        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <translation>{key} 属于“{command}”，改动后该命令会失去它。</translation>
+    </message>
+    <message>
+        <source>{key} is needed for writing. Take it together with Ctrl or Alt.</source>
+        <extracomment>app/ui/shortcuts.py</extracomment>
+        <translation>{key} 用于输入文字。请与 Ctrl 或 Alt 一起使用。</translation>
+    </message>
+    <message>
+        <source>{key} is needed for writing.</source>
+        <extracomment>app/ui/shortcuts.py</extracomment>
+        <translation>{key} 用于输入文字。</translation>
+    </message>
+    <message>
+        <source>All chats</source>
+        <extracomment>app/ui/sidebar.py</extracomment>
+        <translation>所有对话</translation>
+    </message>
+    <message>
+        <source>Filter chats</source>
+        <extracomment>app/ui/sidebar.py</extracomment>
+        <translation>筛选对话</translation>
+    </message>
+    <message>
+        <source>Filter chats by their titles</source>
+        <extracomment>app/ui/sidebar.py</extracomment>
+        <translation>按标题筛选对话</translation>
+    </message>
+    <message>
+        <source>Search all messages (Ctrl+K)</source>
+        <extracomment>app/ui/sidebar.py</extracomment>
+        <translation>搜索所有消息 (Ctrl+K)</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <extracomment>app/ui/navigation.py</extracomment>
+        <translation>新建文件夹</translation>
+    </message>
+    <message>
+        <source>No chat has this in its title.</source>
+        <extracomment>app/ui/sidebar.py</extracomment>
+        <translation>没有标题包含此内容的对话。</translation>
+    </message>
+    <message>
+        <source>No chats yet.</source>
+        <extracomment>app/ui/sidebar.py</extracomment>
+        <translation>还没有对话。</translation>
+    </message>
+    <message>
+        <source>&amp;Rename folder</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>重命名文件夹(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Delete folder, keep its chats</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>删除文件夹，保留其中的对话(&amp;D)</translation>
+    </message>
+    <message>
+        <source>New &amp;folder</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>新建文件夹(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Open</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>打开(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Open &amp;beside</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>在旁边打开(&amp;B)</translation>
+    </message>
+    <message>
+        <source>&amp;Rename</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>重命名(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Fork</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>分叉(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Un&amp;pin</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>取消固定(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Pin</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>固定(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Export…</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>导出(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>&amp;Move to folder</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>移动到文件夹(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;No folder</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>不放入文件夹(&amp;N)</translation>
+    </message>
+    <message>
+        <source>New &amp;folder…</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>新建文件夹(&amp;F)…</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} chats</source>
+        <extracomment>app/ui/sidebar_model.py</extracomment>
+        <translation>
+            <numerusform>{n} 个对话</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Folder {name}, {chats}</source>
+        <extracomment>app/ui/sidebar_model.py</extracomment>
+        <translation>文件夹 {name}，{chats}</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <extracomment>app/ui/search_model.py</extracomment>
+        <translation>已打开</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <translation>已固定</translation>
+    </message>
+    <message>
+        <source>Folders</source>
+        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <translation>文件夹</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <translation>今天</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <translation>昨天</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <translation>过去 7 天</translation>
     </message>
     <message>
         <source>Engine settings</source>
         <extracomment>app/ui/status_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>引擎设置</translation>
     </message>
     <message>
         <source>Show the KV map</source>
         <extracomment>app/ui/status_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示 KV 图</translation>
     </message>
     <message>
         <source>Show the sequences</source>
         <extracomment>app/ui/status_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示序列</translation>
     </message>
     <message>
         <source>Show the batch timeline</source>
         <extracomment>app/ui/status_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>显示批次时间线</translation>
     </message>
     <message>
         <source>Stop all {number}</source>
         <extracomment>app/ui/status_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>全部停止 {number}</translation>
     </message>
     <message>
         <source>Stop the answers of all chats (Shift+Esc)</source>
         <extracomment>app/ui/status_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>停止所有对话的回答 (Shift+Esc)</translation>
     </message>
     <message>
         <source>No model</source>
         <extracomment>app/ui/status_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无模型</translation>
     </message>
     <message>
         <source>{used} / {total} cells, {shared} shared, {free} free</source>
         <extracomment>app/ui/status_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>单元 {used} / {total}，共享 {shared}，空闲 {free}</translation>
     </message>
     <message>
         <source>{paused} paused, {waiting} waiting</source>
         <extracomment>app/ui/status_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>暂停 {paused}，等待 {waiting}</translation>
     </message>
     <message>
         <source>{running} running, {waiting} waiting</source>
         <extracomment>app/ui/status_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行 {running}，等待 {waiting}</translation>
+    </message>
+    <message>
+        <source>&amp;Rename…</source>
+        <extracomment>app/ui/tab_menu.py</extracomment>
+        <translation>重命名(&amp;R)…</translation>
+    </message>
+    <message>
+        <source>Un&amp;pin tab</source>
+        <extracomment>app/ui/tab_menu.py</extracomment>
+        <translation>取消固定标签页(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Pin tab</source>
+        <extracomment>app/ui/tab_menu.py</extracomment>
+        <translation>固定标签页(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Show &amp;beside</source>
+        <extracomment>app/ui/tab_menu.py</extracomment>
+        <translation>并排显示(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Chat &amp;settings…</source>
+        <extracomment>app/ui/tab_menu.py</extracomment>
+        <translation>对话设置(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Close &amp;others</source>
+        <extracomment>app/ui/tab_menu.py</extracomment>
+        <translation>关闭其他(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Close to the ri&amp;ght</source>
+        <extracomment>app/ui/tab_menu.py</extracomment>
+        <translation>关闭右侧(&amp;G)</translation>
+    </message>
+    <message>
+        <source>New chat (Ctrl+T)</source>
+        <extracomment>app/ui/tab_strip.py</extracomment>
+        <translation>新建对话 (Ctrl+T)</translation>
+    </message>
+    <message>
+        <source>All open chats</source>
+        <extracomment>app/ui/tab_strip.py</extracomment>
+        <translation>所有打开的对话</translation>
+    </message>
+    <message>
+        <source>sequence {number}</source>
+        <extracomment>app/ui/tab_strip.py</extracomment>
+        <translation>序列 {number}</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <extracomment>app/ui/sidebar_model.py</extracomment>
+        <translation>已固定</translation>
+    </message>
+    <message>
+        <source>Title</source>
+        <extracomment>app/ui/sidebar_delegate.py</extracomment>
+        <translation>标题</translation>
+    </message>
+    <message>
+        <source>Deleted a message.</source>
+        <extracomment>app/ui/transcript_actions.py</extracomment>
+        <translation>已删除一条消息。</translation>
+    </message>
+    <message>
+        <source>Deleted an answer.</source>
+        <extracomment>app/ui/transcript_actions.py</extracomment>
+        <translation>已删除一个回答。</translation>
     </message>
     <message>
         <source>Copy as &amp;plain text</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制为纯文本(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Edit…</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>编辑(&amp;E)…</translation>
     </message>
     <message>
         <source>&amp;Regenerate</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Answer in several &amp;ways…</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重新生成(&amp;R)</translation>
     </message>
     <message>
         <source>Show &amp;versions side by side</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>并排显示各版本(&amp;V)</translation>
     </message>
     <message>
         <source>Co&amp;ntinue</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>继续(&amp;N)</translation>
     </message>
     <message>
         <source>&amp;Fork the chat here</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在此分叉对话(&amp;F)</translation>
     </message>
     <message>
         <source>&amp;Token probabilities</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>词元概率(&amp;T)</translation>
     </message>
     <message>
         <source>What this answer c&amp;ost</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这个回答的开销(&amp;O)</translation>
     </message>
     <message>
         <source>&amp;Select messages</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>选择消息(&amp;S)</translation>
     </message>
     <message>
         <source>&amp;Delete</source>
+        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <translation>删除(&amp;D)</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} answers</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>
+            <numerusform>{n} 个回答</numerusform>
+        </translation>
     </message>
     <message>
         <source>More actions</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>更多操作</translation>
     </message>
     <message>
         <source>Previous version</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>上一版本</translation>
     </message>
     <message>
         <source>Next version</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>下一版本</translation>
     </message>
     <message>
         <source>Version {number} of {total}</source>
         <extracomment>app/ui/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>版本 {number}，共 {total} 个</translation>
     </message>
     <message>
         <source>Edited message</source>
         <extracomment>app/ui/turn_editor.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>编辑后的消息</translation>
     </message>
     <message>
         <source>Ctrl+Enter</source>
-        <extracomment>app/ui/turn_editor.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/send_buttons.py</extracomment>
+        <translation>Ctrl+Enter</translation>
     </message>
     <message>
         <source>Esc</source>
-        <extracomment>app/ui/turn_editor.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/message_picker.py</extracomment>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>Answer in several &amp;ways</source>
+        <extracomment>app/ui/turn_actions.py</extracomment>
+        <translation>以多种方式回答(&amp;W)</translation>
     </message>
     <message>
         <source>Save &amp; send</source>
-        <extracomment>app/ui/turn_views.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/user_view.py</extracomment>
+        <translation>保存并发送</translation>
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/ui/turn_views.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/answer_view.py</extracomment>
+        <translation>继续</translation>
     </message>
     <message>
         <source>Let the model go on where it stopped</source>
-        <extracomment>app/ui/turn_views.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/answer_view.py</extracomment>
+        <translation>让模型从停下的地方继续</translation>
     </message>
     <message>
         <source>Keep going with a rolling window</source>
-        <extracomment>app/ui/turn_views.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/answer_view.py</extracomment>
+        <translation>用滚动窗口继续</translation>
     </message>
     <message>
         <source>From now on the oldest turns are left out; the system prompt stays</source>
-        <extracomment>app/ui/turn_views.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/answer_view.py</extracomment>
+        <translation>从现在起省略最早的轮次；保留系统提示词</translation>
     </message>
     <message>
         <source>Answer by {model}</source>
-        <extracomment>app/ui/turn_views.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/answer_view.py</extracomment>
+        <translation>{model} 的回答</translation>
     </message>
     <message>
         <source>Save as a new version</source>
-        <extracomment>app/ui/turn_views.py</extracomment>
-        <translation type="unfinished"></translation>
+        <extracomment>app/ui/answer_view.py</extracomment>
+        <translation>另存为新版本</translation>
     </message>
 </context>
 </TS>

@@ -6,7 +6,7 @@ import zlib
 
 NAMESPACES = (
     'xmlns:w="word" xmlns:a="drawing" xmlns:p="slides" xmlns:r="relations" xmlns:text="text" '
-    'xmlns:table="table" xmlns:office="office" xmlns:draw="draw" xmlns:mc="compatibility"'
+    'xmlns:table="table" xmlns:office="office" xmlns:draw="draw" xmlns:svg="svg" xmlns:mc="compatibility"'
 )
 
 
@@ -74,11 +74,11 @@ def pdf(text: str = "", content: bytes | None = None, kids: str = "3 0 R", count
     return bytes(file + b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % start)
 
 
-def locked_pdf(text: str, password: str) -> bytes:
+def locked_pdf(text: str, password: str, algorithm: str) -> bytes:
     from pypdf import PdfReader, PdfWriter
 
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf(text))))
-    writer.encrypt(password, algorithm="RC4-128")
+    writer.encrypt(password, algorithm=algorithm)
     file = io.BytesIO()
     writer.write(file)
     return file.getvalue()

@@ -137,9 +137,10 @@ def test_a_pdf_of_pictures_has_no_text() -> None:
     assert reason_of(pdf(content=b"q Q")) is Reason.NO_TEXT
 
 
-def test_a_pdf_with_a_password_is_refused_and_one_without_is_read() -> None:
-    assert reason_of(locked_pdf("secret words", "pw")) is Reason.PASSWORD
-    assert read(locked_pdf("for all", ""))[0] == "for all"
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
+def test_a_pdf_with_a_password_is_refused_and_one_without_is_read(algorithm: str) -> None:
+    assert reason_of(locked_pdf("secret words", "pw", algorithm)) is Reason.PASSWORD
+    assert read(locked_pdf("for all", "", algorithm))[0] == "for all"
 
 
 # Office
@@ -147,10 +148,12 @@ def test_a_pdf_with_a_password_is_refused_and_one_without_is_read() -> None:
 
 def test_a_word_document_is_read_with_headings_lists_and_tables() -> None:
     body = (
-        '<w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>Cells</w:t></w:r></w:p>'
+        '<w:p><w:pPr><w:pStyle w:val="Heading2"/><w:numPr/><w:tabs><w:tab/></w:tabs></w:pPr>'
+        "<w:r><w:t>Cells</w:t></w:r></w:p>"
         "<w:p><w:r><w:t>Keys </w:t></w:r>"
         "<w:r><w:t>and</w:t><w:tab/><w:t>values</w:t><w:br/><w:t>x</w:t></w:r></w:p>"
-        "<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>one</w:t></w:r></w:p>"
+        "<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>one</w:t><w:noBreakHyphen/><w:t>way</w:t></w:r></w:p>"
+        "<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>"
         "<w:p><w:r><w:delText>gone</w:delText><w:instrText>PAGE</w:instrText></w:r></w:p>"
         "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc>"
         "</w:tr></w:tbl>"
@@ -159,7 +162,7 @@ def test_a_word_document_is_read_with_headings_lists_and_tables() -> None:
     )
     notes = '<w:footnotes xmlns:w="word"><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnotes>'
     assert read(docx(body, word__footnotes_x=notes)) == (
-        "## Cells\nKeys and\tvalues\nx\n- one\n\na | b\nbox\n\nA note.",
+        "## Cells\nKeys and\tvalues\nx\n- one-way\n\na | b\nbox\n\nA note.",
         "docx",
     )
 
@@ -191,7 +194,9 @@ def test_an_open_document_text_is_read() -> None:
     body = (
         '<text:h text:outline-level="1">Cells</text:h>'
         '<text:p>Keys<text:s text:c="2"/>and <text:span>values</text:span><text:line-break/>x'
-        "<office:annotation><text:p>not this</text:p></office:annotation></text:p>"
+        "<office:annotation><text:p>not this</text:p></office:annotation>"
+        "<draw:frame><office:binary-data>aGVsbG8=</office:binary-data><svg:title>nor this</svg:title>"
+        "</draw:frame></text:p>"
         "<text:list><text:list-item><text:p>one</text:p></text:list-item></text:list>"
     )
     assert read(odf("text", body)) == ("# Cells\nKeys  and values\nx\n- one", "odt")

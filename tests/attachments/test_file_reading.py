@@ -38,6 +38,8 @@ def test_a_file_becomes_an_attachment_of_its_name_text_and_kind(write) -> None:
     assert FileReading(write("Größe\n".encode(), "notes.txt")).run() == Attachment(
         "notes.txt", "Größe", "text"
     )
+    long = "Größe\n" * 500_000
+    assert FileReading(write(long.encode(), "long.txt")).run().text == long.strip("\n")
     assert FileReading(write(pdf("A page"), "page.pdf")).run() == Attachment("page.pdf", "A page", "pdf")
 
 
@@ -76,7 +78,9 @@ def test_what_may_not_be_read_is_refused(write, monkeypatch: pytest.MonkeyPatch)
 
     path = write(b"secret")
     monkeypatch.setattr(reading_child.os, "open", refuse)
-    assert reading_child.read(path) == {"refusal": Reason.FORBIDDEN}
+    with pytest.raises(RefusedError) as refused:
+        reading_child.read(path)
+    assert refused.value.reason is Reason.FORBIDDEN
 
 
 def test_a_file_of_ten_gigabytes_is_refused_without_being_read(tmp_path: Path) -> None:

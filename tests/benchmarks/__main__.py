@@ -20,6 +20,7 @@ from tests.benchmarks import (
     library,
     quits,
     shared_prefix,
+    start,
     threads,
     timeline,
     workload,
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "churn": churn,
     "durability": durability,
     "quits": quits,
+    "start": start,
     "threads": threads,
     "timeline": timeline,
     "kv-map": kv_map,
@@ -45,7 +47,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "library": library,
 }
 WITHOUT_VERDICT = {"threads"}
-NOT_OF_SPEED = {"durability", "quits"}  # takes none of the options that the others share
+NOT_OF_SPEED = {"durability", "quits", "start"}  # takes none of the options that the others share
 
 
 def main() -> int:

@@ -118,24 +118,26 @@ def _private_home() -> Iterator[Path]:
 def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Measured]]:
     os.environ["QT_API"] = "pyside6"
     import qasync
-    from PySide6.QtWidgets import QApplication
 
     from app import paths, window
+    from app.crashes import RunMarker
     from app.engine.loop import SWITCH_INTERVAL_S
     from app.look.theme import apply_theme
     from app.settings import Settings
+    from app.ui.application import Application
     from tests.benchmarks.watched_window import WatchedWindow
 
     for folder in (paths.data_dir(), paths.log_dir()):
         paths.private_dir(folder)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     settings = Settings.model_validate({**SETTINGS, "n_threads": options.threads})
-    application = QApplication(sys.argv[:1])
+    application = Application(sys.argv[:1])
     application.setQuitOnLastWindowClosed(False)
     apply_theme(application, "light")
 
     async def main() -> dict[str, list[Measured]]:
-        program = window.Program(application, settings, options.model, crash_file)
+        start = window.Start(options.model, crash_file, RunMarker(home / "running.json"), None)
+        program = window.Program(application, settings, start)
         running = asyncio.ensure_future(program.run())
         try:
             return await _measure_all(program, options)

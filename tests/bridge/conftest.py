@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_session import owner_of
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.engine.commands import Command
@@ -33,7 +34,7 @@ class ScriptedThread(QObject):
     progressed = Signal(float)
     loaded = Signal(object)
     reported = Signal()
-    failed = Signal(str)
+    failed = Signal(object)
     finished = Signal()
 
     def __init__(self, params: LoadParams, parent: QObject) -> None:
@@ -189,3 +190,15 @@ def workspace(
     ReportRouter(engine, workspace, workspace)
     yield workspace
     workspace.deleteLater()
+
+
+@pytest.fixture(autouse=True)
+def asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine hears of a question without the loop turning. That it is saved first has its own tests."""
+
+    def submit(workspace: Workspace, request: Request) -> None:
+        session = workspace.session_of(owner_of(request.chat_id))
+        assert session
+        session.submit(request)
+
+    monkeypatch.setattr(Workspace, "_on_asked", submit)

@@ -106,10 +106,16 @@ async def test_a_failed_save_is_tried_again_and_told_once(qloop, workspace, stor
     workspace.new_chat().send("hello")
     await until(lambda: len(attempts) >= 3)
     assert told == ["The disk is full."]
+    assert workspace.why_not_saved == "The disk is full."
 
+    recovered: list[int] = []
+    workspace.save_recovered.connect(lambda: recovered.append(len(store.saves)))
     store.error = None
     await until(lambda: store.saves)
     assert texts_of(store.saves[-1]) == [["hello", ""]]
+    await until(lambda: recovered)
+    assert recovered == [1]
+    assert workspace.why_not_saved == ""
     assert store.saves[-1][1] is not None
 
     store.error = StorageError("Full again.")

@@ -68,6 +68,24 @@ async def test_the_answer_grows_as_it_comes_and_ends(qloop, session, thread) -> 
     assert not session.is_busy
 
 
+@pytest.mark.parametrize("opens", ["<think>", ""])
+async def test_it_is_known_how_long_an_answer_thought(qloop, session, thread, monkeypatch, opens) -> None:
+    now = 100.0
+    monkeypatch.setattr("app.bridge.chat_session.monotonic", lambda: now)
+    session.send("2+2=")
+    (request,) = thread.submitted
+    for text in (f"{opens}Hm", ".", "\n</think>\n", "4", "."):
+        thread.answer(request, text)
+        now += 1.0
+    assert session.chat.turns[-1].thinking_s == (1.0 if opens else 2.0)
+
+
+async def test_an_answer_without_thinking_has_no_time_of_it(qloop, session, thread) -> None:
+    session.send("2+2=")
+    thread.answer(thread.submitted[0], "4")
+    assert session.chat.turns[-1].thinking_s == 0.0
+
+
 @pytest.mark.parametrize(
     ("reason", "state"),
     [
@@ -400,3 +418,11 @@ async def test_files_go_with_a_message_and_stay_with_it_when_it_is_edited(qloop,
 async def test_the_first_message_names_the_chat(qloop, session) -> None:
     session.send("What is 34 + 21?")
     assert session.chat.auto_title == session.chat.display_title == "What is 34 + 21?"
+
+
+async def test_an_answer_that_reached_its_limit_says_so(qloop, session, settings, thread) -> None:
+    settings.max_tokens = 2
+    session.send("Count")
+    thread.answer(thread.submitted[0], "1, 2", FinishReason.LENGTH)
+    answer = session.chat.turns[-1]
+    assert (answer.state, answer.notice) == (TurnState.DONE, "The answer was cut at its limit of 2 tokens.")

@@ -121,6 +121,20 @@ async def test_a_new_key_shuts_out_who_has_the_old_one(qloop, parent) -> None:
         assert (await one.ask())[0] == 200
 
 
+async def test_asked_again_to_be_as_it_is_it_goes_on(qloop, parent) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        server = one.api._server
+        one.api.apply()
+        await tasks.finish_all()
+        assert one.api._server is server
+        one.settings.api_port = free_port()
+        one.api.apply()
+        await tasks.finish_all()
+        assert one.api._server is not server
+        assert (await one.ask())[0] == 200
+
+
 async def test_a_port_in_use_is_said_so_and_another_one_helps(qloop, parent) -> None:
     async with beside(parent) as one:
         with socket.socket() as other:

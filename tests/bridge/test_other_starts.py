@@ -45,9 +45,9 @@ def asked(first: OtherStarts) -> list[Start]:
     return asked
 
 
-def call(name: str, start: Start = Start()) -> bytes:
-    """What the first one answers, as `hand_over` hears it. Qt's sockets cannot wait on a thread of Python's."""
-    return say(name, told(start))
+def call(name: str) -> bytes:
+    """What the first one answers `hand_over`: Qt's sockets cannot wait on a thread of Python's."""
+    return say(name, told(Start()))
 
 
 class Calls:

@@ -1,9 +1,17 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 
-from app.bridge.parameters import context_cap, load_params, max_answer_tokens, sampling_params
+from app.bridge.parameters import (
+    Source,
+    context_cap,
+    inherited_sampling,
+    load_params,
+    max_answer_tokens,
+    sampling_params,
+)
 from app.chats.chat import Chat
-from app.engine.sampling import SamplingParams
+from app.engine.sampling import NEVER, SamplingParams
 from app.engine.types import MIN_CONTEXT_TOKENS, LoadParams
 from app.settings import Settings
 from tests.fakes import model_info
@@ -49,3 +57,27 @@ def test_what_is_chosen_for_a_chat_stands_over_what_is_for_all() -> None:
     assert max_answer_tokens(settings, chat) == 50
     assert max_answer_tokens(settings, Chat(max_tokens=9)) == 9
     assert max_answer_tokens(Settings(), chat) is None
+
+
+def test_where_each_value_comes_from_is_known() -> None:
+    inherited = inherited_sampling(Settings(top_k=7), COOL)
+    assert inherited["temperature"] == (0.1, Source.MODEL)
+    assert inherited["top_k"] == (7, Source.SETTINGS)
+    assert inherited["top_p"] == (SamplingParams().top_p, Source.DEFAULT)
+    assert inherited_sampling(Settings(), None)["temperature"] == (0.8, Source.DEFAULT)
+
+
+def test_a_chats_values_that_come_from_the_disk_are_as_the_engine_takes_them() -> None:
+    chat = Chat(sampling=json.loads('{"logit_bias": [[5, -Infinity]], "dry_sequence_breakers": ["a"]}'))
+    sampling = sampling_params(Settings(), chat, None)
+    assert sampling
+    assert sampling.logit_bias == ((5, NEVER),)
+    assert sampling.dry_sequence_breakers == ("a",)
+
+
+def test_two_choices_that_do_not_go_together_never_fail_a_message() -> None:
+    """The chat's range was good until the temperature for all chats was lowered."""
+    chat = Chat(sampling={"dynatemp_range": 0.5})
+    sampling = sampling_params(Settings(temperature=0.25), chat, COOL)
+    assert sampling
+    assert (sampling.temperature, sampling.dynatemp_range) == (0.25, 0.25)

@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from app.bridge import tasks
 from app.bridge.workspace import MAX_CLOSED, Workspace
 from app.chats.chat import Chat, Turn, TurnState
 from app.engine.types import FinishReason, Overflow, Role
@@ -44,6 +45,12 @@ def saved(*chats: Chat, current: str | None = None, closed: tuple[ClosedTab, ...
     gone = {tab.chat_id for tab in closed}
     tabs = Tabs(tuple(chat.id for chat in chats if chat.id not in gone), current, closed)
     return SavedWorkspace(tabs, {chat.id: SavedChat(chat, f"draft of {chat.id}") for chat in chats})
+
+
+async def restore(workspace: Workspace) -> None:
+    """With the turns of the chats that are shown."""
+    await workspace.restore()
+    await tasks.finish_all()
 
 
 async def test_a_new_chat_opens_at_the_end_and_is_current(qloop, workspace, heard) -> None:
@@ -218,7 +225,7 @@ async def test_a_chat_can_be_forked_at_an_earlier_answer(qloop, workspace, threa
 async def test_the_tabs_of_the_last_run_come_back(qloop, workspace, store, heard) -> None:
     chats = [Chat(id=name, turns=[Turn(Role.USER, name)]) for name in ("a", "b", "c")]
     store.saved = saved(*chats, current="a", closed=(ClosedTab("c", 1),))
-    await workspace.restore()
+    await restore(workspace)
 
     assert [session.chat.id for session in workspace.sessions] == ["a", "b"]
     assert workspace.current.chat.id == "a"
@@ -226,10 +233,11 @@ async def test_the_tabs_of_the_last_run_come_back(qloop, workspace, store, heard
     assert [index for _session, index in heard.opened] == [0, 1]
     assert workspace.reopen().chat.id == "c"
     assert [session.chat.id for session in workspace.sessions] == ["a", "c", "b"]
+    await tasks.finish_all()
 
 
 async def test_without_a_last_run_there_is_one_empty_chat(qloop, workspace) -> None:
-    await workspace.restore()
+    await restore(workspace)
     assert [session.is_blank for session in workspace.sessions] == [True]
     assert workspace.current is workspace.sessions[0]
 
@@ -238,7 +246,7 @@ async def test_chats_that_cannot_be_read_are_told_and_replaced_by_an_empty_one(
     qloop, workspace, store, heard
 ) -> None:
     store.error = StorageError("The disk is gone.")
-    await workspace.restore()
+    await restore(workspace)
     assert heard.failed == ["The disk is gone."]
     assert [session.is_blank for session in workspace.sessions] == [True]
 
@@ -290,7 +298,7 @@ async def test_a_fork_at_a_token_goes_on_beside_its_original_and_shares_its_cell
 async def test_a_chats_turns_come_from_the_disk_when_it_is_first_shown(qloop, workspace, store) -> None:
     store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
     store.turns = {name: SavedTurns([Turn(Role.USER, f"text of {name}")]) for name in "ab"}
-    await workspace.restore()
+    await restore(workspace)
     one, two = workspace.sessions
     await until(lambda: one.is_loaded)
     assert [turn.text for turn in one.chat.turns] == ["text of a"]
@@ -306,7 +314,7 @@ async def test_what_is_sent_before_a_chat_is_there_is_sent_when_it_is(
 ) -> None:
     store.saved = saved(Chat(id="a"), current="a")
     store.turns = {"a": SavedTurns([Turn(Role.USER, "hello"), Turn(Role.ASSISTANT, "hi")])}
-    await workspace.restore()
+    await restore(workspace)
     (session,) = workspace.sessions
     session.send("and then?")
     await until(lambda: session.is_busy)
@@ -318,7 +326,7 @@ async def test_a_tab_closed_before_its_turns_were_there_is_reopened_without_loss
 ) -> None:
     store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
     store.turns = {"b": SavedTurns([Turn(Role.USER, "text of b")])}
-    await workspace.restore()
+    await restore(workspace)
     workspace.close(workspace.sessions[1])
     again = workspace.reopen()
     await until(lambda: again.is_loaded)
@@ -391,9 +399,58 @@ class TestSplitView:
         a, b, c = Chat(title="a"), Chat(title="b"), Chat(title="c")
         tabs = Tabs((a.id, b.id, c.id), a.id, (), frozenset((a.id,)), shown=(c.id, a.id))
         store.saved = SavedWorkspace(tabs, {chat.id: SavedChat(chat) for chat in (a, b, c)})
-        await workspace.restore()
+        await restore(workspace)
         assert [session.chat.title for session in workspace.shown] == ["c", "a"]
         assert workspace.current.chat is a
         assert workspace.is_pinned(workspace.current)
         await workspace.shut_down()
         assert (store.saves[-1][1].shown, store.saves[-1][1].pinned) == ((c.id, a.id), {a.id})
+
+
+async def test_tabs_that_are_held_back_stay_on_disk_until_they_are_asked_for(
+    qloop, workspace, store
+) -> None:
+    store.saved = saved(Chat("a", turns=[Turn(Role.USER, "a")]), Chat("b"), current="b")
+    workspace.start_without_tabs()
+    (fresh,) = workspace.sessions
+    fresh.draft = "something new"
+    await workspace.flush()
+    assert [tabs for _, tabs in store.saves] == [None]
+
+    await restore(workspace)
+    assert [session.chat.id for session in workspace.sessions] == [fresh.chat.id, "a", "b"]
+    await workspace.flush()
+    assert store.saves[-1][1].open == (fresh.chat.id, "a", "b")
+
+
+async def test_the_empty_chat_makes_way_for_tabs_that_were_held_back(qloop, workspace, store) -> None:
+    store.saved = saved(Chat("a", turns=[Turn(Role.USER, "a")]), current="a")
+    workspace.start_without_tabs()
+    await restore(workspace)
+    assert [session.chat.id for session in workspace.sessions] == ["a"]
+
+
+async def test_tabs_that_cannot_be_read_are_not_replaced_by_none(qloop, workspace, store, heard) -> None:
+    store.error = StorageError("Not readable.")
+    await restore(workspace)
+    store.error = None
+    workspace.sessions[0].draft = "something new"
+    await workspace.flush()
+    assert heard.failed == ["Not readable."]
+    assert [tabs for _, tabs in store.saves] == [None]
+
+
+async def test_after_the_last_save_nothing_more_is_written(qloop, workspace, store, thread) -> None:
+    session = workspace.new_chat()
+    session.send("count")
+    thread.answer(thread.submitted[0], "1 2")
+    await workspace.stop_saving()
+    num_saves = len(store.saves)
+    assert store.saves[-1][0][0].turns[-1].state is TurnState.STOPPED
+    session.draft = "lost on purpose"
+    await workspace.shut_down()
+    assert len(store.saves) == num_saves
+
+    workspace.resume_saving()
+    await workspace.flush()
+    assert store.saves[-1][0][0].draft == "lost on purpose"

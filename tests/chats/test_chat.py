@@ -247,3 +247,23 @@ def test_no_turn_is_lost_or_shown_twice_whatever_is_done(data: st.DataObject) ->
 
 def texts_and_ids(chat: Chat) -> list[tuple[str, str]]:
     return [(turn.text, turn.id) for turn in chat.turns]
+
+
+def test_a_version_may_be_thousands_of_turns_long() -> None:
+    """As an imported chat may be: neither Python's stack nor the square of its length is in the way."""
+    chat = Chat()
+    question, long = Turn(Role.USER, "q"), [Turn(Role.ASSISTANT, str(number)) for number in range(5_000)]
+    chat.add(question, *long)
+    chat.put_aside(1)
+    chat.add(Turn(Role.ASSISTANT, "short"))
+    chat.put_aside(0)
+    chat.add(Turn(Role.USER, "other"))
+    chat.show_version(long[-1])
+    assert [turn.text for turn in chat.turns[:3]] == ["q", "0", "1"]
+    assert len(chat.turns) == 5_001
+    chat.show_version(chat.versions_of(long[0])[1])
+    removed = chat.remove(question)
+    assert len(removed.turns) == 5_002
+    assert [turn.text for turn in chat.turns] == ["other"]
+    chat.restore(removed)
+    assert len(list(chat.all_turns())) == 5_003

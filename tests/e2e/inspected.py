@@ -25,13 +25,19 @@ def inspected(window: MainWindow) -> dict[str, Any]:
         "place": probabilities.place,
         "candidates": _rows(probabilities.candidate_table),
         "candidates_status": probabilities.status.text(),
-        "places": {
-            **_tabs(window),
-            **_buttons(stepper),
-            **_fields(stepper),
-            **_row_places("token", probabilities.token_table),
-            **_row_places("candidate", probabilities.candidate_table),
-        },
+    }
+
+
+def inspected_places(window: MainWindow) -> dict[str, list[int]]:
+    stepper, probabilities = window.inspector.panel("stepper"), window.inspector.panel("probabilities")
+    assert isinstance(stepper, StepperPanel)
+    assert isinstance(probabilities, ProbabilitiesPanel)
+    return {
+        **_tabs(window),
+        **_buttons(stepper),
+        **_fields(stepper),
+        **_row_places("token", probabilities.token_table),
+        **_row_places("candidate", probabilities.candidate_table),
     }
 
 
@@ -48,7 +54,7 @@ def _rows(table: QTableView) -> list[list[str]]:
 def _tabs(window: MainWindow) -> dict[str, list[int]]:
     bars = [bar for bar in window.findChildren(QTabBar) if bar.parent() is window and bar.isVisible()]
     return {
-        f"tab {bar.tabText(index)}": _middle(bar, bar.tabRect(index))
+        f"tab {bar.tabText(index)}": middle(bar, bar.tabRect(index))
         for bar in bars
         for index in range(bar.count())
     }
@@ -56,13 +62,13 @@ def _tabs(window: MainWindow) -> dict[str, list[int]]:
 
 def _buttons(panel: QWidget) -> dict[str, list[int]]:
     buttons = (button for button in panel.findChildren(QToolButton) if button.isVisible())
-    return {f"button {button.text()}": _middle(button) for button in buttons}
+    return {f"button {button.text()}": middle(button) for button in buttons}
 
 
 def _fields(stepper: StepperPanel) -> dict[str, list[int]]:
     choice = stepper.stop_choice
     fields = {"condition": choice.condition, "position": choice.position, "text": choice.text}
-    return {name: _middle(field) for name, field in fields.items() if field.isVisible()}
+    return {name: middle(field) for name, field in fields.items() if field.isVisible()}
 
 
 def _row_places(name: str, table: QTableView) -> dict[str, list[int]]:
@@ -71,10 +77,10 @@ def _row_places(name: str, table: QTableView) -> dict[str, list[int]]:
         return {}
     rects = {row: table.visualRect(model.index(row, 1)) for row in range(model.rowCount())}
     seen = {row: rect for row, rect in rects.items() if table.viewport().rect().contains(rect)}
-    return {f"{name} {row}": _middle(table.viewport(), rect) for row, rect in seen.items()}
+    return {f"{name} {row}": middle(table.viewport(), rect) for row, rect in seen.items()}
 
 
-def _middle(widget: QWidget, rect: QRect | None = None) -> list[int]:
+def middle(widget: QWidget, rect: QRect | None = None) -> list[int]:
     """In the screen's own pixels."""
     centre: QPoint = widget.mapToGlobal((rect or widget.rect()).center())
     ratio = widget.devicePixelRatioF()

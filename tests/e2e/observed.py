@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPushButton
 
 import app.main
 import app.window
 from app.inspector.sequences import SequencesPanel
 from app.ui.main_window import MainWindow
 from app.ui.notices import Banner
-from tests.e2e.inspected import inspected
+from tests.e2e.conversed import conversed, conversed_places
+from tests.e2e.inspected import inspected, inspected_places, middle
 
 PERIOD_MS = 50
 _HORIZONTAL = Qt.Orientation.Horizontal
@@ -42,17 +43,51 @@ class ObservedWindow(MainWindow):
             "title": self.windowTitle(),
             "tabs": [bar.tabText(index) for index in range(bar.count())],
             "current": bar.currentIndex(),
-            "busy": [view.session.is_busy for view in self.tabs.views],
-            "transcripts": [view.transcript.plain_text() for view in self.tabs.views],
-            "composers": [view.composer.editor.toPlainText() for view in self.tabs.views],
+            "busy": [tab.session.is_busy for tab in self.tabs.tabs],
+            "transcripts": [tab.view.transcript.plain_text() if tab.view else "" for tab in self.tabs.tabs],
+            "composers": [
+                tab.view.composer.editor.toPlainText() if tab.view else tab.session.draft
+                for tab in self.tabs.tabs
+            ],
+            "drawn": [tab.view is not None for tab in self.tabs.tabs],
+            "shown": [view.title for view in self.tabs.shown_views],
+            "list": self._list(),
+            "found": self._found(),
+            "find": self.tabs.current.find_bar.field.text() if self.tabs.current else "",
             "has_focus": bool(self.tabs.current and self.tabs.current.composer.editor.hasFocus()),
             "notices": [
                 " ".join(label.text() for label in banner.findChildren(QLabel))
                 for banner in self.notices.findChildren(Banner)
             ],
+            "offers": self._offers(),
+            "setting": self._focused_setting(),
             "inspector": self._inspector_rows() if self.inspector.is_shown else None,
+            **conversed(self),
             **inspected(self),
+            "places": conversed_places(self) | inspected_places(self),
         }
+
+    def _list(self) -> list[str] | None:
+        """The list of all chats, if it can be seen."""
+        side = self.navigation.sidebar if self.navigation else None
+        return [row.text for row in side.model.rows] if side and side.isVisible() else None
+
+    def _found(self) -> list[str] | None:
+        """What the search shows, if it is open."""
+        popup = self.navigation.popup if self.navigation else None
+        model = popup.model if popup and popup.isVisible() else None
+        return [str(model.index(row).data()) for row in range(model.rowCount())] if model else None
+
+    def _offers(self) -> dict[str, list[int]]:
+        """Where to click, by what stands on the buttons of the notices."""
+        buttons = self.notices.findChildren(QPushButton)
+        return {button.text(): middle(button) for button in buttons}
+
+    def _focused_setting(self) -> str | None:
+        """The one that has the keyboard in the window of settings."""
+        window = self._settings_window
+        rows = window.rows if window and window.isActiveWindow() else {}
+        return next((name for name, row in rows.items() if row.widget.hasFocus()), None)
 
     def _inspector_rows(self) -> list[dict[str, str]]:
         sequences = self.inspector.panel("sequences")

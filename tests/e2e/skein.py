@@ -36,6 +36,15 @@ class Skein:
         return self.home / "data" / "skein" / "chats.db"
 
     @property
+    def folders(self) -> dict[str, str]:
+        """The variables by which a program finds its home."""
+        names = ("data", "config", "state", "cache")
+        return {
+            "HOME": str(self.home),
+            **{f"XDG_{name.upper()}_HOME": str(self.home / name) for name in names},
+        }
+
+    @property
     def _state_file(self) -> Path:
         return self.home / "window.json"
 
@@ -43,10 +52,16 @@ class Skein:
     def _log_file(self) -> Path:
         return next((self.home / "state").rglob("skein.log"), self.home / "none")
 
-    def start(self, *arguments: str, observed: bool = True, program: Sequence[str] = ("-m", "app")) -> None:
+    def start(
+        self,
+        *arguments: str,
+        observed: bool = True,
+        program: Sequence[str] = ("-m", "app"),
+        waits_for: str = "is loaded",
+    ) -> None:
         """Returns when the window is there, the model is loaded and the keyboard is the window's.
 
-        `program` is what runs when it is not observed.
+        `program` is what runs when it is not observed; `waits_for` is what it logs when it is ready.
         """
         self.home.mkdir(exist_ok=True)
         self._state_file.unlink(missing_ok=True)
@@ -57,19 +72,17 @@ class Skein:
         pid = self.process.pid
         self.window = until(lambda: self._running() and self.desktop.window_of(pid), "the window")
         self.desktop.activate(self.window)
-        until(lambda: "is loaded" in self.log() and "open again" in self.log(), "the model and the tabs")
+        tabs = "open again" if waits_for == "is loaded" else ""
+        until(lambda: waits_for in self.log() and tabs in self.log(), "the model and the tabs")
         if observed:
             until(lambda: self.state()["has_focus"], "the keyboard focus")
 
     def run(self, *arguments: str) -> subprocess.Popen[bytes]:
-        folders = {
-            f"XDG_{name.upper()}_HOME": str(self.home / name) for name in ("data", "config", "state", "cache")
-        }
         with self.output_file.open("ab") as output:
             return subprocess.Popen(
                 [sys.executable, *arguments],
                 cwd=ROOT,
-                env={**self.desktop.environment, **folders, "HOME": str(self.home)},
+                env={**self.desktop.environment, **self.folders},
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
@@ -105,6 +118,11 @@ class Skein:
             file.seek(self._log_start)
             return file.read()
 
+    def show_inspector(self) -> None:
+        """At the first start it is hidden."""
+        self.desktop.keys("F12")
+        until(lambda: self.state()["inspector"] is not None, "the inspector")
+
     def requests_per_step(self) -> list[set[str]]:
         """For each step: whose next token it computed."""
         return [set(_REQUEST_IN_STEP.findall(line)) for line in self.log().splitlines() if _STEP.search(line)]
@@ -113,7 +131,7 @@ class Skein:
         """Of all chats in the database: chat id, role, state, text."""
         return self._query(
             "SELECT chat_id, role, state, text FROM turns JOIN chats ON chats.id = chat_id "
-            "ORDER BY chats.rowid, position"
+            "ORDER BY chats.rowid, number"
         )
 
     def open_tabs(self) -> list[str]:

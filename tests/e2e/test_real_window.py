@@ -21,6 +21,7 @@ def test_three_tabs_talk_at_once_and_are_there_again_after_a_restart(
     skein: Skein, desktop: Desktop, tmp_path: Path
 ) -> None:
     skein.start()
+    skein.show_inspector()
 
     # 1. Three tabs, a question each; every tab gets its own right answer.
     for number, question in enumerate(SUMS):
@@ -104,6 +105,7 @@ def test_a_tab_closed_while_it_streams_ends_and_can_be_reopened(
 ) -> None:
     skein.configure(temperature=0.0)
     skein.start(str(babbler))
+    skein.show_inspector()
     ask(skein, "tell me a story")
     until(lambda: skein.requests_per_step(), "the first tokens")
     desktop.keys("ctrl+w")
@@ -125,6 +127,7 @@ def test_a_fork_goes_on_from_the_cells_of_its_original_and_all_answers_stop_at_o
 ) -> None:
     skein.configure(temperature=0.0)
     skein.start(str(babbler))
+    skein.show_inspector()
     ask(skein, "tell me a story")
     until(lambda: len(skein.requests_per_step()) > 20, "some of an answer")
     desktop.keys("Escape")
@@ -193,11 +196,14 @@ def test_what_was_sent_and_most_of_the_answer_survive_a_kill(skein: Skein, babbl
     until(lambda: "tell me a story" in skein.state()["transcripts"][0], "the question in its tab")
 
 
-def test_a_second_skein_leaves_the_chats_to_the_first(skein: Skein) -> None:
+def test_a_second_skein_leaves_the_chats_to_the_first_and_has_it_open_its_model(
+    skein: Skein, babbler: Path
+) -> None:
     skein.start()
-    second = skein.run("-m", "app")
-    assert second.wait(timeout=20) == 1
+    second = skein.run("-m", "app", str(babbler))
+    assert second.wait(timeout=20) == 0
     assert "already running" in skein.output_file.read_text()
+    until(lambda: f"{babbler} is loaded" in skein.log(), "the model of the second start")
     assert skein.state()["tabs"] == ["New chat"]
 
 

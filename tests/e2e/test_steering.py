@@ -46,6 +46,7 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
     skein: Skein, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     skein.start()
+    skein.show_inspector()
     desktop = skein.desktop
 
     # 1. Paused, a question waits, and its batch is seen before it is computed.

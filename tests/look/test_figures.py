@@ -1,4 +1,5 @@
 import pytest
+from PySide6.QtCore import QLocale
 
 from app.look.figures import count, milliseconds, percent, rate, seconds
 
@@ -29,3 +30,14 @@ def test_times_carry_their_unit() -> None:
     assert seconds(1234) == "1,234 s"
     assert milliseconds(38.04) == "38.0 ms"
     assert milliseconds(1234.5) == "1,234 ms"
+
+
+def test_numbers_are_written_as_the_language_does_it(qapp: object) -> None:
+    former = QLocale()
+    QLocale.setDefault(QLocale("de_DE"))
+    try:
+        assert count(1234567) == "1.234.567"
+        assert rate(9.94) == "9,9 tok/s"
+        assert milliseconds(1234.5) == "1.234 ms"
+    finally:
+        QLocale.setDefault(former)

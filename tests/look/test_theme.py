@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.look.theme import apply_theme, style_sheet, tokens_for
-from app.look.tokens import DARK, LIGHT, current
+from app.look.theme import apply_theme, palette_of, style_sheet, tokens_for
+from app.look.tokens import ALL, DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Tokens, current
 
 
 @pytest.fixture
@@ -25,6 +25,18 @@ def test_the_system_theme_follows_the_system_and_is_light_where_it_does_not_say(
     assert tokens_for("system", Qt.ColorScheme.Unknown) is LIGHT
 
 
+def test_whoever_asks_the_desktop_for_high_contrast_gets_it() -> None:
+    assert tokens_for("system", Qt.ColorScheme.Dark, wants_contrast=True) is DARK_CONTRAST
+    assert tokens_for("light", Qt.ColorScheme.Dark, wants_contrast=True) is LIGHT_CONTRAST
+
+
+@pytest.mark.parametrize("tokens", ALL)
+def test_the_palette_tells_which_tokens_it_was_made_from(application: QApplication, tokens: Tokens) -> None:
+    application.setPalette(palette_of(tokens))
+    assert current() is tokens
+    application.setStyleSheet("")  # so that the next theme is put on anew
+
+
 def test_the_tokens_in_use_are_those_of_the_theme_applied_last(application: QApplication) -> None:
     apply_theme(application, "dark")
     assert current() is DARK
@@ -33,5 +45,5 @@ def test_the_tokens_in_use_are_those_of_the_theme_applied_last(application: QApp
 
 
 def test_every_name_in_the_style_sheet_is_a_token() -> None:
-    assert "@" not in style_sheet(LIGHT)
-    assert "@" not in style_sheet(DARK)
+    for tokens in ALL:
+        assert "@" not in style_sheet(tokens)

@@ -1,6 +1,6 @@
 import pytest
 
-from app.look.tokens import DARK, LIGHT, Tokens
+from app.look.tokens import ALL, DARK_CONTRAST, LIGHT_CONTRAST, Tokens
 
 BACKGROUNDS = ("window", "surface", "raised")
 
@@ -17,7 +17,10 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+every_set = pytest.mark.parametrize("tokens", ALL, ids=["light", "dark", "light contrast", "dark contrast"])
+
+
+@every_set
 @pytest.mark.parametrize("background", BACKGROUNDS)
 class TestContrast:
     def test_text_stands_out_seven_to_one(self, tokens: Tokens, background: str) -> None:
@@ -30,6 +33,14 @@ class TestContrast:
         assert contrast(getattr(tokens, name), getattr(tokens, background)) >= 4.5
 
 
-@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+@every_set
 def test_what_is_written_on_the_accent_can_be_read(tokens: Tokens) -> None:
     assert contrast(tokens.on_accent, tokens.accent) >= 4.5
+
+
+@pytest.mark.parametrize("tokens", [LIGHT_CONTRAST, DARK_CONTRAST], ids=["light", "dark"])
+@pytest.mark.parametrize("background", BACKGROUNDS)
+def test_with_high_contrast_nothing_is_faint(tokens: Tokens, background: str) -> None:
+    for name in ("text", "muted", "accent", "danger", "warning", "ok"):
+        assert contrast(getattr(tokens, name), getattr(tokens, background)) >= 7
+    assert contrast(tokens.hairline, getattr(tokens, background)) >= 4.5

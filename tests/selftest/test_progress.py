@@ -8,7 +8,7 @@ import pytest
 from app.engine import child_process
 from app.engine.errors import ModelLoadCancelledError, ModelLoadError
 from app.selftest import command, progress
-from app.selftest.report import Report
+from app.selftest.report import Line, Report
 from app.selftest.run import run_checks
 from tests.fakes import CountingBackend
 
@@ -34,8 +34,11 @@ def test_progress_and_lines_come_as_they_are_and_the_report_last(tested):
     assert exit_code == 0
     report = Report.of(messages[-1]["report"])
     assert report.passed
-    lines = [message["line"] for message in messages if "line" in message]
+    told_lines = [message for message in messages if "line" in message]
+    lines = [message["line"] for message in told_lines]
     assert lines == [line.as_json() for line in report.lines]
+    assert [Line.of(message["line"] | message["packed"]) for message in told_lines] == list(report.lines)
+    assert "text" in told_lines[0]["packed"]["seen"], "so that it can be said in other languages"
     told = [(message["progress"], message["doing"]) for message in messages if "progress" in message]
     assert told == sorted(told, key=lambda one: one[0])
     assert len(told) == len(set(told))

@@ -1,8 +1,8 @@
 """What a disk may hold after the power has failed, from a recorded log of system calls.
 
-A program is recorded with strace. Then, for any moment of it, a folder is made as a disk may have it: what was
-synced is there; of what was not, any part may be missing, torn at sectors. Changes of names happen in their
-order, as a journal keeps them, but none is certain before the folder was synced.
+A program is recorded with strace. Then, for any moment of it, a folder is made as a disk may have it: what
+was synced is there; of what was not, any part may be missing, torn at sectors. Changes of names happen in
+their order, as a journal keeps them, but none is certain before the folder was synced.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,12 +47,12 @@ class Call:
         return int(self.arguments.rpartition(",")[2])
 
 
-def record(module: str, *arguments: str, folder: Path) -> list[Call]:
-    """What `python -m module` did to the disk. What it prints is in there, too."""
+def record(*arguments: str, folder: Path) -> list[Call]:
+    """What Python with these arguments did to the disk. What it prints is in there, too."""
     log = folder / "strace.log"
     done = subprocess.run(
         ["strace", "-f", "-xx", "-s", "10000000", "-e", f"trace={_TRACED}", "-o", str(log),
-         sys.executable, "-m", module, *arguments],
+         sys.executable, *arguments],
         cwd=ROOT,
         capture_output=True,
         check=False,
@@ -79,7 +80,9 @@ def parse(log: str) -> list[Call]:
 @dataclass
 class Inode:
     safe: bytearray = field(default_factory=bytearray)
-    unsafe: list[tuple[int, bytes | None]] = field(default_factory=list)  # offset and data, or None: cut there
+    unsafe: list[tuple[int, bytes | None]] = field(
+        default_factory=list
+    )  # offset and data, or None: cut there
 
     def sync(self) -> None:
         self.safe = self.after(self.unsafe)
@@ -115,7 +118,8 @@ class Disk:
         self._folder = str(folder)
         self._names: dict[str, Inode] = {}  # as running programs see them
         self._safe_names: dict[str, Inode] = {}
-        self._unsafe_names: list[tuple[str, Inode | None]] = []  # name now stands for it, or for nothing
+        # Each step: names, and what they stand for from then on.
+        self._unsafe_names: list[dict[str, Inode | None]] = []
         self._open: dict[int, OpenFile] = {}
         self.acknowledged: list[str] = []
 
@@ -132,11 +136,8 @@ class Disk:
 
     def after_power_cut(self, to: Path, chance: random.Random) -> None:
         names = dict(self._safe_names)
-        for name, inode in self._unsafe_names[: chance.randint(0, len(self._unsafe_names))]:
-            if inode:
-                names[name] = inode
-            else:
-                names.pop(name, None)
+        for step in self._unsafe_names[: chance.randint(0, len(self._unsafe_names))]:
+            _take_step(names, step)
         contents: dict[int, bytes] = {}
         for name, inode in names.items():
             if name.endswith("-shm"):  # shared memory: nothing of it is asked for after a restart
@@ -163,7 +164,7 @@ class Disk:
                 self._open[call.result] = OpenFile(path, None)
                 return
             inode = Inode()
-            self._rename_to(path, inode)
+            self._step({path: inode})
         elif "O_TRUNC" in call.arguments:
             inode.unsafe.append((0, None))
         self._open[call.result] = OpenFile(path, inode, appends="O_APPEND" in call.arguments)
@@ -205,38 +206,39 @@ class Disk:
     _fdatasync = _fsync
 
     def _unlink(self, call: Call) -> None:
-        self._rename_to(call.strings[0].decode(), None)
+        self._step({call.strings[0].decode(): None})
 
     _unlinkat = _unlink
 
     def _rename(self, call: Call) -> None:
         old, new = (path.decode() for path in call.strings)
         if inode := self._names.get(old):
-            # One step of the journal: never neither, never both.
-            self._unsafe_names += [(new, inode), (old, None)]
-            self._names[new] = self._names.pop(old)
+            self._step({old: None, new: inode})
 
     _renameat = _renameat2 = _rename
 
-    def _rename_to(self, path: str, inode: Inode | None) -> None:
-        if inode:
-            self._names[path] = inode
-        elif not self._names.pop(path, None):
-            return
-        self._unsafe_names.append((path, inode))
+    def _step(self, step: dict[str, Inode | None]) -> None:
+        _take_step(self._names, step)
+        self._unsafe_names.append(step)
 
     def _sync_names_in(self, folder: str) -> None:
         """A journal is written from its beginning."""
-        last = max(
-            (i for i, (path, _) in enumerate(self._unsafe_names) if os.path.dirname(path) == folder),  # noqa: PTH120
-            default=-1,
-        )
-        for path, inode in self._unsafe_names[: last + 1]:
-            if inode:
-                self._safe_names[path] = inode
-            else:
-                self._safe_names.pop(path, None)
-        del self._unsafe_names[: last + 1]
+        in_folder = [
+            any(os.path.dirname(path) == folder for path in step)  # noqa: PTH120
+            for step in self._unsafe_names
+        ]
+        num_safe = max((i + 1 for i, is_there in enumerate(in_folder) if is_there), default=0)
+        for step in self._unsafe_names[:num_safe]:
+            _take_step(self._safe_names, step)
+        del self._unsafe_names[:num_safe]
+
+
+def _take_step(names: dict[str, Inode], step: dict[str, Inode | None]) -> None:
+    for name, inode in step.items():
+        if inode:
+            names[name] = inode
+        else:
+            names.pop(name, None)
 
 
 def _survivors(inode: Inode, chance: random.Random) -> list[tuple[int, bytes | None]]:
@@ -257,12 +259,14 @@ def _torn(change: tuple[int, bytes | None], chance: random.Random) -> list[tuple
     if data is None:
         return [change]
     starts = range(0, len(data), SECTOR)
-    return [
-        (offset + start, data[start : start + SECTOR]) for start in starts if chance.random() < 0.5
-    ]
+    return [(offset + start, data[start : start + SECTOR]) for start in starts if chance.random() < 0.5]
 
 
-def cut_points(calls: Sequence[Call], number: int, chance: random.Random) -> list[int]:
-    """Moments spread over the calls that change something, and never before the first of them."""
+def power_cuts(calls: Sequence[Call], disk: Disk, number: int, chance: random.Random) -> Iterator[None]:
+    """Plays the calls on `disk`, and pauses at moments spread over those that change something."""
     changing = [i for i, call in enumerate(calls) if call.name not in ("close", "openat", "lseek")]
-    return sorted(chance.choices(changing, k=number))
+    moments = Counter(chance.choices(changing, k=number))
+    for index, call in enumerate(calls):
+        disk.apply(call)
+        for _ in range(moments[index]):
+            yield

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.backups import Backups, Reason, verify
+from app.storage.backups import Backups, Reason
 from app.storage.checksum import checksum
 from app.storage.database import open_database, transaction
 from app.storage.errors import DatabaseDamagedError, StorageError
@@ -59,7 +59,7 @@ def say(connection: sqlite3.Connection, text: str) -> None:
             "INSERT INTO turns (id, chat_id, parent_id, role, text, state, notice, model, usage, overflowed, "
             "attachments, thinking_s, checksum, created_at) "
             "VALUES (?, 'a', '', 'user', ?, 'done', '', '', '', 0, '[]', 0, ?, 0)",
-            (text, text, checksum("user", text, "[]")),
+            (text[:9], text, checksum(text[:9], "", "user", text, "[]")),
         )
 
 
@@ -87,6 +87,14 @@ def test_what_is_being_written_meanwhile_is_not_held_up_and_not_in_it(live, back
     assert texts(backup.path) == ["hello"]
 
 
+def test_two_in_one_second_are_two(live, backups: Backups) -> None:
+    first = backups.make(Reason.RESTORE)
+    say(live, "more")
+    second = backups.make(Reason.RESTORE)
+    assert texts(first.path) == ["hello"]
+    assert backups.all() == [second, first]
+
+
 def test_nobody_else_can_read_a_backup(backups: Backups) -> None:
     former = os.umask(0)
     try:
@@ -111,8 +119,9 @@ def test_one_is_due_when_something_changed_and_the_last_is_old(live, path, backu
 def test_what_is_only_in_the_log_has_changed_too(path, backups, clock) -> None:
     backups.make(Reason.REGULAR)
     clock.now = NOON + 2 * DAY
-    touch(path, NOON)
-    touch(path.with_name("chats.db-wal"), NOON + DAY)
+    os.utime(path, (NOON.timestamp(), NOON.timestamp()))
+    log = path.with_name("chats.db-wal")
+    os.utime(log, ((NOON + DAY).timestamp(), (NOON + DAY).timestamp()))
     assert backups.is_due(DAY)
 
 
@@ -175,24 +184,45 @@ def test_a_damaged_backup_is_passed_over(live, backups: Backups, clock: Clock, w
     if what == "header":
         content[:16] = b"x" * 16
     elif what == "a letter":
-        content[content.index(b"answer answer" if b"answer answer" in content else b"answer")] ^= 1
+        content[content.index(b"an answer an answer")] ^= 1
     else:
         del content[len(content) // 2 :]
     bad.path.write_bytes(content)
 
-    with pytest.raises(DatabaseDamagedError):
-        verify(bad.path)
     assert backups.newest_good() == good
 
 
-def test_a_damaged_database_is_not_kept_as_a_good_backup(live, path, backups: Backups) -> None:
+def test_one_damaged_message_does_not_keep_the_others_from_being_backed_up(live, backups, caplog) -> None:
     before = backups.make(Reason.REGULAR)
     with transaction(live):
         live.execute("UPDATE turns SET text = 'jello'")
-    with pytest.raises(StorageError, match="not as it was written"):
+    made = backups.make(Reason.ASKED)
+    assert "1 messages that are not as they were written" in caplog.text
+    assert backups.newest_good() == before
+    before.path.unlink()
+    assert backups.newest_good() == made
+
+
+def test_bytes_that_are_no_text_do_not_keep_a_backup_from_being_made(live, backups: Backups) -> None:
+    with transaction(live):
+        live.execute("UPDATE turns SET text = CAST(x'ff68' AS TEXT)")
+    backups.make(Reason.ASKED)
+
+
+def test_what_is_no_database_any_more_is_not_kept_as_a_backup(live, backups: Backups, monkeypatch) -> None:
+    before = backups.make(Reason.REGULAR)
+
+    def fail(_path: Path) -> int:
+        raise DatabaseDamagedError("row 7 missing from index")
+
+    monkeypatch.setattr("app.storage.backups.verify", fail)
+    with pytest.raises(StorageError, match="row 7 missing"):
         backups.make(Reason.ASKED)
     assert backups.all() == [before]
 
 
 def touch(path: Path, at: datetime) -> None:
-    os.utime(path, (at.timestamp(), at.timestamp()))
+    """The database, and its log if it has one, were last changed then."""
+    for part in (path, path.with_name("chats.db-wal")):
+        if part.exists():
+            os.utime(part, (at.timestamp(), at.timestamp()))

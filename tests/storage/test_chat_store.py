@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.chats.attachment import Attachment
@@ -15,8 +15,6 @@ from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.engine.types import Overflow, Role, Usage
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import (
-    FOUND_END,
-    FOUND_START,
     INTERRUPTED,
     ChatStore,
     ClosedTab,
@@ -25,6 +23,7 @@ from app.storage.chat_store import (
 )
 from app.storage.database import migrations
 from app.storage.errors import StorageError
+from app.storage.search import FOUND_END, FOUND_START
 
 
 @asynccontextmanager
@@ -174,6 +173,16 @@ async def test_an_answer_cut_off_by_the_end_of_the_program_comes_back_as_stopped
     assert (answer.text, answer.state, answer.notice) == ("1 2 3", TurnState.STOPPED, INTERRUPTED)
 
 
+async def test_an_answer_cut_off_while_it_was_continued_is_found_with_all_it_has(path) -> None:
+    chat = Chat("a", turns=[Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "one two")])
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)], Tabs(("a",)))
+        chat.turns[1].text, chat.turns[1].state = "one two three", TurnState.STREAMING
+        await store.save([ChatChange.of(chat)])
+    async with opened(path) as store:
+        assert [hit.turn_id for hit in await store.search("two three")] == [chat.turns[1].id]
+
+
 async def test_saves_are_done_in_the_order_they_were_asked_for(path) -> None:
     import asyncio
 
@@ -205,6 +214,7 @@ async def test_text_no_database_can_encode_is_replaced(path) -> None:
     assert (kept.chat.title, kept.chat.turns[0].text, kept.draft) == ("?", "x?y\0z", "?")
 
 
+@settings(deadline=None)  # a disk may be busy
 @given(texts=st.lists(st.text(), min_size=1, max_size=6), title=st.text(max_size=20))
 def test_any_text_comes_back(texts, title) -> None:
     import asyncio
@@ -394,10 +404,12 @@ async def test_a_turn_whose_predecessor_is_lost_is_still_shown(path) -> None:
 
 
 async def test_every_chat_is_in_the_list_whether_it_is_open_or_not(path) -> None:
+    older = replace(sums(), auto_title="Sums")
     named = Chat("b", "Named", turns=[Turn(Role.USER, "x")], folder="Work", is_pinned=True)
     async with opened(path) as store:
-        await store.save([ChatChange.of(replace(sums(), auto_title="Sums"))])
+        await store.save([ChatChange.of(older)])
         await store.save([ChatChange.of(named)])
+        await store.save([ChatChange.of(older, "a draft makes no chat newer", turns=())])
         assert [
             (one.id, one.title, one.folder, one.is_pinned, one.num_turns) for one in await store.summaries()
         ] == [

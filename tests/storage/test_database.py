@@ -1,9 +1,11 @@
 import sqlite3
+from types import SimpleNamespace
 
 import pytest
 
 from app.storage import database
 from app.storage.database import IN_MEMORY, open_database, transaction
+from app.storage.errors import StorageError
 
 
 def test_a_new_database_has_the_newest_version() -> None:
@@ -59,3 +61,16 @@ def test_a_transaction_is_all_or_nothing() -> None:
     with pytest.raises(sqlite3.OperationalError):
         connection.execute("SELECT * FROM x")
     connection.close()
+
+
+def test_a_full_disk_is_called_full_whatever_sqlite_calls_it(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _folder: SimpleNamespace(free=4096))
+    monkeypatch.setattr(sqlite3, "connect", fail_to_connect)
+    with pytest.raises(StorageError, match="is full"):
+        open_database(tmp_path / "chats.db")
+
+
+def fail_to_connect(*_arguments: object, **_options: object) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    raise error

@@ -1,9 +1,11 @@
 """The window with a scripted workspace and engine."""
 
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -11,7 +13,14 @@ from app.look.theme import apply_theme
 from app.settings import Settings
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
-from tests.ui.fakes import FakeEngine, FakeWorkspace
+from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace
+
+
+@pytest.fixture(autouse=True)
+def widgets_go_with_their_test(qapp: QApplication) -> Iterator[None]:
+    """What was told to delete itself later waits for a loop, and a theme dresses all windows there are."""
+    yield
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 @pytest.fixture
@@ -33,9 +42,31 @@ def window(
     settings = Settings.load(tmp_path / "settings.json")
     settings.theme = "light"
     window = MainWindow(workspace, engine, settings)  # type: ignore[arg-type]
+    window.show_presets(FakePresets(), FakeTokenCounter(window))  # type: ignore[arg-type]
     qtbot.addWidget(window, before_close_func=lambda widget: widget.hide())
     workspace.new_chat()
     window.show()
     qtbot.waitExposed(window)
     yield window
     apply_theme(qapp, "light")
+
+
+@pytest.fixture(scope="module")
+def whole_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
+    """The window of the program with all its parts, as it is made before it runs: nothing loaded, no chat."""
+    from app.crashes import RunMarker
+    from app.window import Program, Start
+
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("DATA", "CONFIG", "CACHE", "STATE"):
+            patch.setenv(f"XDG_{name}_HOME", str(home / name))
+        start = Start(Path("none.gguf"), StringIO(), RunMarker(home / "marker"), None)
+        program = Program(qapp, Settings(theme="light"), start)
+        window = program._window
+        window.show()
+        yield window
+        window.hide()
+        window.deleteLater()
+        program.deleteLater()
+        qapp.processEvents()

@@ -1,8 +1,18 @@
 """Stand-ins for what the window is given: the same signals and names, and a script instead of an engine."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Signal
 
-from app.chats.chat import Chat, Turn, TurnState
+from app.bridge.tab_row import TabRow
+from app.bridge.token_counter import TokenCount
+from app.chats.attachment import Attachment
+from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
+from app.chats.options import ChatOptions
+from app.chats.presets import Preset
+from app.chats.titles import title_from
 from app.engine.commands import Command
 from app.engine.types import LoadParams, ModelInfo, Overflow, Request, Role, Speed
 
@@ -13,8 +23,8 @@ class FakeEngine(QObject):
     loading = Signal(object)
     load_progressed = Signal(float)
     loaded = Signal(object)
-    load_failed = Signal(object, str)
-    engine_failed = Signal(str)
+    load_failed = Signal(object, object)
+    engine_failed = Signal(object)
     reported = Signal(object)
 
     def __init__(self, model: ModelInfo | None = None) -> None:
@@ -58,13 +68,22 @@ class FakeSession(QObject):
     text_appended = Signal(str)
     finished = Signal(object)
     limits_changed = Signal()
+    draft_changed = Signal()
 
     def __init__(self, chat: Chat | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.chat = chat or Chat()
+        self.is_loaded = True
         self.draft = ""
+        self.enter_sends = True
+        self.files = FakeDraftFiles(self)
+        self.tokens = FakeTokenCounter(self)
+        self.inserted: list[tuple[Role, str, tuple[Attachment, ...]]] = []
+        self._draft_attachments: tuple[Attachment, ...] = ()
         self.request_id: str | None = None
         self.sent: list[str] = []
+        self.regenerated: list[Turn | None] = []
+        self.edited: list[tuple[Turn, str]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
 
@@ -76,10 +95,37 @@ class FakeSession(QObject):
     def is_blank(self) -> bool:
         return not (self.chat.turns or self.chat.title or self.draft.strip())
 
-    def send(self, text: str) -> None:
-        self.sent.append(text)
-        self.chat.turns += [Turn(Role.USER, text), Turn(Role.ASSISTANT, "", TurnState.STREAMING)]
+    @property
+    def draft_attachments(self) -> tuple[Attachment, ...]:
+        return self._draft_attachments
+
+    @draft_attachments.setter
+    def draft_attachments(self, attachments: tuple[Attachment, ...]) -> None:
+        self._draft_attachments = attachments
+        self.draft_changed.emit()
+
+    @property
+    def queue(self) -> tuple[QueuedMessage, ...]:
+        return tuple(self.chat.queue)
+
+    def send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
+        self.chat.queue.append(QueuedMessage(text, attachments))
+        self.changed.emit()
+        if not self.is_busy:
+            self.send_queued()
+
+    def send_queued(self) -> None:
+        message = self.chat.queue.pop(0)
+        self.sent.append(message.text)
+        self.chat.auto_title = self.chat.auto_title or title_from(message.text)
+        question = Turn(Role.USER, message.text, attachments=message.attachments)
+        self.chat.turns += [question, Turn(Role.ASSISTANT, "", TurnState.STREAMING)]
         self.request_id = f"request {len(self.sent)}"
+        self.changed.emit()
+
+    def insert(self, role: Role, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
+        self.inserted.append((role, text, attachments))
+        self.chat.add(Turn(role, text, attachments=attachments))
         self.changed.emit()
 
     def context_limit(self, n_ctx: int) -> int:
@@ -88,6 +134,19 @@ class FakeSession(QObject):
     def set_limits(self, overflow: Overflow, max_context_tokens: int) -> None:
         self.chat.overflow, self.chat.max_context_tokens = overflow, max_context_tokens
         self.limits_changed.emit()
+
+    def tell_settings_changed(self) -> None:
+        self.limits_changed.emit()
+
+    def regenerate(self, answer: Turn | None = None) -> None:
+        self.regenerated.append(answer)
+
+    def edit(self, message: Turn, text: str) -> None:
+        self.edited.append((message, text))
+
+    def show_version(self, turn: Turn) -> None:
+        self.chat.show_version(turn)
+        self.changed.emit()
 
     def keep_going(self) -> None:
         self.num_keep_goings += 1
@@ -112,6 +171,103 @@ class FakeSession(QObject):
         self.num_stops += 1
         self.finish(TurnState.STOPPED)
 
+    def place(
+        self, *, title: str | None = None, folder: str | None = None, is_pinned: bool | None = None
+    ) -> None:
+        given = {"title": title, "folder": folder, "is_pinned": is_pinned}
+        for name, value in given.items():
+            if value is not None:
+                setattr(self.chat, name, value)
+        self.changed.emit()
+
+    def rename(self, title: str) -> None:
+        self.place(title=title)
+
+
+class FakeDraftFiles(QObject):
+    """Notes which files it is asked for; a test emits what comes of them."""
+
+    changed = Signal()
+    read = Signal(object)
+    refused = Signal(str, object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.names: tuple[str, ...] = ()
+        self.asked_for: list[Path] = []
+
+    def cancel_file(self, number: int) -> None:
+        self.names = (*self.names[:number], *self.names[number + 1 :])
+        self.changed.emit()
+
+    def read_files(self, paths: list[Path]) -> None:
+        self.asked_for += paths
+        self.names = (*self.names, *(path.name for path in paths))
+        self.changed.emit()
+
+
+class FakeTokenCounter(QObject):
+    """One token a word, known as soon as it is asked for."""
+
+    counted = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.asked_for: list[tuple[str, ...]] = []
+        self._known: dict[str, TokenCount] = {"": TokenCount(0)}
+
+    def count(self, texts: Iterable[str]) -> None:
+        self.asked_for.append(tuple(texts))
+        self._known |= {text: TokenCount(len(text.split())) for text in self.asked_for[-1]}
+        self.counted.emit()
+
+    def num_tokens(self, text: str) -> TokenCount | None:
+        return self._known.get(text)
+
+
+class FakePresets(QObject):
+    """Presets that are on no disk: saved at once, or failed as the test says."""
+
+    changed = Signal()
+    failed = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: dict[str, Preset] = {}
+        self.default_file = ""
+        self.imported: list[Path] = []
+        self.exported: list[tuple[str, Path]] = []
+
+    def get(self, file: str) -> Preset | None:
+        return self.all.get(file)
+
+    def file_of(self, options: ChatOptions) -> str:
+        return next((file for file, preset in self.all.items() if preset.is_same_as(options)), "")
+
+    def load(self) -> None: ...
+
+    def set_default(self, file: str) -> None:
+        self.default_file = file
+        self.changed.emit()
+
+    def save(self, preset: Preset, file: str = "") -> None:
+        self.all[file or f"{preset.name}.json"] = preset
+        self.changed.emit()
+
+    def rename(self, file: str, name: str) -> None:
+        self.save(replace(self.all[file], name=name), file)
+
+    def delete(self, file: str) -> Preset | None:
+        preset = self.all.pop(file, None)
+        self.changed.emit()
+        return preset
+
+    def import_file(self, path: Path) -> None:
+        self.imported.append(path)
+
+    def export_file(self, file: str, path: Path) -> None:
+        self.exported.append((file, path))
+
 
 class FakeWorkspace(QObject):
     """Keeps open and closed chats in memory."""
@@ -119,58 +275,76 @@ class FakeWorkspace(QObject):
     opened = Signal(object, int)
     closed = Signal(object)
     current_changed = Signal(object)
-    save_failed = Signal(str)
+    shown_changed = Signal()
+    restoring = Signal(bool)
+    pinned = Signal(object, int)
+    save_failed = Signal(object)
+    save_recovered = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._sessions: list[FakeSession] = []
+        self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
         self.forks: list[tuple[FakeSession, int | None]] = []
         self.forks_at: list[tuple[FakeSession, Turn, str, tuple[int, ...]]] = []
-        self.current: FakeSession | None = None
 
     @property
     def sessions(self) -> tuple[FakeSession, ...]:
-        return tuple(self._sessions)
+        return self._row.tabs
+
+    @property
+    def current(self) -> FakeSession | None:
+        return self._row.current
+
+    @property
+    def shown(self) -> tuple[FakeSession, ...]:
+        return self._row.shown
 
     @property
     def can_reopen(self) -> bool:
         return bool(self._closed)
 
     def session_of(self, chat_id: str) -> FakeSession | None:
-        return next((session for session in self._sessions if session.chat.id == chat_id), None)
+        return next((session for session in self.sessions if session.chat.id == chat_id), None)
+
+    def is_pinned(self, session: FakeSession) -> bool:
+        return self._row.is_pinned(session)
 
     def new_chat(self) -> FakeSession:
-        return self.open(Chat(), len(self._sessions))
+        return self.open(Chat(), len(self.sessions))
 
     def open(self, chat: Chat, index: int) -> FakeSession:
-        session = FakeSession(chat, self)
-        self._sessions.insert(index, session)
-        self.opened.emit(session, index)
+        session = self.add(chat, index)
         self.set_current(session)
+        return session
+
+    def add(self, chat: Chat, index: int) -> FakeSession:
+        session = FakeSession(chat, self)
+        self.opened.emit(session, self._row.insert(session, index))
         return session
 
     def fork(self, session: FakeSession, num_turns: int | None = None) -> FakeSession:
         self.forks.append((session, num_turns))
-        return self.open(session.chat.fork(num_turns), self._sessions.index(session) + 1)
+        return self.open(session.chat.fork(num_turns), self.sessions.index(session) + 1)
 
     def fork_at(
         self, session: FakeSession, answer: Turn, text: str, token_ids: tuple[int, ...]
     ) -> FakeSession:
         self.forks_at.append((session, answer, text, token_ids))
-        return self.open(session.chat.fork_at(answer, text), self._sessions.index(session) + 1)
+        return self.open(session.chat.fork_at(answer, text), self.sessions.index(session) + 1)
 
     def close(self, session: FakeSession) -> None:
         if session.is_busy:
             session.finish(TurnState.STOPPED)
-        index = self._sessions.index(session)
-        self._sessions.remove(session)
+        current = self.current
+        index = self.sessions.index(session)
+        self._row.remove(session)
         self._closed.append((session, index))
         self.closed.emit(session)
-        if not self._sessions:
+        if not self.sessions:
             self.new_chat()
-        elif self.current is session:
-            self.set_current(self._sessions[min(index, len(self._sessions) - 1)])
+        else:
+            self._tell(current)
 
     def reopen(self) -> FakeSession | None:
         if not self._closed:
@@ -178,11 +352,32 @@ class FakeWorkspace(QObject):
         session, index = self._closed.pop()
         return self.open(session.chat, index)
 
-    def move(self, session: FakeSession, index: int) -> None:
-        self._sessions.remove(session)
-        self._sessions.insert(index, session)
+    def move(self, session: FakeSession, index: int) -> int:
+        return self._row.move(session, index)
+
+    def set_pinned(self, session: FakeSession, is_pinned: bool) -> None:
+        self.pinned.emit(session, self._row.set_pinned(session, is_pinned))
 
     def set_current(self, session: FakeSession) -> None:
-        if session is not self.current and session in self._sessions:
-            self.current = session
-            self.current_changed.emit(session)
+        if session in self.sessions:
+            current = self.current
+            self._row.set_current(session)
+            self._tell(current)
+
+    def show_beside(self, session: FakeSession) -> None:
+        current = self.current
+        self._row.show_beside(session)
+        self._tell(current)
+
+    def split(self) -> None:
+        if self.current:
+            self.show_beside(self._row.next_to(self.current) or self.add(Chat(), 1))
+
+    def end_split(self) -> None:
+        self._row.end_split()
+        self._tell(self.current)
+
+    def _tell(self, current_before: FakeSession | None) -> None:
+        self.shown_changed.emit()
+        if self.current is not current_before:
+            self.current_changed.emit(self.current)

@@ -4,9 +4,9 @@ from app.chats.chat import Turn, TurnState
 from app.engine.types import PrefixEnd, Role, SlotSnapshot, SlotState, Usage
 from app.ui.answer_text import (
     activity_line,
-    context_text,
+    answer_ended_text,
+    finish_text,
     notice_line,
-    num_context_tokens,
     prefix_end_text,
     stats_line,
     usage_rows,
@@ -30,7 +30,15 @@ def answer(**values: object) -> Turn:
 
 
 def test_a_finished_answer_tells_model_speed_time_and_what_was_reused() -> None:
-    assert stats_line(answer(model="starter", usage=DONE)) == "starter · 41 tok/s · 1.3 s · reused 96%"
+    assert (
+        stats_line(answer(model="starter", usage=DONE))
+        == "starter · 41 tok/s · 0.3 s · reused 96%"
+    )
+
+
+def test_a_first_token_that_came_at_once_is_told_in_milliseconds() -> None:
+    usage = Usage(num_prompt_tokens=10, num_generated_tokens=1, time_to_first_token_s=0.004)
+    assert stats_line(answer(usage=usage)) == "4.0 ms · reused 0%"
 
 
 def test_restored_tokens_were_not_computed_again_either() -> None:
@@ -59,8 +67,8 @@ def test_the_details_tell_what_was_computed_twice() -> None:
 
 
 def test_the_details_tell_when_the_first_token_came() -> None:
-    assert usage_times(DONE) == "First token after 0.3 s, 0.1 s of it waiting."
-    assert usage_times(Usage(time_to_first_token_s=0.3)) == "First token after 0.3 s."
+    assert usage_times(DONE) == "First token after 0.3 s, 0.1 s of it waiting. All of it took 1.3 s."
+    assert usage_times(Usage(time_to_first_token_s=0.3)) == "First token after 0.3 s. All of it took 0.3 s."
     assert usage_times(Usage()) == ""
 
 
@@ -112,15 +120,23 @@ def test_turns_that_were_left_out_are_told_without_a_mark() -> None:
     )
 
 
-def test_the_context_is_told_as_used_and_whole() -> None:
-    assert context_text(412, 4096) == "412 / 4,096"
-    assert context_text(412, 0) == ""
+@pytest.mark.parametrize(
+    ("turn", "text"),
+    [
+        (answer(), "It ended by itself."),
+        (answer(state=TurnState.STOPPED), "It was stopped."),
+        (answer(state=TurnState.FAILED), "It failed."),
+        (answer(notice="The answer was cut."), "The answer was cut."),
+        (answer(state=TurnState.STREAMING), ""),
+    ],
+)
+def test_the_details_tell_how_an_answer_ended(turn: Turn, text: str) -> None:
+    assert finish_text(turn) == text
 
 
-def test_the_slot_knows_the_context_better_than_the_last_answer() -> None:
-    assert num_context_tokens(SlotSnapshot(0, SlotState.WARM, pos_max=411), DONE) == 412
-    assert num_context_tokens(SlotSnapshot(0, SlotState.PREFILL), DONE) == 142
-    assert num_context_tokens(None, Usage()) == 0
+def test_the_end_of_an_answer_is_said_aloud_with_its_reason() -> None:
+    assert answer_ended_text(answer()) == "The answer is finished."
+    assert answer_ended_text(answer(state=TurnState.FAILED, notice="No room.")) == "⚠ Failed: No room."
 
 
 def test_in_a_pause_no_speed_is_told() -> None:

@@ -26,6 +26,10 @@ class FakeApi(QObject):
         self.num_requests = 0
         self.ports: list[int] = []
         self.num_new_keys = 0
+        self.num_applies = 0
+
+    def apply(self) -> None:
+        self.num_applies += 1
 
     def switch(self, is_on: bool) -> None:
         self.is_on = is_on
@@ -45,7 +49,7 @@ def api(qapp: QApplication) -> FakeApi:
 
 @pytest.fixture
 def window_with_api(window: MainWindow, api: FakeApi) -> MainWindow:
-    window._settings.api_key = KEY
+    window.preferences.settings.api_key = KEY
     window.show_api(api)  # type: ignore[arg-type]
     api.changed.emit()
     return window
@@ -137,6 +141,23 @@ def test_a_failure_is_told_in_the_window(
     api.failed.emit("The API could not start: port 8808 is used by another program.")
     texts = [label.text() for label in window_with_api.notices.findChildren(QLabel)]
     assert any("port 8808" in text for text in texts)
+
+
+def test_what_is_set_on_the_page_of_the_settings_counts_at_once(
+    window_with_api: MainWindow, api: FakeApi
+) -> None:
+    window_with_api.preferences.set("api_enabled", True)
+    window_with_api.preferences.set("api_port", 9100)
+    assert api.num_applies == 2
+
+
+def test_what_the_api_itself_has_set_is_shown_on_the_page_and_saved(
+    window_with_api: MainWindow, api: FakeApi
+) -> None:
+    row = window_with_api.settings_window.rows["api_port"]
+    window_with_api.preferences.settings.api_port = 9200
+    api.settings_changed.emit()
+    assert row.widget.text() == "9200"  # type: ignore[attr-defined]
 
 
 def test_what_the_status_bar_says() -> None:

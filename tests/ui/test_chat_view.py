@@ -1,11 +1,13 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from pytestqt.qtbot import QtBot
 
-from app.chats.chat import Turn, TurnState
+from app.chats.chat import Turn
 from app.engine.types import Overflow, Role
 from app.ui.chat_view import ChatView
 from app.ui.empty_chat import SAMPLES
+from app.ui.turn_actions import TurnAction
 from tests.inspector.reports import decoding
 from tests.ui.fakes import FakeSession
 
@@ -45,12 +47,49 @@ def test_what_is_typed_and_entered_is_sent_and_shown(
     assert session.draft == ""
 
 
-def test_the_button_stops_while_busy_and_sends_again_after(view: ChatView, session: FakeSession) -> None:
+@pytest.fixture
+def read(view: ChatView, session: FakeSession, qtbot: QtBot) -> ChatView:
+    """One question, one answer, and the keyboard in the transcript."""
+    qtbot.waitExposed(view)
+    session.send("Hello")
+    session.say("Hi")
+    session.finish()
+    qtbot.waitUntil(lambda: len(view.transcript.live_views) == 2)
+    view.transcript.setFocus()
+    return view
+
+
+def test_whoever_types_while_reading_writes_a_message(read: ChatView, qtbot: QtBot) -> None:
+    editor = read.composer.editor
+    qtbot.keyClick(read.transcript, "h")
+    assert editor.hasFocus()
+    qtbot.keyClicks(editor, "i there")
+    assert editor.toPlainText() == "hi there"
+    read.transcript.setFocus()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_PageUp):
+        qtbot.keyClick(read.transcript, key)
+    qtbot.keyClick(read.transcript, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
+    assert editor.toPlainText() == "hi there"
+    assert not editor.hasFocus()
+
+
+def test_after_a_message_was_edited_the_next_one_can_be_written(
+    read: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    question = read.transcript.live_views[0]
+    question.start_editing()
+    assert question.editor
+    qtbot.keyClicks(question.editor.text, " there")
+    qtbot.keyClick(question.editor.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert [text for _, text in session.edited] == ["Hello there"]
+    assert read.composer.editor.hasFocus()
+
+
+def test_the_button_stops_while_busy(view: ChatView, session: FakeSession) -> None:
     session.send("Count")
-    assert view.composer.button.accessibleName() == "Stop"
-    view.composer.button.click()
+    view.composer.stop.click()
     assert session.num_stops == 1
-    assert view.composer.button.accessibleName() == "Send"
+    assert not view.composer.stop.isVisible()
 
 
 def test_the_draft_is_kept_with_the_chat(view: ChatView, session: FakeSession, qtbot: QtBot) -> None:
@@ -77,10 +116,11 @@ def test_the_meter_shows_the_chats_own_cap(view: ChatView, session: FakeSession)
     assert view.composer.meter.text == "412 / 1,024"
 
 
-def test_what_is_chosen_beside_the_meter_becomes_the_chats(view: ChatView, session: FakeSession) -> None:
-    view.composer.settings.changed.emit(Overflow.ROLLING_WINDOW, 512)
-    assert (session.chat.overflow, session.chat.max_context_tokens) == (Overflow.ROLLING_WINDOW, 512)
+def test_the_button_beside_the_meter_follows_the_chat(view: ChatView, session: FakeSession) -> None:
+    view.set_slot(None, 4096)
+    session.set_limits(Overflow.ROLLING_WINDOW, 512)
     assert view.composer.settings.text().strip() == "Rolling window"
+    assert view.composer.settings.limit == 512
 
 
 def test_a_chat_opened_with_limits_shows_them(qtbot: QtBot) -> None:
@@ -97,12 +137,12 @@ def test_a_full_chat_goes_on_with_a_rolling_window(
     session.send("Count")
     session.chat.turns[-1].overflowed = True
     session.finish(notice="The answer was cut.")
-    answer = view.transcript
-    qtbot.waitUntil(lambda: answer._views != [] and answer._views[-1]._keep_going.isVisible())
-    answer._views[-1]._keep_going.click()
+    page = view.transcript
+    qtbot.waitUntil(lambda: page.live_views != [] and page.live_views[-1].keep_going.isVisible())
+    page.live_views[-1].keep_going.click()
     assert session.num_keep_goings == 1
     qtbot.waitUntil(view.composer.editor.hasFocus)
-    qtbot.waitUntil(lambda: not answer._views[-1]._keep_going.isVisible())
+    qtbot.waitUntil(lambda: not page.live_views[-1].keep_going.isVisible())
 
 
 def test_a_fork_ends_with_the_answer_it_was_asked_for(
@@ -111,23 +151,8 @@ def test_a_fork_ends_with_the_answer_it_was_asked_for(
     for question in ("a", "b"):
         session.chat.turns += [Turn(Role.USER, question), Turn(Role.ASSISTANT, question)]
     with qtbot.waitSignal(view.fork_requested) as forked:
-        view.transcript.fork_requested.emit(session.chat.turns[1])
+        view.transcript.acted.emit(TurnAction.FORK, session.chat.turns[1])
     assert forked.args == [view, 2]
-
-
-def test_the_mark_tells_the_state_in_order_of_weight(view: ChatView, session: FakeSession) -> None:
-    assert view.mark.word == "idle"
-    session.send("Count")
-    assert view.mark.word == "computing"
-    session.finish(TurnState.FAILED, "The context is full.")
-    view.is_unread = True
-    assert view.mark.word == "failed"
-    session.send("Again")
-    session.finish()
-    view.is_unread = view.is_hibernated = True
-    assert view.mark.word == "unread"
-    view.is_unread = False
-    assert view.mark.word == "hibernated"
 
 
 def test_a_hidden_chat_goes_on_and_is_drawn_when_shown(view: ChatView, session: FakeSession) -> None:
@@ -137,3 +162,18 @@ def test_a_hidden_chat_goes_on_and_is_drawn_when_shown(view: ChatView, session: 
     assert view.transcript.plain_text() == ""
     view.show()
     assert view.transcript.plain_text() == "Count\n1, 2, 3"
+
+
+def test_the_end_of_an_answer_is_said_to_those_who_listen(
+    view: ChatView, session: FakeSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    monkeypatch.setattr(QAccessible, "updateAccessibility", lambda event: said.append(event.message()))
+    session.send("Count")
+    session.finish()
+    assert said[-1] == "The answer is finished."
+    view.hide()
+    session.send("Count")
+    session.finish()
+    assert said.count("The answer is finished.") == 1

@@ -1,4 +1,4 @@
-from app.ui.code_colours import MAX_CHARS, Ink, coloured_lines
+from app.ui.code_colours import MAX_CHARS, MAX_LINE_CHARS, Ink, coloured_lines, file_name
 
 
 def inks(code: str, language: str) -> list[list[tuple[str, Ink]]]:
@@ -24,6 +24,13 @@ def test_what_spans_lines_is_coloured_on_each() -> None:
 
 
 def test_unknown_languages_and_very_long_code_stay_plain() -> None:
-    assert coloured_lines("x = 1", "no such language") == []
-    assert coloured_lines("x = 1", "") == []
-    assert coloured_lines("x" * (MAX_CHARS + 1), "python") == []
+    assert list(coloured_lines("x = 1", "no such language")) == []
+    assert list(coloured_lines("x = 1", "")) == []
+    assert list(coloured_lines("x\n" * MAX_CHARS, "python")) == []
+    assert list(coloured_lines("x" * (MAX_LINE_CHARS + 1), "python")) == []
+
+
+def test_a_file_is_named_for_its_language() -> None:
+    assert file_name("python") == "code.py"
+    assert file_name("js") == "code.js"
+    assert file_name("no such language") == file_name("") == "code.txt"

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 
-from app.ui.markdown import FOLD_AFTER, Block, BlockKind, fold, is_safe_link, letters, parse_blocks, unfold
+from app.ui.folding import unfold
+from app.ui.markdown import Block, BlockKind, parse_blocks
+from app.ui.markdown_html import is_safe_link, letters
 
 HOSTILE = (
     "text <img src=file:///etc/hostname> <b>bold</b> after",
@@ -60,7 +62,7 @@ def shown(blocks: list[Block]) -> str:
         document.setHtml(block.html)
         targets = re.findall(r'<a href="([^"]*)">', block.html)
         texts += [document.toPlainText(), *(html.unescape(target) for target in targets)]
-    return unfold(" ".join(texts))
+    return unfold(" ".join(texts)).replace("☑", "x")
 
 
 def words(text: str) -> set[str]:
@@ -82,6 +84,7 @@ def test_html_of_the_model_stays_text(source: str) -> None:
         assert tag in {
             *("p", "br", "a", "code", "pre", "strong", "em", "s", "ul", "ol", "li", "hr", "div"),
             *("table", "thead", "tbody", "tr", "th", "td", "h1", "h2", "h3", "h4", "h5", "h6"),
+            *("span", "sup", "math", "copy"),
         }
 
 
@@ -140,8 +143,58 @@ def test_web_addresses_become_links_without_the_full_stop_after_them() -> None:
     assert '<a href="https://example.org/a_b_c">' in block.html
 
 
-def test_long_runs_get_places_to_wrap_and_lose_nothing() -> None:
-    run = "x" * (3 * FOLD_AFTER + 1)
-    assert max(map(len, fold(run).split("\u200b"))) <= FOLD_AFTER
-    assert unfold(fold(run)) == run
-    assert fold("short words only") == "short words only"
+def html_of(source: str) -> str:
+    return "".join(block.html for block in parse_blocks(source))
+
+
+def test_tasks_have_boxes_in_place_of_bullets() -> None:
+    rendered = html_of("- [x] done\n- [ ] to *do*\n- plain\n- [y] no box")
+    assert '<li style="list-style-type: none">☑ done</li>' in rendered
+    assert '<li style="list-style-type: none">☐ to <em>do</em></li>' in rendered
+    assert "<li>plain</li>" in rendered
+    assert "<li>[y] no box</li>" in rendered
+
+
+def test_footnotes_are_marked_where_they_stand_and_where_they_are_explained() -> None:
+    rendered = html_of("Word[^1] and [^a-z].\n\n[^1]: The `note`.")
+    assert "Word<sup>1</sup> and [^a-z]." in rendered
+    assert '<p class="footnote"><sup>1</sup> The <code>note</code>.</p>' in rendered
+
+
+@pytest.mark.parametrize(
+    ("source", "formulas"),
+    [
+        ("$x^2$ and \\(a+b\\)", [("$", "x^2"), ("\\(", "a+b")]),
+        ("$$x$$", [("$$", "x")]),
+        ("text\n\\[\nx\n+y\n\\]\nmore", [("\\[", "\nx\n+y\n")]),
+        ("\\begin{align}a&=b\n\\end{align}", [("", "\\begin{align}a&=b\n\\end{align}")]),
+        ("the $n$th and $1/2$", [("$", "n"), ("$", "1/2")]),
+        ("| $x$ |\n|---|\n| 2 |", [("$", "x")]),
+        ("- a\n  $$\n  x\n  $$", [("$$", "\nx\n")]),
+        ("It costs $5 and $10.", []),
+        ("from $5 to 10$, US$5-US$10, $HOME/$USER, $PATH:$HOME", []),
+        ("`$x$` and \\$x$ and $ x $", []),
+        ("$$\nx\n\nnever closed", []),
+    ],
+)
+def test_formulas_are_told_from_prices_and_variables(source: str, formulas: list[tuple[str, str]]) -> None:
+    found = re.findall(r'<math open="([^"]*)">([^<]*)</math>', html_of(source))
+    assert [(opens, html.unescape(latex)) for opens, latex in found] == formulas
+
+
+def test_code_in_a_list_is_coloured_and_named() -> None:
+    rendered = html_of("- step\n\n  ```python\n  def f(): pass\n  ```")
+    assert '<span class="keyword">def</span>' in rendered
+    assert '<p class="language">python <copy code="def f(): pass\n"></p>' in rendered
+
+
+def test_addresses_that_begin_with_www_are_links_too() -> None:
+    assert '<a href="http://www.example.org/a">www.example.org/a</a>.' in html_of("See www.example.org/a.")
+    assert "href" not in html_of("not-www.example.org, www. and www.example")
+
+
+def test_characters_that_are_not_seen_are_spelled_out() -> None:
+    rendered = html_of("a\u202eb **c\u200bd**")
+    assert rendered.count('<span class="badge">') == 2
+    assert "⟦U+202E⟧" in rendered
+    assert "⟦U+200B⟧" in rendered

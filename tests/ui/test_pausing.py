@@ -41,11 +41,11 @@ def test_they_work_with_the_inspector_hidden_and_the_strip_tells_of_the_pause(
     show(window, engine, PAUSED, qtbot)
     strip = window.notices.paused
     assert strip.isVisible()
-    assert window.tabs.views[0].mark is marks.PAUSED
+    assert window.tabs.tabs[0].mark is marks.PAUSED
     strip.resume.click()
     assert engine.posted[-1] == Resume()
     show(window, engine, report(2), qtbot)
-    assert window.tabs.views[0].mark is marks.COMPUTING
+    assert window.tabs.tabs[0].mark is marks.COMPUTING
     qtbot.waitUntil(lambda: not strip.isVisible())
 
 

@@ -7,8 +7,9 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 
+from app.ui.link_prompt import LinkPrompt, real_target
 from app.ui.markdown import parse_blocks
-from app.ui.safe_browser import SafeBrowser, real_target
+from app.ui.safe_browser import SafeBrowser
 
 LAYOUT_SECONDS = 2.0
 
@@ -68,21 +69,36 @@ def test_a_click_on_a_link_never_replaces_the_text(browser: SafeBrowser) -> None
         ("//host/share", False),
     ],
 )
-def test_only_web_and_mail_links_reach_the_system_and_only_by_a_click(
+def test_only_web_and_mail_links_reach_the_system_and_only_when_that_was_confirmed(
     browser: SafeBrowser, monkeypatch: pytest.MonkeyPatch, target: str, opens: bool
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     browser.show_html(f'<a href="{target}">x</a>')
-    assert opened == []
     browser.anchorClicked.emit(QUrl(target))
+    assert opened == []
+    prompts = browser.findChildren(LinkPrompt)
+    assert len(prompts) == opens
+    for prompt in prompts:
+        prompt.open_button.click()
     assert opened == ([target] if opens else [])
+
+
+def test_a_lying_link_is_asked_about_with_its_true_address(browser: SafeBrowser) -> None:
+    browser.show_html('<a href="https://evil.example/?a=1">https://bank.<b>example</b></a>')
+    browser.anchorClicked.emit(QUrl("https://evil.example/?a=1"))
+    (prompt,) = browser.findChildren(LinkPrompt)
+    assert prompt.address.text() == "https://evil.example/?a=1"
+    assert len(prompt.warnings) == 1
+    assert "another place" in prompt.warnings[0].text()
+    assert prompt.cancel_button.hasFocus() or prompt.focusWidget() is prompt.cancel_button
+    prompt.close()
 
 
 def test_the_tooltip_of_a_link_shows_where_it_really_leads(browser: SafeBrowser, qtbot: QtBot) -> None:
     browser.show_html('<a href="https://evil.example/?a=1&amp;b=2">https://bank.example</a>')
     assert browser.anchorAt(QPoint(10, 8)) == "https://evil.example/?a=1&b=2"
-    assert real_target("https://аррӏе.com/") == "https://xn--80ak6aa92e.com/"
+    assert real_target(QUrl("https://аррӏе.com/")) == "https://xn--80ak6aa92e.com/"
 
 
 def test_what_is_copied_is_plain_and_without_the_folds(browser: SafeBrowser) -> None:
@@ -128,3 +144,8 @@ def test_the_view_is_as_high_as_its_text_at_any_width(browser: SafeBrowser) -> N
     browser.show_plain("word " * 100)
     assert browser.arrange(200) > browser.arrange(400) > 20
     assert browser.verticalScrollBarPolicy() is Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+
+
+def test_hidden_characters_of_a_plain_text_are_spelled_out(browser: SafeBrowser) -> None:
+    browser.show_plain("a\u202eb")
+    assert browser.toPlainText() == "a⟦U+202E⟧b"

@@ -71,8 +71,8 @@ def click(qtbot: QtBot, button: object) -> None:
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_it_stands_in_the_inspectors_menu(window: MainWindow, menu: SelfTestMenu) -> None:
-    assert menu.open in window._inspector_menu.actions()
+def test_it_stands_in_the_tools_menu(window: MainWindow, menu: SelfTestMenu) -> None:
+    assert menu.open in window.menus.tools.actions()
     assert menu.open.text() == "&Self-test…"
 
 

@@ -1,12 +1,14 @@
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QTabBar
+from PySide6.QtCore import QObject, Qt
 from pytestqt.qtbot import QtBot
 
+from app.chats.chat import Chat, TurnState
+from app.engine.types import SlotSnapshot, SlotState
 from app.look import marks
-from app.look.sequence_colours import colour_of
-from app.ui.tab_strip import MIN_TAB, TabStrip, tab_tooltip
+from app.ui.tab import Tab
+from app.ui.tab_bar import MAX_TAB, MIN_TAB
+from app.ui.tab_strip import TabStrip, tab_tooltip
+from tests.ui.fakes import FakeSession
 
 
 @pytest.fixture
@@ -20,71 +22,83 @@ def strip(qtbot: QtBot) -> TabStrip:
     return strip
 
 
+def tab_of(parent: QObject, title: str = "Sums") -> Tab:
+    return Tab(FakeSession(Chat(title=title), parent), parent)  # type: ignore[arg-type]
+
+
 def test_an_ampersand_in_a_title_is_an_ampersand(strip: TabStrip) -> None:
     assert strip.bar.tabText(1) == "R&&D"
 
 
 def test_the_tooltip_tells_title_state_and_sequence_in_words() -> None:
     assert tab_tooltip("Sums", marks.COMPUTING, 2) == "Sums\n◌ computing · sequence 2"
-    assert tab_tooltip("Sums", marks.IDLE, None) == "Sums\nidle"
+    assert tab_tooltip("Sums", marks.IDLE, None, is_pinned=True) == "Sums\nidle · pinned"
 
 
 def test_the_tooltip_cannot_become_html(strip: TabStrip) -> None:
-    strip.set_mark(0, marks.FAILED, "<img src=file:///dev/zero>", None, None)
-    assert strip.bar.tabToolTip(0) == "&lt;img src=file:///dev/zero&gt;<br>⚠ failed"
+    strip.apply(0, tab_of(strip, "<img src=file:///dev/zero>"), False, False)
+    assert strip.bar.tabToolTip(0) == "&lt;img src=file:///dev/zero&gt;<br>idle"
 
 
-def test_the_same_mark_again_paints_nothing(strip: TabStrip, monkeypatch: pytest.MonkeyPatch) -> None:
-    strip.set_mark(0, marks.COMPUTING, "Sums", 0, colour_of(0))
-    monkeypatch.setattr(strip.bar, "setTabIcon", lambda *_: pytest.fail("it is there already"))
-    strip.set_mark(0, marks.COMPUTING, "Sums", 0, colour_of(0))
+def test_the_same_state_again_lays_out_nothing(strip: TabStrip, monkeypatch: pytest.MonkeyPatch) -> None:
+    tab = tab_of(strip)
+    tab.session.send("Count")
+    strip.apply(0, tab, False, False)
+    for name in ("setTabIcon", "setTabText", "setTabData"):
+        monkeypatch.setattr(strip.bar, name, lambda *_: pytest.fail("it is there already"))
+    strip.apply(0, tab, False, False)
 
 
-def test_each_mark_and_colour_looks_different(strip: TabStrip) -> None:
+def test_each_mark_and_sequence_looks_different(strip: TabStrip) -> None:
     images = []
-    for mark in (marks.IDLE, marks.COMPUTING, marks.UNREAD, marks.FAILED, marks.HIBERNATED):
-        for colour in (None, colour_of(0), colour_of(1)):
-            strip.set_mark(0, mark, "Sums", None, colour)
+    for seq_id in (None, 0, 1):
+        tab = tab_of(strip)
+        tab.slot = None if seq_id is None else SlotSnapshot(seq_id, SlotState.WARM, "", 0, 0, 0, 0)
+        for change in (
+            lambda tab: None,
+            lambda tab: setattr(tab, "is_hibernated", True),
+            lambda tab: setattr(tab, "is_unread", True),
+            lambda tab: tab.session.send("Count"),
+            lambda tab: tab.session.finish(TurnState.FAILED),
+        ):
+            change(tab)
+            strip.apply(0, tab, False, False)
             images.append(strip.bar.tabIcon(0).pixmap(strip.bar.iconSize()).toImage())
     assert all(one != other for i, one in enumerate(images) for other in images[:i])
 
 
-def test_a_close_button_closes_its_own_tab_also_after_a_move(strip: TabStrip, qtbot: QtBot) -> None:
-    button = strip.bar.tabButton(0, QTabBar.ButtonPosition.RightSide)
-    assert button
-    assert button.accessibleName() == "Close tab"
-    strip.bar.moveTab(0, 2)
-    with qtbot.waitSignal(strip.close_requested) as closed:
-        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert closed.args == [2]
+def test_what_the_program_does_itself_is_nobodys_wish(strip: TabStrip) -> None:
+    strip.current_changed.connect(lambda _index: pytest.fail("nobody clicked"))
+    strip.moved.connect(lambda _old, _new: pytest.fail("nobody dragged"))
+    strip.set_current(2)
+    strip.move_tab(2, 0)
+    strip.remove(0)
 
 
-def test_a_middle_click_closes_the_tab_under_it(strip: TabStrip, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(strip.close_requested) as closed:
-        qtbot.mouseClick(strip.bar, Qt.MouseButton.MiddleButton, pos=strip.bar.tabRect(1).center())
-    assert closed.args == [1]
+def test_a_click_on_a_tab_is_told(strip: TabStrip, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(strip.current_changed) as told:
+        qtbot.mouseClick(strip.bar, Qt.MouseButton.LeftButton, pos=strip.bar.tabRect(2).center())
+    assert told.args == [2]
 
 
-def test_a_right_click_asks_for_the_menu_of_the_tab_under_it(strip: TabStrip, qtbot: QtBot) -> None:
-    place = strip.bar.tabRect(1).center()
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, strip.bar.mapToGlobal(place))
-    with qtbot.waitSignal(strip.menu_requested) as asked:
-        QApplication.sendEvent(strip.bar, event)
-    assert asked.args == [1, strip.bar.mapToGlobal(place)]
-
-
-def test_the_menu_key_asks_for_the_menu_of_the_current_tab(strip: TabStrip, qtbot: QtBot) -> None:
-    strip.bar.setCurrentIndex(2)
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
-    with qtbot.waitSignal(strip.menu_requested) as asked:
-        QApplication.sendEvent(strip.bar, event)
-    assert asked.args[0] == 2
-
-
-def test_long_titles_elide_in_the_middle(strip: TabStrip) -> None:
+def test_long_titles_elide_and_short_ones_have_room_for_eight_letters(strip: TabStrip) -> None:
     assert strip.bar.elideMode() is Qt.TextElideMode.ElideMiddle
-    strip.set_title(0, "word " * 40)
-    assert strip.bar.tabRect(0).width() <= 220
+    strip.apply(0, tab_of(strip, "word " * 40), False, False)
+    assert strip.bar.tabSizeHint(0).width() == MAX_TAB
+    strip.apply(1, tab_of(strip, "R"), False, False)
+    assert strip.bar.tabSizeHint(1).width() == MIN_TAB
+    assert strip.bar.fontMetrics().horizontalAdvance("eightlet") <= MIN_TAB - 68
+
+
+def test_a_pinned_tab_is_small_and_has_a_pin_while_it_has_nothing_else_to_tell(strip: TabStrip) -> None:
+    tab = tab_of(strip)
+    strip.apply(0, tab, True, False)
+    assert strip.bar.tabRect(0).width() < MIN_TAB
+    assert strip.bar.cross_rect(0).isEmpty()
+    pin = strip.bar.tabIcon(0).pixmap(16, 16).toImage()
+    tab.session.send("Count")
+    strip.apply(0, tab, True, False)
+    assert strip.bar.tabIcon(0).pixmap(16, 16).toImage() != pin
 
 
 def test_tabs_put_in_before_it_is_shown_have_their_room(qtbot: QtBot) -> None:
@@ -96,3 +110,11 @@ def test_tabs_put_in_before_it_is_shown_have_their_room(qtbot: QtBot) -> None:
     strip.bar.sizeHint()  # whoever asks makes a QTabBar believe that its layout knows
     strip.show()
     assert strip.bar.width() >= 3 * MIN_TAB
+
+
+def test_the_one_beside_is_underlined(strip: TabStrip) -> None:
+    tab = tab_of(strip)
+    strip.apply(1, tab, False, False)
+    before = strip.bar.grab().toImage()
+    strip.apply(1, tab, False, True)
+    assert strip.bar.grab().toImage() != before

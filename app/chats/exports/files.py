@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from app.chats.chat import Chat
-from app.chats.exports import markdown, skein, web_page
+from app.chats.exports import markdown, skein
 from app.chats.exports.spoken import title_of
 from app.chats.exports.words import Words
 from app.chats.text import valid_unicode
@@ -24,7 +24,9 @@ from app.said import said
 
 MAX_NAME_CHARS = 80
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)  # names of devices on Windows
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE
+)  # names of devices on Windows
 
 
 class Form(StrEnum):
@@ -113,7 +115,12 @@ Export = FileExport | FolderExport
 def as_text(chat: Chat, form: Form, words: Words) -> str:
     if form is Form.JSON:
         return skein.as_text(chat)
-    page = markdown.as_text(chat, words) if form is Form.MARKDOWN else web_page.as_text(chat, words)
+    if form is Form.MARKDOWN:
+        page = markdown.as_text(chat, words)
+    else:
+        from app.chats.exports import web_page  # with all that reads Markdown
+
+        page = web_page.as_text(chat, words)
     return valid_unicode(page)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from app.chats.attachment import Attachment, fenced
+from app.chats.attachment import fenced
 from app.chats.chat import Chat
 from app.chats.exports.spoken import Spoken, date_of, spoken, title_of
 from app.chats.exports.words import Words
@@ -30,7 +30,7 @@ def _turn(each: Spoken, words: Words) -> Iterator[str]:
     yield "---"
     yield f"## {said_by}"
     for attachment in each.attachments:
-        yield _folded(f"{words.attachment}: {attachment.name}", _file(attachment))
+        yield _folded(f"{words.attachment}: {attachment.name}", fenced(attachment.text))
     if each.thinking:
         yield _folded(words.thinking, each.thinking)
     if each.text:
@@ -42,10 +42,6 @@ def _turn(each: Spoken, words: Words) -> Iterator[str]:
 def _folded(summary: str, text: str) -> str:
     """GitHub and most viewers fold it; elsewhere it stands there."""
     return f"<details>\n<summary>{_plain(summary)}</summary>\n\n{text}\n\n</details>"
-
-
-def _file(attachment: Attachment) -> str:
-    return fenced(attachment.text)
 
 
 def _quoted(text: str) -> str:

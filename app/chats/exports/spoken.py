@@ -1,4 +1,4 @@
-"""What a chat says to a reader: the shown turns, each with its speaker, thinking and answer apart. Any thread."""
+"""What a chat says to a reader: the shown turns, with speaker, thinking and answer apart. Any thread."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

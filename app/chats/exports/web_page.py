@@ -1,4 +1,4 @@
-"""A chat as one HTML file that needs nothing else: no scripts, no pictures, no fonts, light or dark. Any thread.
+"""A chat as one HTML file that needs nothing else: no scripts, pictures or fonts; light or dark. Any thread.
 
 What was said is not trusted. It is rendered from Markdown with raw HTML shown as text; links lead to http,
 https and mailto only, pictures become links, and the page itself forbids loading anything.
@@ -37,8 +37,9 @@ def _parts(chat: Chat, words: Words) -> Iterator[str]:
 def _turn(each: Spoken, words: Words) -> str:
     meta = " · ".join(html.escape(part) for part in (each.model, each.at) if part)
     parts = [f'<p class="who"><b>{html.escape(each.speaker)}</b> <span class="meta">{meta}</span></p>']
-    for attachment in each.attachments:
-        parts.append(_folded(f"{words.attachment}: {attachment.name}", _as_written(attachment.text)))
+    parts += [
+        _folded(f"{words.attachment}: {file.name}", _as_written(file.text)) for file in each.attachments
+    ]
     if each.thinking:
         parts.append(_folded(words.thinking, _rendered(each.thinking)))
     if each.text:

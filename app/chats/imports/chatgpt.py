@@ -6,6 +6,7 @@ A conversation is a `mapping` from ids to nodes with a parent; `current_node` is
 from collections.abc import Iterator
 from typing import Any
 
+from app.chats.attachment import fenced
 from app.chats.imports.sketch import Node, Sketch, fields_of, id_of, items_of, name_of, seconds_of, text_of
 from app.engine.types import Role
 
@@ -59,10 +60,8 @@ def _node(node_id: str, parent: str, message: dict[str, Any]) -> Node:
     node.model = name_of(metadata.get("model_slug"))
     if kind == "thoughts":
         node.thinking = _thoughts(content)
-    elif kind == "code":
-        node.text = _fenced(text_of(content.get("text")), text_of(content.get("language")))
-    elif kind == _PROGRAM_OUTPUT:
-        node.text = _fenced(text_of(content.get("text")), "text")
+    elif kind in ("code", _PROGRAM_OUTPUT):
+        node.text = _code(content)
     elif kind != "reasoning_recap":  # "Thought for 8 seconds"
         node.text = _said(content)
     if role == Role.TOOL:  # part of the answer it belongs to; what it fetched from the web is not
@@ -84,11 +83,11 @@ def _thoughts(content: dict[str, Any]) -> str:
     return "\n\n".join(filter(None, told))
 
 
-def _fenced(text: str, language: str) -> str:
-    if not text:
-        return ""
-    fence = "```" if "```" not in text else "`````"
-    return f"{fence}{'' if language == 'unknown' else language}\n{text}\n{fence}"
+def _code(content: dict[str, Any]) -> str:
+    """What the model ran, or what came of it."""
+    language = name_of(content.get("language"))
+    text = text_of(content.get("text"))
+    return fenced(text, "" if language == "unknown" else language) if text else ""
 
 
 def _num_files(message: dict[str, Any]) -> int:

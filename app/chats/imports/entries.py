@@ -17,9 +17,10 @@ from app.said import said
 MAX_ENTRY_BYTES = 64 << 20
 MAX_DEPTH = 200  # json.loads recurses; the deepest true export is at about twenty
 
-# Possessive, so that a string of any length is passed in one go and nothing is tried twice. One without an
-# end goes to the end of the file.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+# The next bracket, behind all that is none and all strings, or the end. Matches from anywhere, possessively:
+# a string of any length, or one without an end, is passed in one go and nothing is tried twice.
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+_NEXT_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+([\[\]{}]|\Z)", re.DOTALL)
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 _OPENING = b"[{"
 
@@ -42,17 +43,17 @@ def entries(buffer: bytes | mmap) -> Iterator[Entry]:
         raise no_chats()
     is_list: bool | None = None
     depth, deepest, start = 0, 0, 0
-    for token in _TOKEN.finditer(buffer):
-        mark = token.group() if token.end() - token.start() == 1 else b'"'
-        if mark == b'"':
-            continue
+    for found in _NEXT_BRACKET.finditer(buffer):
+        mark = found[1]
+        if not mark:
+            break
         if mark in _OPENING:
             if is_list is None:
                 is_list = mark == b"["
             elif depth == 0:
                 raise no_chats()  # a second document
             if depth == int(is_list):
-                start, deepest = token.start(), depth
+                start, deepest = found.start(1), depth
             depth += 1
             deepest = max(deepest, depth)
         else:
@@ -60,7 +61,7 @@ def entries(buffer: bytes | mmap) -> Iterator[Entry]:
             if depth < 0:
                 raise no_chats()
             if depth == int(bool(is_list)) and mark == b"}":
-                yield Entry(start, token.end(), deepest - depth)
+                yield Entry(start, found.end(), deepest - depth)
     if depth:
         raise BadChatError(said("It ends in the middle. Download or export it again."))
 

@@ -47,6 +47,8 @@ def sketch(entry: dict[str, Any], folder: Path) -> Sketch:
 
 def _messages(path: Path) -> list[dict[str, Any]]:
     try:
+        if path.exists() and not path.is_file():
+            raise no_messages()
         if path.stat().st_size > MAX_ENTRY_BYTES:
             raise too_large(MAX_ENTRY_BYTES >> 20)
         lines = [line for line in path.read_bytes().split(b"\n") if line.strip()]

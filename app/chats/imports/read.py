@@ -4,12 +4,13 @@ Takes JSON files, .zip archives of them, and folders. Nothing is written but wha
 temporary folder under names of our own.
 """
 
+import lzma
 import mmap
 import os
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from app.chats.imports.tree import chat_of
 from app.said import said
 
 MAX_FILE_BYTES = 1 << 30
+MAX_READ_BYTES = 128 << 20  # a larger file is mapped; one that shrinks then would end the program
 MAX_FILES = 20_000
 MAX_CHATS = 100_000
 MAX_FOLDER_DEPTH = 6
@@ -48,23 +50,15 @@ class Found:
     source: str
     num_left_out: int = 0  # images and the like
 
+    @property
+    def num_messages(self) -> int:
+        return sum(1 for _turn in self.chat.all_turns())
+
 
 @dataclass(slots=True)
 class Findings:
     chats: list[Found] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(found.source for found in self.chats))
-
-    @property
-    def num_messages(self) -> int:
-        return sum(1 for found in self.chats for _turn in found.chat.all_turns())
-
-    @property
-    def num_left_out(self) -> int:
-        return sum(found.num_left_out for found in self.chats)
 
 
 def read(paths: Iterable[Path], on_progress: Progress = lambda _fraction: None) -> Findings:
@@ -76,10 +70,18 @@ def read(paths: Iterable[Path], on_progress: Progress = lambda _fraction: None) 
     return findings
 
 
-def _take(path: Path, name: str, findings: Findings, on_progress: Progress, is_asked_for: bool) -> None:
+def _take(
+    path: Path,
+    name: str,
+    findings: Findings,
+    on_progress: Progress,
+    *,
+    is_asked_for: bool,
+    may_be_archive: bool = True,
+) -> None:
     """A bad file adds nothing but its problem. One that nobody asked for by its name may be of any kind."""
     try:
-        found = _read_path(path, name, on_progress)
+        found = _read_path(path, name, on_progress, may_be_archive)
     except NoChatsError as error:
         if is_asked_for:
             findings.problems.append(Problem(name, 0, "", error.reason))
@@ -92,10 +94,12 @@ def _take(path: Path, name: str, findings: Findings, on_progress: Progress, is_a
         findings.problems += found.problems
 
 
-def _read_path(path: Path, name: str, on_progress: Progress) -> Findings:
+def _read_path(path: Path, name: str, on_progress: Progress, may_be_archive: bool) -> Findings:
     if path.is_dir():
         found = _read_folder(path, on_progress)
-    elif zipfile.is_zipfile(path):
+    elif path.exists() and not path.is_file():
+        raise no_chats()  # a pipe: to open it would wait forever
+    elif may_be_archive and zipfile.is_zipfile(path):
         found = _read_archive(path, on_progress)
     else:
         found = _read_file(path, name, on_progress)
@@ -104,13 +108,18 @@ def _read_path(path: Path, name: str, on_progress: Progress) -> Findings:
     return found
 
 
-def _read_folder(folder: Path, on_progress: Progress) -> Findings:
-    """What in it is of another kind is passed over: settings, pictures."""
+def _read_folder(folder: Path, on_progress: Progress, unpacked: Mapping[Path, str] | None = None) -> Findings:
+    """What in it is of another kind is passed over: settings, pictures.
+
+    `unpacked` says what its files were called in the archive they come from. They are no archives themselves:
+    one that holds itself would never end.
+    """
     findings = Findings()
     files = sorted(_files_below(folder))
     for number, path in enumerate(files):
-        name = str(path.relative_to(folder))
-        _take(path, name, findings, _part(on_progress, number, len(files)), is_asked_for=False)
+        name = str(path.relative_to(folder)) if unpacked is None else unpacked[path]
+        part = _part(on_progress, number, len(files))
+        _take(path, name, findings, part, is_asked_for=False, may_be_archive=unpacked is None)
     return findings
 
 
@@ -124,35 +133,47 @@ def _files_below(folder: Path) -> Iterator[Path]:
             if path.suffix in _SUFFIXES and name != jan.MESSAGES and not path.is_symlink():
                 num_files += 1
                 if num_files > MAX_FILES:
-                    raise BadChatError(said("It holds more than {count} files.", count=f"{MAX_FILES:,}"))
+                    raise _too_many_files()
                 yield path
 
 
 def _read_archive(path: Path, on_progress: Progress) -> Findings:
-    """Unpacks its JSON files, of all together no more than one file may have."""
-    try:
-        with (
-            tempfile.TemporaryDirectory(prefix="skein-import-") as unpacked,
-            zipfile.ZipFile(path) as archive,
-        ):
-            _unpack(archive, Path(unpacked))
-            return _read_folder(Path(unpacked), on_progress)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        reason = said("The archive is damaged: {reason}. Download it again.", reason=str(error))
-        raise BadChatError(reason) from None
+    with tempfile.TemporaryDirectory(prefix="skein-import-") as folder:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                unpacked = _unpack(archive, Path(folder))
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            lzma.LZMAError,
+            EOFError,
+            NotImplementedError,
+            ValueError,
+        ) as error:
+            reason = said(
+                "The archive cannot be unpacked: {reason}. Download it again, or unpack it yourself.",
+                reason=str(error),
+            )
+            raise BadChatError(reason) from None
+        return _read_folder(Path(folder), on_progress, unpacked)
 
 
-def _unpack(archive: zipfile.ZipFile, folder: Path) -> None:
+def _unpack(archive: zipfile.ZipFile, folder: Path) -> dict[Path, str]:
+    """Its JSON files, of all together no more than one file may have: where they are, and their names."""
+    unpacked: dict[Path, str] = {}
     left = MAX_FILE_BYTES
     members = [member for member in archive.infolist() if _is_wanted(member)]
     if len(members) > MAX_FILES:
-        raise BadChatError(said("It holds more than {count} files.", count=f"{MAX_FILES:,}"))
+        raise _too_many_files()
     for number, member in enumerate(members):
         if member.flag_bits & 1:
             raise BadChatError(
                 said("The archive is locked with a password. Unpack it, then import the files.")
             )
-        left = _unpack_member(archive, member, _place(folder, member, number), left)
+        place = _place(folder, member, number)
+        left = _unpack_member(archive, member, place, left)
+        unpacked[place] = member.filename
+    return unpacked
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
@@ -187,11 +208,13 @@ def _read_file(path: Path, name: str, on_progress: Progress) -> Findings:
         raise too_large(MAX_FILE_BYTES >> 20)
     if size == 0:
         raise NoChatsError(said("It is empty. Export it again."))
+    if size <= MAX_READ_BYTES:
+        return _read_entries(path.read_bytes(), path, name, on_progress)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
         return _read_entries(buffer, path, name, on_progress)
 
 
-def _read_entries(buffer: mmap.mmap, path: Path, name: str, on_progress: Progress) -> Findings:
+def _read_entries(buffer: bytes | mmap.mmap, path: Path, name: str, on_progress: Progress) -> Findings:
     findings = Findings()
     for number, entry in enumerate(entries(buffer), start=1):
         on_progress(entry.end / len(buffer))
@@ -228,6 +251,10 @@ def _found(stored: dict[str, Any], path: Path) -> Found | None:
 
 def _from_sketch(sketch: Sketch, source: str) -> Found:
     return Found(chat_of(sketch, source), source, sketch.num_left_out)
+
+
+def _too_many_files() -> BadChatError:
+    return BadChatError(said("It holds more than {count} files. Import it in parts.", count=f"{MAX_FILES:,}"))
 
 
 def _part(on_progress: Progress, number: int, count: int) -> Progress:

@@ -8,7 +8,7 @@ from typing import Any
 from app.chats.attachment import Attachment
 from app.chats.chat import FIRST, Chat, Turn, TurnState
 from app.chats.exports.skein import FORMAT, VERSION
-from app.chats.imports.problems import BadChatError, bad_value
+from app.chats.imports.problems import BadChatError, bad_value, no_messages
 from app.chats.imports.sketch import (
     MAX_NAME_CHARS,
     Node,
@@ -45,6 +45,8 @@ def chat_of(entry: dict[str, Any]) -> Chat:
     if not isinstance(version, int) or version > VERSION:
         raise BadChatError(said("It was written by a newer Skein. Update Skein to import it."))
     stored = [fields_of(turn) for turn in items_of(entry.get("turns"))]
+    if not stored:
+        raise no_messages()
     in_tree_order([Node(id_of(turn.get("id")), id_of(turn.get("parent_id"))) for turn in stored])
     source_id = id_of(entry.get("id"))
     chat = Chat(
@@ -61,7 +63,9 @@ def chat_of(entry: dict[str, Any]) -> Chat:
         max_tokens=_count("max_tokens", entry.get("max_tokens"), 1),
     )
     known = {id_of(turn.get("id")) for turn in stored}
-    arrange(chat, [_turn(turn, chat, known) for turn in stored], id_from(chat.id, id_of(entry.get("shown"))))
+    shown = id_of(entry.get("shown"))
+    leaf_id = id_from(chat.id, shown if shown in known else id_of(stored[-1].get("id")))
+    arrange(chat, [_turn(turn, chat, known) for turn in stored], leaf_id)
     return chat
 
 

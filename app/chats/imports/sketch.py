@@ -1,6 +1,5 @@
 """A chat as another program told it, before it is believed: the common ground of all readers. Any thread."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -74,10 +73,9 @@ def seconds_of(value: object) -> float:
     """A date in seconds since 1970, from seconds, milliseconds or ISO 8601; 0 for what is none."""
     if isinstance(value, str):
         return _iso_seconds(value)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        return 0.0
-    seconds = value / 1000 if value > _MILLISECONDS_FROM else float(value)
-    return seconds if 0 < seconds < _MAX_SECONDS else 0.0
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < _MAX_SECONDS * 1000:
+        return 0.0  # NaN is in no range, and an integer of any size compares
+    return value / 1000 if value > _MILLISECONDS_FROM else float(value)
 
 
 def duration_of(value: object) -> float:

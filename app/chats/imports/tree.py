@@ -62,6 +62,18 @@ def arrange(chat: Chat, turns: Iterable[Turn], leaf_id: str) -> None:
             chat.add_aside(each)
 
 
+def renewed(chat: Chat) -> Chat:
+    """The same chat as one of its own, to be imported beside the first."""
+    turns = list(chat.all_turns())
+    new_ids = {turn.id: uuid.uuid4().hex for turn in turns} | {FIRST: FIRST}
+    copy = replace(chat, id=uuid.uuid4().hex, turns=[], asides={})
+    copies = [
+        replace(turn, id=new_ids[turn.id], parent_id=new_ids.get(turn.parent_id, FIRST)) for turn in turns
+    ]
+    arrange(copy, copies, new_ids[chat.turns[-1].id])
+    return copy
+
+
 def digest(nodes: Iterable[Node]) -> str:
     """For programs that give their chats no id."""
     said = hashlib.sha256()

@@ -6,7 +6,6 @@ CREATE TABLE chats (
     draft         TEXT NOT NULL,  -- what stands unsent in the composer
     created_at    REAL NOT NULL,  -- seconds since the epoch
     updated_at    REAL NOT NULL
-
 ) STRICT;
 INSERT INTO "chats" VALUES('sums','Sums','Be short.','half a thou',1795000000.0,1795000100.0);
 INSERT INTO "chats" VALUES('long','','','',1795000001.0,1795000100.0);

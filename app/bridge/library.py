@@ -1,0 +1,257 @@
+"""All chats there are, open or not, and their folders: what the list of chats shows, and what is done in it.
+
+Follows the open sessions, so the list is right before anything is on disk. Knows no widgets. GUI thread.
+"""
+
+import time
+from collections.abc import Coroutine, Iterable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.chat_session import ChatSession
+from app.bridge.tasks import spawn
+from app.bridge.workspace import Workspace
+from app.chats.chat import Turn
+from app.storage.chat_store import ChatStore, ChatSummary
+from app.storage.errors import StorageError
+
+TELL_AFTER_MS = 50  # a list of 10,000 chats is not made anew for each of several changes
+
+
+class Library(QObject):
+    changed = Signal()  # chats or folders
+    opened = Signal(str)  # the id of a chat that was asked for: its turns are there
+    failed = Signal(object)  # one sentence for the user
+
+    def __init__(self, store: ChatStore, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._workspace = workspace
+        self._chats: dict[str, ChatSummary] = {}  # by id
+        self._folders: tuple[str, ...] = ()
+        self._is_loaded = False
+        self._telling = QTimer(self, singleShot=True, interval=TELL_AFTER_MS)
+        self._telling.timeout.connect(self.changed)
+        workspace.opened.connect(self._on_opened)
+        workspace.closed.connect(self._on_closed)
+        for session in workspace.sessions:
+            self._on_opened(session, 0)
+
+    @property
+    def chats(self) -> tuple[ChatSummary, ...]:
+        """In no order."""
+        return tuple(self._chats.values())
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """In the user's order."""
+        return self._folders
+
+    def chat(self, chat_id: str) -> ChatSummary | None:
+        return self._chats.get(chat_id)
+
+    async def load(self) -> None:
+        """Reads the list from the disk. `failed` tells if that cannot be done."""
+        try:
+            summaries, self._folders = await self._store.summaries(), await self._store.folders()
+            self._chats = {summary.id: summary for summary in summaries}
+        except StorageError as error:
+            self.failed.emit(str(error))
+        self._is_loaded = True
+        for session in self._workspace.sessions:
+            self._follow(session)
+        self._tell()
+
+    # What is done with chats
+
+    def open(self, chat_id: str) -> None:
+        """Shows its tab, or opens one."""
+        self._start(self._open(chat_id))
+
+    def open_beside(self, chat_id: str) -> None:
+        self._start(self._open_beside(chat_id))
+
+    def fork(self, chat_id: str) -> None:
+        self._start(self._fork(chat_id))
+
+    def rename(self, chat_id: str, title: str) -> None:
+        self._place(chat_id, title=title)
+
+    def set_pinned(self, chat_ids: Iterable[str], is_pinned: bool) -> None:
+        for chat_id in chat_ids:
+            self._place(chat_id, is_pinned=is_pinned)
+
+    def move(self, chat_ids: Iterable[str], folder: str) -> None:
+        """No folder is an empty name."""
+        for chat_id in chat_ids:
+            self._place(chat_id, folder=folder)
+
+    def delete(self, chat_ids: Iterable[str]) -> tuple[str, ...]:
+        """Closes their tabs. They can be had back by `undelete`; returns which of them were open."""
+        gone = [chat_id for chat_id in chat_ids if chat_id in self._chats]
+        were_open = tuple(chat_id for chat_id in gone if self._workspace.session_of(chat_id))
+        for chat_id in gone:
+            del self._chats[chat_id]
+            self._workspace.discard(chat_id)
+        self._tell()
+        self._start(self._delete(gone))
+        return were_open
+
+    def undelete(self, chat_ids: Iterable[str], were_open: Iterable[str] = ()) -> None:
+        self._start(self._undelete(tuple(chat_ids), tuple(were_open)))
+
+    # What is done with folders
+
+    def create_folder(self, name: str, index: int | None = None) -> str:
+        """Returns its name: a number is added where there is one of that name. None is at the end."""
+        name = self._free_name(name)
+        place = len(self._folders) if index is None else index
+        self._save_folders((*self._folders[:place], name, *self._folders[place:]))
+        return name
+
+    def rename_folder(self, name: str, new_name: str) -> str:
+        """Its chats stay in it. Returns its name."""
+        if new_name == name or not new_name:
+            return name
+        new_name = self._free_name(new_name)
+        inside = self.chats_in(name)
+        folders = tuple(new_name if folder == name else folder for folder in self._folders)
+        self._save_folders((*folders, name))  # both, until the chats have moved
+        self.move(inside, new_name)
+        self._save_folders(folders)
+        return new_name
+
+    def delete_folder(self, name: str) -> tuple[str, ...]:
+        """Its chats are in no folder then; returns which they are."""
+        inside = self.chats_in(name)
+        self.move(inside, "")
+        self._save_folders(tuple(folder for folder in self._folders if folder != name))
+        return inside
+
+    def chats_in(self, folder: str) -> tuple[str, ...]:
+        return tuple(chat.id for chat in self._chats.values() if chat.folder == folder)
+
+    # Following the sessions
+
+    @Slot(object, int)
+    def _on_opened(self, session: ChatSession, _index: int) -> None:
+        session.changed.connect(self._on_changed)
+        session.draft_changed.connect(self._on_changed)
+        session.touched.connect(self._on_touched)
+        self._follow(session)
+
+    @Slot(object)
+    def _on_closed(self, session: ChatSession) -> None:
+        if session.is_blank:
+            self._forget(session.chat.id)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._follow(self._sender())
+
+    @Slot(object, object)
+    def _on_touched(self, turns: tuple[Turn, ...], _removed: tuple[str, ...]) -> None:
+        """Called for each token: a chat is as new as its newest message."""
+        session = self._sender()
+        known = self._chats.get(session.chat.id)
+        newest = max((turn.created_at for turn in turns), default=0.0)
+        if known and newest > known.updated_at:
+            self._put(replace(known, updated_at=newest))
+
+    def _follow(self, session: ChatSession) -> None:
+        chat = session.chat
+        if session.is_blank:
+            return
+        known = self._chats.get(chat.id)
+        updated_at = (
+            known.updated_at if known else max((turn.created_at for turn in chat.turns), default=time.time())
+        )
+        num_turns = sum(1 for _ in chat.all_turns()) if session.is_loaded else known.num_turns if known else 0
+        title = chat.title or chat.auto_title
+        self._put(
+            ChatSummary(chat.id, title, chat.folder, chat.is_pinned, chat.created_at, updated_at, num_turns)
+        )
+
+    def _put(self, summary: ChatSummary) -> None:
+        if self._chats.get(summary.id) != summary:
+            self._chats[summary.id] = summary
+            self._tell()
+
+    def _sender(self) -> ChatSession:
+        session = self.sender()
+        assert isinstance(session, ChatSession)
+        return session
+
+    # Parts
+
+    def _tell(self) -> None:
+        """Of the open chats alone nobody could say how old they are."""
+        if self._is_loaded:
+            self._telling.start()
+
+    def _place(self, chat_id: str, **placed: Any) -> None:
+        summary = self._chats.get(chat_id)
+        if summary is None:
+            return
+        self._put(replace(summary, **placed))
+        if session := self._workspace.session_of(chat_id):
+            session.place(**placed)
+        else:
+            self._workspace.place_closed(chat_id, **placed)
+            self._start(self._store.place(chat_id, **placed))
+
+    def _save_folders(self, folders: tuple[str, ...]) -> None:
+        self._folders = folders
+        self._tell()
+        self._start(self._store.save_folders(folders))
+
+    def _free_name(self, name: str) -> str:
+        names, number = {folder.casefold() for folder in self._folders}, 2
+        free = name
+        while free.casefold() in names:
+            free, number = f"{name} {number}", number + 1
+        return free
+
+    async def _open(self, chat_id: str) -> None:
+        if await self._workspace.open_saved(chat_id):
+            self.opened.emit(chat_id)
+        else:
+            self._forget(chat_id)
+
+    async def _open_beside(self, chat_id: str) -> None:
+        current = self._workspace.current
+        session = await self._workspace.open_saved(chat_id)
+        if session and current and session is not current:
+            self._workspace.set_current(current)
+            self._workspace.show_beside(session)
+
+    async def _fork(self, chat_id: str) -> None:
+        if session := await self._workspace.open_saved(chat_id):
+            self._workspace.fork(session)
+
+    async def _delete(self, chat_ids: list[str]) -> None:
+        await self._workspace.flush()  # what is not on disk yet could not be marked as deleted there
+        await self._store.delete(chat_ids)
+
+    async def _undelete(self, chat_ids: tuple[str, ...], were_open: tuple[str, ...]) -> None:
+        await self._store.undelete(chat_ids)
+        await self.load()
+        for chat_id in were_open:
+            await self._workspace.open_saved(chat_id)
+
+    def _forget(self, chat_id: str) -> None:
+        """There is no such chat any more."""
+        if chat_id in self._chats:
+            del self._chats[chat_id]
+            self._tell()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        spawn(self._tell_errors(work))
+
+    async def _tell_errors(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except StorageError as error:
+            self.failed.emit(str(error))

@@ -1,0 +1,103 @@
+"""Puts a sound database in the place of a damaged one: the newest good backup, and what can still be read.
+
+The damaged one is kept beside it. Whatever moment this is cut off at, the next start finds either the damaged
+database or the finished one. The storage thread only.
+"""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from app.said import said, together
+from app.storage.backups import Backup, Backups, bring_back
+from app.storage.database import move_aside, open_database
+from app.storage.errors import StorageError
+from app.storage.files import sync_dir, sync_file
+from app.storage.salvage import Salvaged, salvage
+
+
+def repair(path: Path, backups: Backups) -> str:
+    """Returns what the user should know. Raises StorageError; then all is as it was."""
+    finished = _finished(path)
+    unfinished = finished.with_name(f".{finished.name}.part")
+    backup = backups.newest_good()
+    try:
+        for old in finished.parent.glob(f"{unfinished.name}*"):
+            old.unlink()
+        with closing(open_database(unfinished)) as connection:
+            if backup:
+                _take(backup, connection)
+            salvaged = salvage(path, connection) if path.is_file() else Salvaged(0, 0)
+            num_chats, num_turns = _count(connection)
+            connection.execute("PRAGMA journal_mode = DELETE")  # one file, not three
+        sync_file(unfinished)
+        unfinished.replace(finished)
+        sync_dir(finished.parent)
+    except (OSError, sqlite3.Error) as error:
+        raise StorageError(
+            said(
+                "The chats database is damaged and could not be repaired: {reason}. It stays as {path}.",
+                reason=str(error),
+                path=path,
+            )
+        ) from error
+    kept = finish_repair(path)
+    return together(
+        said("The chats database was damaged; it is kept as {path}.", path=kept),
+        _what_is_there(backup, salvaged, num_chats, num_turns),
+    )
+
+
+def finish_repair(path: Path) -> Path | None:
+    """Puts a repair that is done in its place, also if an earlier start was cut off before it could.
+
+    Returns where the damaged database is now; None if there is no such repair.
+    """
+    finished = _finished(path)
+    if not finished.exists():
+        return None
+    kept = move_aside(path)
+    finished.replace(path)
+    sync_dir(path.parent)
+    return kept
+
+
+def _take(backup: Backup, into: sqlite3.Connection) -> None:
+    try:
+        bring_back(backup, into)
+    except StorageError:  # its tables are not what they should be: row by row, then
+        salvage(backup.path, into)
+
+
+def _finished(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.repaired{path.suffix}")
+
+
+def _count(connection: sqlite3.Connection) -> tuple[int, int]:
+    (num_chats,) = connection.execute("SELECT count(*) FROM chats").fetchone()
+    (num_turns,) = connection.execute("SELECT count(*) FROM turns").fetchone()
+    return num_chats, num_turns
+
+
+def _what_is_there(backup: Backup | None, salvaged: Salvaged, num_chats: int, num_turns: int) -> str:
+    if num_turns == 0:
+        return said("Nothing in it could be read, and there is no backup: a new one was started.")
+    damaged = ""
+    if salvaged.num_damaged:
+        damaged = said("Of these, {number} are damaged and marked.", number=salvaged.num_damaged)
+    if backup is None:
+        read = said(
+            "There is no backup; {turns} messages in {chats} chats could be read from it.",
+            turns=num_turns,
+            chats=num_chats,
+        )
+        return together(read, damaged)
+    made_at = f"{backup.made_at.astimezone():%Y-%m-%d %H:%M}"
+    if salvaged.num_turns == 0:
+        return said("The backup of {date} took its place. Nothing newer could be read from it.", date=made_at)
+    newer = said(
+        "The backup of {date} took its place, with {turns} messages that could still be read from it.",
+        date=made_at,
+        turns=salvaged.num_turns,
+    )
+    return together(newer, damaged)

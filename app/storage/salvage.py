@@ -1,0 +1,152 @@
+"""Brings chats and messages over from a database that SQLite refuses into one that is sound.
+
+Rows are known by their shape: that of the tables as they were in the damaged file's version. The storage
+thread only.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.storage.chat_rows import RECOVERED, index_anew
+from app.storage.checksum import checksum
+from app.storage.database import migrate, migrations, transaction
+from app.storage.pages import Pages, Row
+
+TABLES = ("chats", "turns")
+_CHECKED = ("id", "parent_id", "role", "text", "attachments")
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """Messages: not in the sound database before, or with more text; of these, not as they were written."""
+
+    num_turns: int
+    num_damaged: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    kinds: tuple[type, ...]
+    may_be_left_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How rows of a table look."""
+
+    table: str
+    columns: tuple[_Column, ...]
+
+    def fits(self, row: Row) -> bool:
+        return (
+            len(row) <= len(self.columns)
+            and all(isinstance(value, column.kinds) for value, column in zip(row, self.columns, strict=False))
+            and all(column.may_be_left_out for column in self.columns[len(row) :])
+        )
+
+
+def salvage(damaged: Path, into: sqlite3.Connection) -> Salvaged:
+    """What `into` has stays, unless the damaged file has it newer and whole."""
+    pages = Pages(damaged)
+    salvaged = Salvaged(0, 0)
+    for version in _versions(pages):
+        with closing(sqlite3.connect("", isolation_level=None)) as rows:
+            _collect(pages, version, rows)
+            salvaged = _bring_over(rows, into)
+        if salvaged.num_turns:
+            break
+    return salvaged
+
+
+def _versions(pages: Pages) -> Iterable[int]:
+    """Which schema it may have."""
+    newest = len(migrations())
+    return (pages.user_version,) if 1 <= pages.user_version <= newest else range(newest, 0, -1)
+
+
+def _collect(pages: Pages, version: int, into: sqlite3.Connection) -> None:
+    """All rows of the shapes of this version, brought to the newest schema."""
+    migrate(into, to=version)
+    shapes = [_shape(into, table) for table in TABLES]
+    with transaction(into):
+        for _row_id, row in sorted(pages.rows(), key=lambda found: found[0]):
+            for shape in shapes:
+                if shape.fits(row):
+                    _insert(into, shape, row)
+    migrate(into)
+
+
+def _shape(connection: sqlite3.Connection, table: str) -> _Shape:
+    columns = connection.execute(f"PRAGMA table_info({table})")
+    return _Shape(table, tuple(_column(*row[1:]) for row in columns))
+
+
+def _column(name: str, kind: str, is_required: int, default: str | None, key: int) -> _Column:
+    kinds: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (int, float)}
+    is_row_id = bool(key) and kind == "INTEGER"
+    if is_row_id:
+        return _Column(name, (type(None),), False)
+    may_be_null = not is_required and not key
+    return _Column(
+        name, (*kinds[kind], *((type(None),) if may_be_null else ())), may_be_null or default is not None
+    )
+
+
+def _insert(connection: sqlite3.Connection, shape: _Shape, row: Row) -> None:
+    """Of two that are the same message, the one with more text: the other was left in an old page."""
+    names = [column.name for column in shape.columns[: len(row)]]
+    words = "text" if shape.table == "turns" else "draft"
+    is_longer = f"length(excluded.{words}) > length({shape.table}.{words})"
+    columns, marks = ", ".join(names), ", ".join("?" * len(names))
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in ("id", "number"))
+    try:
+        connection.execute(
+            f"INSERT INTO {shape.table} ({columns}) VALUES ({marks}) "
+            f"ON CONFLICT (id) DO UPDATE SET {changes} WHERE {is_longer}",
+            row,
+        )
+    except sqlite3.Error:
+        return  # it only looked like one
+
+
+def _bring_over(rows: sqlite3.Connection, into: sqlite3.Connection) -> Salvaged:
+    rows.row_factory = sqlite3.Row
+    num_turns = num_damaged = 0
+    with transaction(into):
+        for chat in rows.execute("SELECT * FROM chats"):
+            _upsert(into, "chats", chat, "excluded.updated_at >= chats.updated_at")
+        for turn in rows.execute("SELECT * FROM turns ORDER BY number"):
+            is_whole = turn["checksum"] in (None, checksum(*(turn[part] for part in _CHECKED)))
+            _ensure_chat(into, turn["chat_id"], turn["created_at"])
+            newer = "length(excluded.text) > length(turns.text)" if is_whole else "0"
+            if _upsert(into, "turns", turn, newer, without=("number",)):
+                num_turns += 1
+                num_damaged += not is_whole
+        index_anew(into)
+    return Salvaged(num_turns, num_damaged)
+
+
+def _upsert(
+    connection: sqlite3.Connection, table: str, row: sqlite3.Row, if_newer: str, without: Iterable[str] = ()
+) -> bool:
+    names = [name for name in row.keys() if name not in without]  # noqa: SIM118
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name != "id")
+    done = connection.execute(
+        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
+        f"ON CONFLICT (id) DO UPDATE SET {changes} WHERE {if_newer}",
+        [row[name] for name in names],
+    )
+    return done.rowcount > 0
+
+
+def _ensure_chat(connection: sqlite3.Connection, chat_id: str, at: float) -> None:
+    """Its own row may be lost."""
+    connection.execute(
+        "INSERT OR IGNORE INTO chats (id, title, system_prompt, draft, created_at, updated_at) "
+        "VALUES (?, ?, '', '', ?, ?)",
+        (chat_id, str(RECOVERED), at, at),
+    )

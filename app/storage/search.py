@@ -1,0 +1,79 @@
+"""Finds messages by what is said in them. The storage thread only; the excerpts are pure text.
+
+The index is one of trigrams: it finds parts of words in any script, but nothing below three characters.
+Shorter words are looked for in the texts themselves, from the newest on, until enough is found.
+"""
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MIN_INDEXED_CHARS = 3
+FOUND_START, FOUND_END = "\x02", "\x03"
+_BEFORE, _AFTER = 40, 160  # characters of an excerpt around its first match
+_PHRASE_OR_WORD = re.compile(r'"([^"]*)"?|([^\s"]+)')
+_COLUMNS = (
+    "turns.chat_id, turns.id, CASE title WHEN '' THEN auto_title ELSE title END, turns.text, turns.created_at"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    chat_id: str
+    turn_id: str
+    title: str
+    snippet: str  # with the found words between FOUND_START and FOUND_END
+    created_at: float
+
+
+def search(connection: sqlite3.Connection, text: str, limit: int) -> tuple[SearchHit, ...]:
+    """Messages in which all words of `text` are, the newest first. Words in quotes must stand together.
+
+    Of more than `limit`, those that were written to the database last: that is an index, and the date is not.
+    """
+    words = words_of(text)
+    if not words:
+        return ()
+    indexed = [word for word in words if len(word) >= MIN_INDEXED_CHARS]
+    short = [word for word in words if len(word) < MIN_INDEXED_CHARS]
+    # In this order: SQLite would else read all matches to sort them.
+    source = "turns_found CROSS JOIN turns ON turns.number = turns_found.rowid" if indexed else "turns"
+    conditions = ["chats.deleted_at IS NULL", "turns.state <> 'streaming'"]
+    conditions += ["turns_found MATCH ?"] if indexed else []
+    conditions += ["instr(lower(turns.text), lower(?)) > 0"] * len(short)
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM {source} CROSS JOIN chats ON chats.id = turns.chat_id "
+        f"WHERE {' AND '.join(conditions)} "
+        f"ORDER BY {'turns_found.rowid' if indexed else 'turns.number'} DESC LIMIT ?",
+        (*([_match(indexed)] if indexed else []), *short, limit),
+    )
+    hits = [
+        SearchHit(chat_id, turn_id, title, excerpt(said, words), created_at)
+        for chat_id, turn_id, title, said, created_at in rows
+    ]
+    return tuple(sorted(hits, key=lambda hit: hit.created_at, reverse=True))
+
+
+def words_of(text: str) -> list[str]:
+    """Words, and phrases in double quotes."""
+    found = (phrase.strip() or word for phrase, word in _PHRASE_OR_WORD.findall(text))
+    return [each for each in found if each]
+
+
+def excerpt(text: str, words: Sequence[str]) -> str:
+    """What stands around the first of the words, with all of them marked."""
+    pattern = re.compile(
+        "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE
+    )
+    first = pattern.search(text)
+    start = max(0, first.start() - _BEFORE) if first else 0
+    end = min(len(text), (first.start() if first else 0) + _AFTER)
+    end = max(end, first.end() if first else 0)
+    marked = pattern.sub(lambda match: f"{FOUND_START}{match[0]}{FOUND_END}", text[start:end])
+    return f"{'…' if start else ''}{marked}{'…' if end < len(text) else ''}"
+
+
+def _match(words: Sequence[str]) -> str:
+    """Each as a string of FTS5's query language, in which nothing else has a meaning."""
+    return " ".join('"' + word.replace('"', '""') + '"' for word in words)

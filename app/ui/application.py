@@ -1,0 +1,31 @@
+"""The application object, with ears for the files that a system asks it to open. GUI thread.
+
+macOS sends an event where others start the program once more; the first may come before anybody listens.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtWidgets import QApplication
+
+
+class Application(QApplication):
+    asked_to_open = Signal()  # there are files to take
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(list(arguments))
+        self._asked_files: list[Path] = []
+
+    def take_asked_files(self) -> list[Path]:
+        files, self._asked_files = self._asked_files, []
+        return files
+
+    def event(self, event: QEvent) -> bool:
+        if not isinstance(event, QFileOpenEvent):
+            return super().event(event)
+        if file := event.file():  # else it is the address of something on the web
+            self._asked_files.append(Path(file))
+            self.asked_to_open.emit()
+        return True

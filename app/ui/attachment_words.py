@@ -1,0 +1,93 @@
+"""What is said about files that go with a message. Pure functions."""
+
+from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
+from app.attachments.refusal import Reason
+from app.bridge.token_counter import TokenCount
+from app.chats.attachment import Attachment
+from app.look.figures import count, tokens
+from app.look.plain_text import one_line
+from app.look.words import mark, tr, tr_n
+
+PASTED = "pasted"
+_KINDS = {
+    "text": mark("Text"),
+    "csv": mark("Table"),
+    "json": mark("JSON"),
+    "html": mark("Web page"),
+    "notebook": mark("Notebook"),
+    "pdf": mark("PDF"),
+    "docx": mark("Word"),
+    "xlsx": mark("Excel"),
+    "pptx": mark("PowerPoint"),
+    "odt": mark("OpenDocument"),
+    "ods": mark("OpenDocument"),
+    "odp": mark("OpenDocument"),
+}
+_TABLES = ("csv", "xlsx", "ods")
+_REFUSALS = {
+    Reason.MISSING: mark("“{name}” is not there any more."),
+    Reason.FORBIDDEN: mark("“{name}” may not be read: your user has no permission to."),
+    Reason.FOLDER: mark("“{name}” is a folder. Attach the files in it instead."),
+    Reason.NO_FILE: mark("“{name}” is a pipe or a device, not a file. It was left alone."),
+    Reason.EMPTY: mark("“{name}” is empty."),
+    Reason.TOO_LARGE: mark("“{name}” is larger than {megabytes} MB. Attach the part of it that matters."),
+    Reason.TOO_MUCH_TEXT: mark(
+        "“{name}” has over {chars} characters of text, more than any model can read. Attach a part of it."
+    ),
+    Reason.IMAGE: mark(
+        "“{name}” is an image, and this model cannot see: no projector is loaded. "
+        "Describe it, or attach its text."
+    ),
+    Reason.BINARY: mark(
+        "“{name}” has no text that Skein can read. Text, PDF and Office files can be attached."
+    ),
+    Reason.NO_TEXT: mark("“{name}” has no text in it. If it is a scan, its pages are images."),
+    Reason.PASSWORD: mark("“{name}” is protected by a password. Attach a copy without one."),
+    Reason.OLD_OFFICE: mark(
+        "“{name}” is in an old format. Save it as DOCX, XLSX, PPTX or PDF, and attach that."
+    ),
+    Reason.DAMAGED: mark("“{name}” is damaged, or not what it says it is."),
+    Reason.LIMITS: mark(
+        "“{name}” took more time or memory than a document should. It is damaged or made to do harm; "
+        "it was put aside."
+    ),
+    Reason.SYSTEM: mark("“{name}” could not be read: the disk or the system failed. Try again."),
+}
+IMAGE_PASTED = mark(
+    "The clipboard holds an image, and this model cannot see: no projector is loaded. "
+    "Describe it, or paste its text."
+)
+TOO_MANY = mark("{number} files at once are too many: {limit} can go with one message. None was attached.")
+
+
+def title(attachment: Attachment) -> str:
+    """Its name; for what was pasted, how long it is."""
+    if attachment.kind == PASTED:
+        return tr_n("Pasted text, {n} character", "Pasted text, {n} characters", len(attachment.text))
+    return one_line(attachment.name)
+
+
+def kind_label(attachment: Attachment) -> str:
+    """One that a later version made is shown as it is. Empty where the title tells it."""
+    if attachment.kind == PASTED:
+        return ""
+    return tr(_KINDS[attachment.kind]) if attachment.kind in _KINDS else one_line(attachment.kind)
+
+
+def icon_name(attachment: Attachment) -> str:
+    if attachment.kind == PASTED:
+        return "clipboard"
+    return "table" if attachment.kind in _TABLES else "file-text"
+
+
+def tokens_text(counted: TokenCount | None) -> str:
+    """Empty while nobody knows."""
+    if counted is None:
+        return ""
+    return tokens(counted.number) if counted.is_exact else tr("about {tokens}", tokens=tokens(counted.number))
+
+
+def refusal_text(name: str, reason: Reason) -> str:
+    """Why it was not attached and what can be done, in a sentence or two."""
+    megabytes, chars = MAX_FILE_BYTES >> 20, count(MAX_CHARS)
+    return tr(_REFUSALS[reason], name=one_line(name), megabytes=megabytes, chars=chars)

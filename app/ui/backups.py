@@ -1,0 +1,206 @@
+"""The dialog of backups: which there are, how to make one, and how to go back to one.
+
+Shows values and tells what was asked for; knows no files. Not modal. GUI thread.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.figures import mebibytes
+from app.look.plain_text import PlainLabel
+from app.look.words import locale, mark, tr
+from app.storage.backups import Backup, Reason
+
+SIZE = QSize(640, 480)
+ROW_HEIGHT = 28
+_HEADS = (mark("Made"), mark("Why"), mark("Size"))
+_WHY = {
+    Reason.REGULAR: mark("By itself"),
+    Reason.ASKED: mark("You asked for it"),
+    Reason.UPDATE: mark("Before a new version of Skein changed the database"),
+    Reason.IMPORT: mark("Before an import"),
+    Reason.RESTORE: mark("Before another backup was restored"),
+}
+INTRO = mark(
+    "Skein copies all chats half an hour after they have changed, and thins out what is older than two days: "
+    "one a day, then one a week, then one a month."
+)
+NONE_YET = mark("There is no backup yet. The first is made once there is something to keep.")
+ARE_YOU_SURE = mark(
+    "All chats become what they were then, and Skein starts again. What they are now is kept as another "
+    "backup."
+)
+
+
+class BackupsDialog(QDialog):
+    make_requested = Signal()
+    restore_requested = Signal(object)  # Backup
+    folder_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._backups: tuple[Backup, ...] = ()
+        self._asks = False  # whether the restore is really meant
+        intro = PlainLabel(tr(INTRO), self, tone="muted")
+        intro.setWordWrap(True)
+        self.table = self._table()
+        self.note = PlainLabel(parent=self, tone="muted")
+        self.note.setWordWrap(True)
+        self.make_button = self._button(tr("&Back up now"), self._on_make)
+        self.folder_button = self._button(tr("Open &folder"), self.folder_requested.emit)
+        self.restore_button = self._button(tr("&Restore…"), self._on_restore)
+        self.cancel_button = self._button(tr("Cancel"), self._stop_asking)
+        self.close_button = self._button(tr("Close"), self.close)
+        self.setWindowTitle(tr("Backups"))
+        self.resize(SIZE.boundedTo(self.screen().availableSize() - QSize(40, 80)))
+        self._lay_out(intro)
+        self.table.itemSelectionChanged.connect(self._stop_asking)
+        self.finished.connect(self._stop_asking)
+        self.apply(())
+
+    @property
+    def chosen(self) -> Backup | None:
+        rows = self.table.selectionModel().selectedRows()
+        return self._backups[rows[0].row()] if rows else None
+
+    @Slot(object)
+    def apply(self, backups: Sequence[Backup]) -> None:
+        """All there are, newest first. The chosen one stays chosen."""
+        chosen, asked = self.chosen, self._asks
+        self._backups = tuple(backups)
+        self.table.setRowCount(len(backups))
+        for row, backup in enumerate(backups):
+            for column, item in enumerate(_items(backup)):
+                self.table.setItem(row, column, item)
+        if chosen in self._backups:
+            self.table.selectRow(self._backups.index(chosen))
+        else:
+            self.table.clearSelection()
+        if not backups:
+            self.note.setText(tr(NONE_YET))
+        elif self.note.text() == tr(NONE_YET):
+            self.note.clear()
+        if asked and chosen in self._backups:
+            self._ask()
+        self._show_buttons()
+
+    def show_note(self, text: str, tone: str = "muted") -> None:
+        """What became of what was asked for. Something else can be asked for now."""
+        self._stop_asking()
+        self.note.setText(text)
+        self.note.set_tone(tone)
+        self.make_button.setEnabled(True)
+
+    def _on_make(self) -> None:
+        self.make_button.setEnabled(False)
+        self.make_requested.emit()
+
+    def _on_restore(self) -> None:
+        if not self._asks:
+            self._ask()
+        elif self.chosen:
+            chosen = self.chosen
+            self.show_note(tr("Restoring…"))
+            self.restore_button.setEnabled(False)
+            self.restore_requested.emit(chosen)
+
+    def _ask(self) -> None:
+        self._asks = True
+        self.note.setText(tr(ARE_YOU_SURE))
+        self.note.set_tone("")
+        self._show_buttons()
+        self.cancel_button.setFocus()
+
+    @Slot()
+    def _stop_asking(self) -> None:
+        if self._asks:
+            self._asks = False
+            self.note.clear()
+            self.note.set_tone("muted")
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        self.restore_button.setText(tr("Restore and start again") if self._asks else tr("&Restore…"))
+        self.restore_button.setEnabled(self.chosen is not None)
+        self.cancel_button.setVisible(self._asks)
+        self.close_button.setVisible(not self._asks)
+
+    # Building
+
+    def _table(self) -> QTableWidget:
+        table = QTableWidget(0, len(_HEADS), self)
+        for column, head in enumerate(_HEADS):
+            table.setHorizontalHeaderItem(column, _cell(tr(head), _RIGHT if column == 2 else _LEFT))
+        table.setAccessibleName(tr("Backups"))
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+        return table
+
+    def _button(self, label: str, on_clicked: object) -> QPushButton:
+        button = QPushButton(label, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(on_clicked)
+        return button
+
+    def _lay_out(self, intro: PlainLabel) -> None:
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.make_button)
+        foot.addWidget(self.folder_button)
+        foot.addStretch(1)
+        for button in (self.restore_button, self.cancel_button, self.close_button):
+            foot.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 16, 24, 16)
+        column.setSpacing(16)
+        column.addWidget(intro)
+        column.addWidget(self.table, 1)
+        column.addWidget(self.note)
+        column.addLayout(foot)
+
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def _items(backup: Backup) -> tuple[QTableWidgetItem, ...]:
+    return (
+        _cell(when(backup.made_at)),
+        _cell(tr(_WHY[backup.reason])),
+        _cell(mebibytes(backup.size_bytes), _RIGHT),
+    )
+
+
+def _cell(text: str, alignment: Qt.AlignmentFlag = _LEFT) -> QTableWidgetItem:
+    cell = QTableWidgetItem(text)
+    cell.setTextAlignment(alignment)
+    return cell
+
+
+def when(moment: datetime) -> str:
+    """In the user's time and language."""
+    local = QDateTime.fromSecsSinceEpoch(int(moment.timestamp()))
+    return locale().toString(local, QLocale.FormatType.ShortFormat)

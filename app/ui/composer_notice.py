@@ -1,0 +1,91 @@
+"""One sentence above the text that is being written: what did not work, what can be undone. GUI thread."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from app.look.fonts import small_font
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel
+from app.look.words import tr
+from app.ui.notices import UNDO_FOR_MS
+
+SIDE = 22
+MAX_LINES = 4
+
+
+class ComposerNotice(QWidget):
+    """Problems are shown one under the other. An offer takes the place of whatever stood there."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._lines: list[str] = []
+        self._on_clicked: Callable[[], object] | None = None
+        self._timer = QTimer(self, singleShot=True, interval=UNDO_FOR_MS)
+        self._timer.timeout.connect(self.clear)
+        self._label = PlainLabel(parent=self)
+        self._label.setFont(small_font())
+        self._label.setWordWrap(True)
+        self.button = QPushButton(self)
+        self.button.setProperty("kind", "quiet")
+        self.button.setProperty("place", "bar")
+        self.cross = IconButton("x", tr("Dismiss"), SIDE, self, icon_side=14)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(6, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self._label, 1)
+        row.addWidget(self.button)
+        row.addWidget(self.cross)
+        self.button.clicked.connect(self._on_button)
+        self.cross.clicked.connect(self.clear)
+        self.clear()
+
+    @property
+    def text(self) -> str:
+        return self._label.text()
+
+    def add_problem(self, text: str) -> None:
+        self._timer.stop()
+        self._forget_offer()
+        self._lines = [*self._lines, text][-MAX_LINES:]
+        self._show("danger")
+
+    def offer_undo(self, text: str, undo: Callable[[], object]) -> None:
+        """For ten seconds."""
+        self.offer(text, tr("Undo"), undo)
+        self._timer.start()
+
+    def offer(self, text: str, label: str, on_clicked: Callable[[], object]) -> None:
+        self._timer.stop()
+        self._lines = [text]
+        self._on_clicked = on_clicked
+        self.button.setText(label)
+        self._show("muted")
+
+    def clear(self) -> None:
+        self._timer.stop()
+        self._forget_offer()
+        self._lines.clear()
+        self.hide()
+
+    def _forget_offer(self) -> None:
+        if self._on_clicked:
+            self._on_clicked = None
+            self._lines.clear()
+
+    def _on_button(self) -> None:
+        on_clicked = self._on_clicked
+        self.clear()
+        if on_clicked:
+            on_clicked()
+
+    def _show(self, tone: str) -> None:
+        self._label.set_tone(tone)
+        self._label.setText("\n".join(self._lines))
+        self.setAccessibleName(self.text)
+        self.button.setVisible(self._on_clicked is not None)
+        self.show()
+        if self.isVisible() and QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.text))

@@ -1,0 +1,82 @@
+"""What fills a chat's context, in numbers and words. Pure functions."""
+
+from dataclasses import dataclass
+
+from app.chats.chat import Turn
+from app.engine.types import Overflow, SlotSnapshot
+from app.look.figures import count
+from app.look.words import mark, tr
+
+_FORECASTS = {
+    Overflow.STOP: mark(
+        "Too long for this chat: about {total} tokens, and {limit} fit. It would not be answered; "
+        "choose another way in the chat settings, or start a new chat."
+    ),
+    Overflow.ROLLING_WINDOW: mark("To make room for this message, the oldest turns will be left out."),
+    Overflow.TRUNCATE_MIDDLE: mark("To make room for this message, turns in the middle will be left out."),
+}
+_TOO_LONG_ALONE = mark(
+    "This message alone is too long: about {draft} tokens, and this chat can have {limit}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFigures:
+    """Tokens. Of those `used`, so many are `cached`: the next answer does not compute them again."""
+
+    used: int = 0
+    cached: int = 0
+    draft: int = 0
+    limit: int = 0  # 0: no model tells
+
+    @property
+    def total(self) -> int:
+        return self.used + self.draft
+
+
+def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
+    """While it is computed what its slot will hold, else what its last answer had."""
+    usage = next((turn.usage for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
+    if slot is not None and slot.pos_max >= 0 and (slot.is_running or usage is None):
+        return slot.pos_max + 1 + slot.num_pending_tokens
+    return usage.num_prompt_tokens + usage.num_generated_tokens if usage else 0
+
+
+def never_computed(turns: list[Turn]) -> str:
+    """The text of the last turns that no answer has read yet: inserted, edited or imported ones."""
+    texts: list[str] = []
+    for turn in reversed(turns):
+        if turn.usage.num_prompt_tokens:
+            break
+        texts.append(turn.message_text)
+    return "\n\n".join(reversed(texts))
+
+
+def figures_text(figures: ContextFigures) -> str:
+    if not figures.limit:
+        return ""
+    used, draft, limit = count(figures.used), count(figures.draft), count(figures.limit)
+    if figures.draft:
+        return tr("{used} + {draft} / {limit}", used=used, draft=draft, limit=limit)
+    return tr("{used} / {limit}", used=used, limit=limit)
+
+
+def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
+    """Each figure: its name, its number, and what it means."""
+    return (
+        (tr("Used"), count(figures.used), tr("tokens of this chat")),
+        (tr("cached"), count(figures.cached), tr("of them are in memory and not computed again")),
+        (tr("Draft"), count(figures.draft), tr("tokens that this message and its files will add")),
+        (tr("Limit"), count(figures.limit), tr("tokens that this chat can have")),
+    )
+
+
+def forecast(figures: ContextFigures, overflow: Overflow) -> str:
+    """What will happen if the draft is sent; empty if it fits."""
+    if not figures.limit or not figures.draft or figures.total < figures.limit:
+        return ""
+    text = _FORECASTS[overflow]
+    if overflow is not Overflow.STOP and figures.draft >= figures.limit:
+        text = _TOO_LONG_ALONE
+    total, draft, limit = count(figures.total), count(figures.draft), count(figures.limit)
+    return tr(text, total=total, draft=draft, limit=limit)

@@ -1,0 +1,35 @@
+"""The dialog of a Skein that cannot start. GUI thread, without a loop of its own running."""
+
+import os
+import sys
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app import paths
+from app.look.icons import app_icon
+from app.look.language import apply_language
+from app.look.words import tr_said
+from app.settings import Settings
+
+
+def can_be_shown() -> bool:
+    """Without a screen Qt would end the process."""
+    has_screen = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    return has_screen or not sys.platform.startswith("linux")
+
+
+def show_refusal(reason: str) -> None:
+    """Returns when it has been read."""
+    application = QApplication.instance()
+    if application is None:
+        application = QApplication(sys.argv[:1])
+        application.setDesktopFileName("skein")
+        apply_language(application, Settings.load(paths.settings_file()).language)
+    box = QMessageBox(QMessageBox.Icon.Critical, "Skein", tr_said(reason))
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowIcon(app_icon())
+    box.finished.connect(application.quit)
+    box.open()
+    application.exec()
+    box.deleteLater()

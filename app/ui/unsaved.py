@@ -1,0 +1,25 @@
+"""Asks before Skein ends while something could not be saved: it would be lost. GUI thread."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from app.look.words import tr, tr_said
+
+
+def ask_to_end(why: str, end: Callable[[], object], window: QWidget) -> QMessageBox:
+    """`why` is what was told when it could not be saved."""
+    box = QMessageBox(window)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setIcon(QMessageBox.Icon.Warning)
+    box.setWindowTitle("Skein")
+    box.setText(tr("Some of what was written could not be saved, and is lost when Skein ends now."))
+    box.setInformativeText(tr_said(why))
+    leave = box.addButton(tr("End anyway"), QMessageBox.ButtonRole.DestructiveRole)
+    stay = box.addButton(tr("Keep open"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(stay)
+    box.setEscapeButton(stay)
+    leave.clicked.connect(end)
+    box.open()  # never exec: a nested loop would stop every coroutine
+    return box

@@ -1,0 +1,332 @@
+"""The window with scripted answers: is it quick with chats that stream, long answers, long chats, long lines?
+
+`streams` is eight chats that stream at once, one of them in sight. `answer` is one long answer of each kind.
+`open` is a long chat that is opened from the disk. `tabs` is a start with a thousand tabs. `line` is ten
+megabytes without a break, pasted, sent and received. Each has what is wanted of it in issue 5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from shutil import which
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import numpy as np
+
+from tests.benchmarks import workload
+from tests.benchmarks.figures import Verdict, show
+from tests.e2e.desktop import PACKAGES, new_desktop
+
+if TYPE_CHECKING:
+    from app.chats.chat import Chat
+    from app.storage.chat_store import ChatStore
+    from tests.benchmarks.scripted_window import ScriptedProgram
+
+NUM_STREAMS = 8
+WANTED_SHARE = {40: 0.10, 200: 0.20}  # of a core, by tokens a second of each chat
+WANTED_LATE_MS = {"p99": 16.0, "max": 50.0}  # at 40 tokens a second
+ANSWER_CHARS = 32_000
+WANTED_TOKEN_MS = {"mean": 1.0, "max": 50.0}
+WANTED_OPEN_MS = {1_000: 100.0, 100_000: 500.0}
+NUM_TABS = 1_000
+WANTED_START_S = 3.0
+LINE_BYTES = 10_000_000
+WANTED_GAP_MS = 250.0
+PIECE = 4  # characters of a token
+
+MIX = (
+    "## Heading of a part\n\n"
+    + "Plain prose with **bold** words, `code` and a [link](https://example.org) in it, some lines long. " * 3
+    + "\n\n- a list\n- of three\n- short items\n\n```python\n"
+    + "def number(value: int) -> int:\n    return value + 1  # the next one\n\n" * 8
+    + "```\n\n| name | value |\n|---|---|\n"
+    + "| a cell | another one |\n" * 8
+    + "\n1. first\n2. second\n\n"
+)
+KINDS = {
+    "prose mix": MIX,
+    "code fence": "```python\n" + "value = compute(1, 'two', three=3)  # a comment\n" * 800,
+    "table": "| name | value | more |\n|---|---|---|\n" + "| a cell | another one | 3 |\n" * 1_200,
+    "list": "- an item of a list that has **some** words in it\n" * 700,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    workload.add_arguments(parser)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of streaming, at each speed")
+
+
+def run(options: argparse.Namespace) -> int:
+    verdict = Verdict()
+    with ExitStack() as stack:
+        if all(map(which, PACKAGES)):
+            os.environ.update(stack.enter_context(new_desktop()).environment)
+            print("in a window on Xvfb")
+        else:
+            os.environ["QT_QPA_PLATFORM"] = "offscreen"
+            print(f"offscreen, for want of one of {', '.join(PACKAGES)}: painting costs less there")
+        from tests.benchmarks.scripted_window import private_home
+
+        for part in options.parts:
+            print(f"\n{part}")
+            with private_home() as home:
+                _in_loop(PARTS[part](options, verdict, home))
+    return verdict.exit_code
+
+
+def _in_loop(work: Coroutine[Any, Any, None]) -> None:
+    os.environ["QT_API"] = "pyside6"
+    import qasync
+    from PySide6.QtWidgets import QApplication
+
+    from app.look.theme import apply_theme
+
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(application, QApplication)
+    application.setQuitOnLastWindowClosed(False)
+    apply_theme(application, "light")
+    with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner:
+        runner.run(work)
+
+
+# Eight chats at once.
+
+
+async def _streams(options: argparse.Namespace, verdict: Verdict, home: Path) -> None:
+    from tests.benchmarks.scripted_window import scripted_program
+
+    async with scripted_program(home, MIX) as program:
+        program.window.inspector.set_shown(False)
+        program.window.show()
+        for _ in range(NUM_STREAMS):
+            program.workspace.new_chat().send("Tell me everything")
+        await asyncio.sleep(1.0)
+        for rate, wanted in WANTED_SHARE.items():
+            shares, late = [], []
+            for _ in range(options.repeats):
+                share, late_ms = await _stream(program, rate, options.seconds)
+                shares.append(share)
+                late.append(late_ms)
+            name = f"{NUM_STREAMS} x {rate} tokens/s"
+            share = show(f"{name}: GUI thread", shares, "CPU s/s", 3)
+            tops = {
+                "p50": [float(np.percentile(late_ms, 50)) for late_ms in late],
+                "p99": [float(np.percentile(late_ms, 99)) for late_ms in late],
+                "max": [late_ms[-1] for late_ms in late],
+            }
+            medians = {top: show(f"{name}: late, {top}", values, "ms") for top, values in tops.items()}
+            verdict.at_most(f"{name}: GUI thread", share, wanted)
+            if rate == min(WANTED_SHARE):
+                for top, wanted_ms in WANTED_LATE_MS.items():
+                    verdict.at_most(f"{name}: ms late, {top}", medians[top], wanted_ms)
+
+
+async def _stream(program: ScriptedProgram, rate: float, num_seconds: float) -> tuple[float, list[float]]:
+    """The share of a core the GUI's thread took, and how late it was."""
+    program.engine.talk(rate)
+    await asyncio.sleep(0.5)
+    begin, begin_cpu, begin_step = time.perf_counter(), time.thread_time(), program.engine.num_steps
+    await asyncio.sleep(num_seconds)
+    end, cpu_s = time.perf_counter(), time.thread_time() - begin_cpu
+    num_steps = program.engine.num_steps - begin_step
+    assert num_steps > 0.9 * rate * (end - begin), f"only {num_steps} steps in {end - begin:.1f} s"
+    program.engine.talk(0)
+    return cpu_s / (end - begin), program.window.record.late_ms(begin, end)
+
+
+# One long answer.
+
+
+async def _answer(options: argparse.Namespace, verdict: Verdict, _home: Path) -> None:
+    """Each token comes when it is due by a clock that does not run; what drawing costs is real."""
+    for rate in WANTED_SHARE:
+        for kind, text in KINDS.items():
+            costs = [_stream_answer(text, rate) for _ in range(max(1, options.repeats // 2))]
+            name = f"{kind}, {rate} tokens/s"
+            num_tokens = ANSWER_CHARS // PIECE
+            mean = show(f"{name}: mean", [sum(each) * 1000 / num_tokens for each in costs], "ms", 3)
+            longest = show(f"{name}: max", [max(each) * 1000 for each in costs], "ms")
+            verdict.at_most(f"{name}: mean ms a token", mean, WANTED_TOKEN_MS["mean"])
+            verdict.at_most(f"{name}: longest ms", longest, WANTED_TOKEN_MS["max"])
+
+
+def _stream_answer(text: str, rate: float) -> list[float]:
+    """Seconds of each drawing."""
+    from PySide6.QtWidgets import QApplication
+
+    from app.chats.chat import Chat, Turn, TurnState
+    from app.engine.types import Role
+    from app.ui import transcript as transcripts
+    from app.ui.turn_view import Progress
+
+    text = (text * (ANSWER_CHARS // len(text) + 1))[:ANSWER_CHARS]
+    answer = Turn(Role.ASSISTANT, "", TurnState.STREAMING)
+    chat = Chat()
+    chat.add(Turn(Role.USER, "Tell me"), answer)
+    clock = SimpleNamespace(now=0.0)
+    clocks = SimpleNamespace(monotonic=lambda: clock.now, thread_time=time.thread_time)
+    with mock.patch.object(transcripts, "time", clocks):
+        transcript = transcripts.Transcript(chat)
+        transcript.set_progress(Progress(is_busy=True))
+        transcript.resize(900, 700)
+        transcript.show()
+        QApplication.processEvents()
+        costs = []
+        for end in range(PIECE, len(text) + 1, PIECE):
+            answer.text = text[:end]
+            clock.now += 1 / rate
+            if clock.now >= transcript._next_frame_at:
+                transcript._is_dirty = True
+                costs.append(_cost(transcript._draw))
+        answer.state = TurnState.DONE
+        transcript._is_all_dirty = True
+        costs.append(_cost(transcript._draw))
+        transcript.hide()
+        transcript.deleteLater()
+    return costs
+
+
+def _cost(draw: Callable[[], object]) -> float:
+    """CPU seconds, the painting included."""
+    from PySide6.QtWidgets import QApplication
+
+    begin = time.thread_time()
+    draw()
+    QApplication.processEvents()
+    return time.thread_time() - begin
+
+
+# A long chat.
+
+
+async def _open(options: argparse.Namespace, verdict: Verdict, home: Path) -> None:
+    from tests.benchmarks.scripted_window import scripted_program
+
+    for num_turns, wanted in WANTED_OPEN_MS.items():
+        async with scripted_program(home / str(num_turns)) as program:
+            chat = _long_chat(num_turns)
+            await _save(program.store, [chat])
+            await program.workspace.restore()
+            program.window.show()
+            await asyncio.sleep(1.0)
+            took, blocked = [], []
+            for _ in range(options.repeats + 1):
+                begin = time.perf_counter()
+                session = await program.workspace.open_saved(chat.id)
+                assert session
+                view = program.window.tabs.current
+                assert view
+                while not view.transcript.live_views:
+                    await asyncio.sleep(0)
+                view.transcript.repaint()
+                end = time.perf_counter()
+                await asyncio.sleep(0.3)
+                took.append((end - begin) * 1000)
+                blocked.append(max(program.window.record.late_ms(begin, end + 0.2)))
+                program.workspace.close(session)
+                await asyncio.sleep(0.3)
+        name = f"{num_turns:,} turns"
+        show(f"{name}: longest GUI gap", blocked[1:], "ms")
+        verdict.at_most(f"{name}: ms to open", show(f"{name}: open", took[1:], "ms"), wanted)
+
+
+def _long_chat(num_turns: int) -> Chat:
+    """Every tenth answer is a long one."""
+    from app.chats.chat import Chat, Turn
+    from app.engine.types import Role
+
+    chat = Chat(title=f"{num_turns} turns")
+    for number in range(num_turns // 2):
+        text = MIX if number % 10 == 0 else f"The answer to question {number} is **{number}**. " * 4
+        chat.add(Turn(Role.USER, f"Question {number}?"), Turn(Role.ASSISTANT, text))
+    return chat
+
+
+async def _save(store: ChatStore, chats: list[Chat], open_tabs: bool = False) -> None:
+    from app.storage.chat_rows import ChatChange
+    from app.storage.chat_store import Tabs
+
+    ids = tuple(chat.id for chat in chats)
+    tabs = Tabs(open=ids, current=ids[-1], shown=ids[-1:]) if open_tabs else None
+    await store.save([ChatChange.of(chat) for chat in chats], tabs)
+
+
+# A thousand tabs.
+
+
+async def _tabs(options: argparse.Namespace, verdict: Verdict, home: Path) -> None:
+    from tests.benchmarks.scripted_window import scripted_program
+
+    async with scripted_program(home) as program:
+        await _save(program.store, [_long_chat(10) for _ in range(NUM_TABS)], open_tabs=True)
+    took = []
+    for _ in range(options.repeats):
+        begin = time.perf_counter()
+        async with scripted_program(home) as program:
+            await program.workspace.restore()
+            program.window.show()
+            while not (program.window.tabs.current and program.window.tabs.current.transcript.live_views):
+                await asyncio.sleep(0)
+            program.window.repaint()
+            took.append(time.perf_counter() - begin)
+            assert len(program.workspace.sessions) == NUM_TABS
+    verdict.at_most("s to start", show(f"{NUM_TABS:,} tabs: start", took, "s", 2), WANTED_START_S)
+
+
+# A long line.
+
+
+async def _line(options: argparse.Namespace, verdict: Verdict, home: Path) -> None:
+    from PySide6.QtCore import QMimeData
+
+    from app.engine.types import Output
+    from tests.benchmarks.scripted_window import scripted_program
+
+    line = "x" * LINE_BYTES
+    async with scripted_program(home) as program:
+        program.window.show()
+        gaps: dict[str, list[float]] = {"pasted": [], "sent": [], "received": []}
+        for _ in range(max(1, options.repeats // 2)):
+            session = program.workspace.new_chat()
+            await asyncio.sleep(0.5)
+            view = program.window.tabs.current
+            assert view
+            pasted = QMimeData()
+            pasted.setText(line)
+            gap = partial(_longest_gap, program)
+            gaps["pasted"].append(await gap(partial(view.composer.editor.insertFromMimeData, pasted)))
+            session.draft_attachments = ()  # what it has become
+            await asyncio.sleep(0.5)
+            gaps["sent"].append(await gap(partial(session.send, line)))
+            assert session.request_id
+            output = Output(session.request_id, session.chat.id, line)
+            gaps["received"].append(await gap(partial(session.apply, output)))
+            session.stop()
+            await asyncio.sleep(0.5)
+            program.workspace.close(session)
+            await asyncio.sleep(0.5)
+    for what, values in gaps.items():
+        verdict.at_most(
+            f"ms, 10 MB {what}", show(f"10 MB {what}: longest GUI gap", values, "ms"), WANTED_GAP_MS
+        )
+
+
+async def _longest_gap(program: ScriptedProgram, act: Callable[[], object], settle_s: float = 3.0) -> float:
+    begin = time.perf_counter()
+    asyncio.get_running_loop().call_soon(act)
+    await asyncio.sleep(settle_s)
+    return max(program.window.record.late_ms(begin, time.perf_counter()))
+
+
+PARTS = {"streams": _streams, "answer": _answer, "open": _open, "tabs": _tabs, "line": _line}

@@ -1,0 +1,139 @@
+"""Chats that stream into a real database until somebody kills the process.
+
+`python -m tests.bridge.streaming CHATS_FILE NUM_TABS TOKENS_PER_S`: the real workspace and store, and an
+engine that invents tokens. Prints a line for each thing that the user has seen, with the time of a clock that
+all processes share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import qasync
+from PySide6.QtCore import QCoreApplication, QTimer
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_session import ChatSession
+from app.bridge.report_router import ReportRouter
+from app.bridge.workspace import Workspace
+from app.chats.chat import Turn
+from app.engine.types import FinishReason, LoadParams, Request
+from app.settings import Settings
+from app.storage.chat_store import ChatStore
+from tests.bridge.conftest import ScriptedThread
+
+TITLE = "tab "
+
+
+def question(tab: int, number: int) -> str:
+    return f"question {number} of tab {tab}"
+
+
+def token(number: int, index: int) -> str:
+    return f"{number}.{index} "
+
+
+def answer(number: int, num_tokens: int) -> str:
+    return "".join(token(number, index) for index in range(num_tokens))
+
+
+def tell(*words: object) -> None:
+    """One write for each line: what was told before a kill has reached the pipe."""
+    os.write(1, (" ".join(map(str, words)) + f" {time.monotonic():.6f}\n").encode())
+
+
+class Tab:
+    """Asks, sees the answer grow, and asks again."""
+
+    def __init__(self, index: int, session: ChatSession, chance: random.Random) -> None:
+        self._index = index
+        self._session = session
+        self._chance = chance
+        self._number = -1
+        self._num_tokens = 0
+        self._wanted = 0
+        self._request: Request | None = None
+        session.rename(f"{TITLE}{index}")
+        session.text_appended.connect(self._on_text)
+        session.finished.connect(self._on_finished)
+
+    def ask(self) -> None:
+        self._number += 1
+        self._num_tokens, self._wanted = 0, self._chance.randint(20, 200)
+        self._session.send(question(self._index, self._number))
+
+    def on_asked(self, request: Request) -> None:
+        """The engine has seen it."""
+        self._request = request
+        tell("asked", self._index, self._number)
+
+    def step(self, thread: ScriptedThread) -> None:
+        if self._request is None:
+            return
+        text = token(self._number, self._num_tokens)
+        self._num_tokens += 1
+        is_last = self._num_tokens == self._wanted
+        request, self._request = self._request, None if is_last else self._request
+        thread.answer(request, text, FinishReason.STOP if is_last else None)
+
+    def _on_text(self, _text: str) -> None:
+        tell("shown", self._index, self._number, self._num_tokens)
+
+    def _on_finished(self, _answer: Turn) -> None:
+        tell("finished", self._index, self._number, self._num_tokens)
+        self.ask()
+
+
+class TalkingThread(ScriptedThread):
+    """Tells each tab that its question has arrived."""
+
+    tabs: dict[str, Tab]
+
+    def submit(self, request: Request) -> None:
+        self.tabs[request.chat_id].on_asked(request)
+
+
+async def stream(path: Path, num_tabs: int, tokens_per_s: float) -> None:
+    threads: list[TalkingThread] = []
+
+    def make_thread(params: LoadParams, parent: ActiveEngine) -> TalkingThread:
+        threads.append(TalkingThread(params, parent))
+        return threads[-1]
+
+    engine = ActiveEngine(make_thread=make_thread)  # type: ignore[arg-type]
+    store = ChatStore(path)
+    notice = await store.open()
+    assert notice == "", notice
+    workspace = Workspace(engine, store, Settings())
+    router = ReportRouter(engine, workspace, workspace)
+    engine.load(LoadParams(Path("none.gguf")))
+    (thread,) = threads
+    thread.finish_loading()
+    sessions = [workspace.new_chat() for _ in range(num_tabs)]
+    tabs = [Tab(index, session, random.Random(index)) for index, session in enumerate(sessions)]
+    thread.tabs = {session.chat.id: tab for session, tab in zip(sessions, tabs, strict=True)}
+    timers = [QTimer(interval=round(1000 / tokens_per_s)) for _ in tabs]
+    for tab, timer in zip(tabs, timers, strict=True):
+        timer.timeout.connect(partial(tab.step, thread))
+        timer.start()
+        tab.ask()
+    tell("ready")
+    await asyncio.Event().wait()
+    del router
+
+
+def main() -> None:
+    path, num_tabs, tokens_per_s = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+    application = QCoreApplication([])
+    with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner:
+        runner.run(stream(path, num_tabs, tokens_per_s))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from app.chats.attachment import Attachment
+from app.chats.chat import Chat, Turn, TurnState
+from app.chats.exports.files import ExportError, FileExport, FolderExport, Form, file_name, free_name
+from app.chats.exports.words import Words
+from app.chats.imports.read import read
+from app.engine.sampling import NEVER
+from app.engine.types import Overflow, Role, Usage
+
+
+def full_chat() -> Chat:
+    """Something of everything a chat can have."""
+    chat = Chat(
+        title="Sums \N{GRINNING FACE}",
+        auto_title="What is 34",
+        system_prompt="Be short.\nAlways.",
+        created_at=1700000000.25,
+        overflow=Overflow.TRUNCATE_MIDDLE,
+        max_context_tokens=2048,
+        folder="Work",
+        is_pinned=True,
+        sampling={"temperature": 0.25, "seed": 7, "logit_bias": ((15043, NEVER), (5, 1.5)), "grammar": ""},
+        max_tokens=99,
+    )
+    question = Turn(Role.USER, "34 + 21?", created_at=1.0, attachments=(Attachment("a.txt", "34", "text"),))
+    first = Turn(Role.ASSISTANT, "54", TurnState.FAILED, "Out of room.", "starter", created_at=2.0)
+    chat.add(question, first, Turn(Role.USER, "Sure?", created_at=3.0))
+    chat.put_aside(1)
+    usage = Usage(num_prompt_tokens=12, num_generated_tokens=3, decode_s=0.5, prefix_end="new text")
+    chat.add(
+        Turn(Role.ASSISTANT, "<think>\nhm\n</think>\n\n55", model="starter", usage=usage, created_at=4.0)
+    )
+    chat.turns[-1].thinking_s = 1.5
+    chat.put_aside(0)
+    chat.add(Turn(Role.USER, "<script>alert(1)</script>", overflowed=True, created_at=5.0))
+    chat.show_version(question)
+    return chat
+
+
+def write(path: Path, form: Form, *chats: Chat) -> str:
+    export = FileExport(path, form, Words(), is_list=len(chats) != 1)
+    for chat in chats:
+        export.add(chat)
+    export.finish()
+    return path.read_text(encoding="utf-8")
+
+
+def told(chat: Chat) -> object:
+    """Everything but ids of turns, which an import makes anew; where they point, places in the file say."""
+    exported = json.loads(json.dumps(as_object(chat)))
+    places = {turn["id"]: index for index, turn in enumerate(exported["turns"])} | {"": -1}
+    for turn in exported["turns"]:
+        turn["id"], turn["parent_id"] = places[turn["id"]], places[turn.get("parent_id", "")]
+    exported["shown"] = places[exported["shown"]]
+    return exported
+
+
+def as_object(chat: Chat) -> dict[str, object]:
+    from app.chats.exports import skein
+
+    return skein.as_object(chat)
+
+
+def test_json_comes_back_as_it_was(tmp_path: Path) -> None:
+    chat = full_chat()
+    write(tmp_path / "chat.json", Form.JSON, chat)
+    findings = read([tmp_path / "chat.json"])
+    assert findings.problems == []
+    back = findings.chats[0].chat
+    assert told(back) == told(chat)
+    assert back.id == chat.id
+    assert back.sampling == chat.sampling
+    assert [turn.text for turn in back.versions_of(back.turns[1])] == ["54", chat.turns[1].text]
+    assert [turn.text for turn in back.turns] == [turn.text for turn in chat.turns]
+
+
+def test_all_chats_in_one_file_come_back(tmp_path: Path) -> None:
+    chats = [full_chat(), Chat(turns=[Turn(Role.USER, "b")])]
+    write(tmp_path / "all.json", Form.JSON, *chats)
+    assert [found.chat.id for found in read([tmp_path / "all.json"]).chats] == [chat.id for chat in chats]
+    assert json.loads(write(tmp_path / "none.json", Form.JSON)) == []
+
+
+def test_an_answer_that_is_being_written_is_a_stopped_one(tmp_path: Path) -> None:
+    chat = Chat(turns=[Turn(Role.USER, "a"), Turn(Role.ASSISTANT, "b", TurnState.STREAMING)])
+    write(tmp_path / "chat.json", Form.JSON, chat)
+    assert read([tmp_path / "chat.json"]).chats[0].chat.turns[1].state is TurnState.STOPPED
+
+
+def test_markdown_reads_well_and_folds_what_was_thought(tmp_path: Path) -> None:
+    text = write(tmp_path / "chat.md", Form.MARKDOWN, full_chat())
+    parts = text.split("\n\n")
+    assert parts[0] == "# Sums \N{GRINNING FACE}"
+    assert "> Be short.\n> Always." in parts
+    assert "<details>\n<summary>Attached file: a.txt</summary>\n\n```\n34\n```\n\n</details>" in text
+    assert "<details>\n<summary>Thinking</summary>\n\nhm\n\n</details>\n\n55\n" in text
+    assert any(part.startswith("## Assistant · starter · 1970-01-01") for part in parts)
+    assert "54" not in text, "only the shown version"
+
+
+def test_a_page_needs_and_runs_nothing(tmp_path: Path) -> None:
+    chat = full_chat()
+    chat.title = "</title><script>alert(1)</script>"
+    chat.add(
+        Turn(
+            Role.USER, "</pre><img src=x onerror=alert(1)> [a](javascript:alert(1)) ![p](https://x.org/a.png)"
+        ),
+        Turn(
+            Role.ASSISTANT, "| a | b |\n|---|---|\n| 1 | <b>2</b> |\n\n```py\n<i>\n```\n[ok](https://x.org)"
+        ),
+    )
+    page = write(tmp_path / "chat.html", Form.HTML, chat)
+    assert "<script" not in page
+    assert "<img" not in page
+    assert 'href="javascript' not in page
+    assert "default-src 'none'" in page
+    assert '<a href="https://x.org/a.png">p</a>' in page
+    assert "<td>&lt;b&gt;2&lt;/b&gt;</td>" in page
+    assert '<code class="language-py">&lt;i&gt;\n</code>' in page
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_a_page_of_a_huge_message_shows_it_as_it_was_written(tmp_path: Path) -> None:
+    chat = Chat(turns=[Turn(Role.USER, "**" * 300_000)])
+    assert "*" * 600_000 in write(tmp_path / "chat.html", Form.HTML, chat)
+
+
+def test_the_words_of_a_page_are_given(tmp_path: Path) -> None:
+    export = FileExport(tmp_path / "a.md", Form.MARKDOWN, Words(user="Du", untitled="Neu"))
+    export.add(Chat(turns=[Turn(Role.ASSISTANT, "")], system_prompt="x"))
+    export.finish()
+    assert (tmp_path / "a.md").read_text().startswith("# Neu")
+
+
+def test_until_it_is_finished_the_former_file_stays(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    path.write_text("former")
+    export = FileExport(path, Form.JSON, Words())
+    export.add(full_chat())
+    assert path.read_text() == "former"
+    export.discard()
+    assert [each.name for each in tmp_path.iterdir()] == ["chat.json"]
+    write(path, Form.JSON, full_chat())
+    assert path.stat().st_mode & 0o077 == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["chat.json"]
+
+
+def test_a_folder_of_chats(tmp_path: Path) -> None:
+    export = FolderExport(tmp_path / "chats", Form.MARKDOWN, Words())
+    for title in ("Sums", "sums", "a/b: c?"):
+        export.add(Chat(title=title, turns=[Turn(Role.USER, "x")]))
+    assert not (tmp_path / "chats").exists()
+    export.finish()
+    assert sorted(each.name for each in (tmp_path / "chats").iterdir()) == [
+        "Sums.md",
+        "a b c.md",
+        "sums (2).md",
+    ]
+    with pytest.raises(ExportError, match="is there already"):
+        FolderExport(tmp_path / "chats", Form.MARKDOWN, Words())
+    assert [each.name for each in tmp_path.iterdir()] == ["chats"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a disk that is always full")  # noqa: PTH110
+def test_a_full_disk_says_so_and_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    export = FileExport(tmp_path / "a.json", Form.JSON, Words())
+    export._file.close()
+    export._file = Path("/dev/full").open("w")  # noqa: SIM115
+    export.add(full_chat())
+    with pytest.raises(ExportError, match="could not be written: No space left on device"):
+        export.finish()
+    export.discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="No such file or directory"):
+        FileExport(tmp_path / "none" / "a.json", Form.JSON, Words())
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Release notes", "Release notes.md"),
+        ("../../etc/passwd", "etc passwd.md"),
+        ("con", "chat con.md"),
+        ("COM1.txt", "chat COM1.txt.md"),
+        ("a\u202eb\x00c", "abc.md"),
+        ("...", "chat.md"),
+        ("日" * 100, "日" * 66 + ".md"),
+    ],
+)
+def test_file_names_fit_every_disk(title: str, name: str) -> None:
+    assert file_name(title, Form.MARKDOWN) == name
+
+
+def test_a_name_that_is_taken_gets_a_number() -> None:
+    assert free_name("x" * 200, Form.JSON, {"x" * 80 + ".json"}) == "x" * 72 + " (2).json"

@@ -1,0 +1,281 @@
+"""T41: nothing in a file is believed, and a bad one says which chat is bad and why."""
+
+import json
+import math
+import os
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.chats.imports import entries, read
+from app.chats.imports.problems import BadChatError
+from app.chats.imports.read import Findings
+from tests.chats.imports import shapes
+
+
+def findings_of(folder: Path, content: str | bytes, name: str = "chats.json") -> Findings:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read.read([path])
+
+
+def reason_of(findings: Findings) -> str:
+    assert findings.chats == []
+    (problem,) = findings.problems
+    return problem.reason
+
+
+def conversation(*messages: dict[str, Any], **conv: Any) -> str:
+    return json.dumps({"conv": {"id": "x"} | conv, "messages": list(messages)})
+
+
+def message(number: int, parent: int | None = None, **fields: Any) -> dict[str, Any]:
+    return {"id": number, "parent": parent, "role": "user", "content": f"text {number}"} | fields
+
+
+def test_a_file_that_claims_a_gigabyte_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "big.json"
+    with path.open("wb") as file:
+        file.truncate(read.MAX_FILE_BYTES + 1)
+    assert reason_of(read.read([path])) == "It is larger than 1024 MB. Export fewer chats at a time."
+
+
+def test_an_archive_may_not_unpack_to_more_than_a_file_may_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A megabyte of blanks packs to a kilobyte."""
+    monkeypatch.setattr(read, "MAX_FILE_BYTES", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", b" " * ((1 << 20) + 1))
+    assert "larger than 1 MB" in reason_of(read.read([tmp_path / "bomb.zip"]))
+
+
+def test_one_chat_may_not_be_larger_than_all_of_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entries, "MAX_ENTRY_BYTES", 1000)
+    large = json.loads(conversation(message(1, content="x" * 2000)))
+    findings = findings_of(tmp_path, json.dumps([large, shapes.FIRST_LLAMA_UI]))
+    assert len(findings.chats) == 1
+    assert [(problem.entry, problem.file) for problem in findings.problems] == [(1, "chats.json")]
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_depth_of_a_hundred_thousand_is_a_sentence_not_a_crash(tmp_path: Path, inside: bool) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    text = f'{{"conv": {{"id": "x"}}, "messages": {deep}}}' if inside else deep
+    reason = reason_of(findings_of(tmp_path, text))
+    assert reason.startswith("It is nested more than 200 deep" if inside else "There are no chats in it")
+
+
+def test_a_string_that_never_ends_takes_no_time_at_all(tmp_path: Path) -> None:
+    """Trying it from each of its quotes would take hours."""
+    reason = reason_of(findings_of(tmp_path, '[{"messages": "' + '\\"' * 500_000))
+    assert reason == "It ends in the middle. Download or export it again."
+
+
+def test_a_chat_of_thousands_of_messages_in_one_line_is_read_but_not_of_any_number(tmp_path: Path) -> None:
+    roles = ("user", "assistant")
+    messages = [message(n, n - 1 if n > 1 else None, role=roles[n % 2]) for n in range(1, 5_001)]
+    (found,) = findings_of(tmp_path, conversation(*messages)).chats
+    assert len(found.chat.turns) == 5_000
+    too_many = [message(n, n - 1) for n in range(1, 100_002)]
+    assert "more than 100,000 messages" in reason_of(findings_of(tmp_path, conversation(*too_many)))
+
+
+def test_two_messages_with_one_id(tmp_path: Path) -> None:
+    reason = reason_of(findings_of(tmp_path, conversation(message(7), message(7, 7))))
+    assert reason == "Two of its messages have the id “7”."
+
+
+def test_messages_that_follow_each_other_in_a_circle(tmp_path: Path) -> None:
+    text = conversation(message(1), message(2, 3), message(3, 2))
+    assert reason_of(findings_of(tmp_path, text)) == "Its message “2” follows itself in a circle."
+
+
+def test_a_role_that_is_none(tmp_path: Path) -> None:
+    findings = findings_of(tmp_path, conversation(message(1, role="<b>"), name="My chat"))
+    assert reason_of(findings) == "A message is by “<b>”: neither user, assistant, system nor tool."
+    assert findings.problems[0].entry == 1
+
+
+@pytest.mark.parametrize("date", [math.nan, math.inf, -5, 1e300, "soon", True, None, [1], 10**400])
+def test_a_date_that_is_none_becomes_now(tmp_path: Path, date: object) -> None:
+    before = time.time()
+    (found,) = findings_of(tmp_path, conversation(message(1, timestamp=date))).chats
+    assert before <= found.chat.created_at <= time.time()
+    assert before <= found.chat.turns[0].created_at <= time.time()
+
+
+def test_half_a_surrogate_pair_and_a_nul_cannot_stay(tmp_path: Path) -> None:
+    text = conversation(message(1, content="a\ud800b\0c"), name="\udfff")
+    (found,) = findings_of(tmp_path, text).chats
+    assert found.chat.turns[0].text == "a?bc"
+    assert found.chat.title == "?"
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        {"mapping": []},
+        {"mapping": {"a": None, "b": 3, "c": {"message": {"content": {"parts": {"x": 1}}}}}},
+        {"chat": {"history": {"messages": {"a": [], "b": {"role": 3, "content": {}}}}}},
+        {"messages": [{"versions": {"a": 1}}, {"versions": [None, {"role": [], "steps": [1]}]}]},
+        {"conv": {"id": {}}, "messages": [1, None, {"content": None, "extra": {"a": 1}}]},
+        {"format": "skein-chat", "version": 1, "turns": [1], "sampling": [], "usage": 3},
+        {"format": "skein-chat", "version": "9"},
+        {"format": "skein-chat", "version": 2},
+    ],
+)
+def test_values_of_the_wrong_kind_are_no_crash(tmp_path: Path, stray: dict[str, Any]) -> None:
+    findings = findings_of(tmp_path, json.dumps(stray))
+    assert findings.chats == []
+    assert len(findings.problems) == 1
+
+
+def test_ids_of_a_file_never_become_ids_of_turns(tmp_path: Path) -> None:
+    """Else one file could write over the turns of another chat."""
+    (found,) = findings_of(tmp_path, conversation(message(1, id="f" * 32))).chats
+    assert found.chat.turns[0].id != "f" * 32
+    own = {"format": "skein-chat", "version": 1, "id": "../x", "turns": [{"id": "f" * 32, "role": "user"}]}
+    (found,) = findings_of(tmp_path, json.dumps(own)).chats
+    assert found.chat.turns[0].id != "f" * 32
+    assert found.chat.id.isalnum()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "It is empty. Export it again."),
+        ("not json {", "There are no chats in it that Skein can read."),
+        ("{}", "There are no chats in it"),
+        ("[1, 2, 3]", "There are no chats in it"),
+        ('{"messages": []} {"messages": []}', "There are no chats in it"),
+        ('{"conv": {}, "messages": [1 2]}', "It is not valid JSON"),
+        ('[{"conv": {}, "messages": [{"ro', "It ends in the middle."),
+        (b"SQLite format 3\0" + os.urandom(64), "There are no chats in it"),
+        (b"\x80\x04\x95[{", "There are no chats in it"),
+        (b"PK\x03\x04 no archive", "There are no chats in it"),
+    ],
+)
+def test_other_files_say_what_is_wrong(tmp_path: Path, content: str | bytes, reason: str) -> None:
+    assert reason_of(findings_of(tmp_path, content)).startswith(reason)
+
+
+def test_a_file_that_is_cut_off_brings_nothing_but_another_does(tmp_path: Path) -> None:
+    whole = json.dumps([shapes.CHATGPT, shapes.CHATGPT | {"conversation_id": "b", "id": "b"}])
+    (tmp_path / "cut.json").write_text(whole[:-100])
+    (tmp_path / "whole.json").write_text(whole)
+    findings = read.read([tmp_path / "cut.json", tmp_path / "whole.json", tmp_path / "none.json"])
+    assert len(findings.chats) == 2
+    assert [problem.file for problem in findings.problems] == ["cut.json", "none.json"]
+    assert "No such file" in findings.problems[1].reason
+
+
+def test_one_bad_chat_of_many_is_named(tmp_path: Path) -> None:
+    bad = json.loads(conversation(message(1, role="narrator"), title="Bad one")) | {"title": "Bad one"}
+    findings = findings_of(tmp_path, json.dumps([shapes.FIRST_LLAMA_UI, bad, shapes.LLAMA_UI]))
+    assert len(findings.chats) == 2
+    (problem,) = findings.problems
+    assert (problem.entry, problem.title) == (2, "Bad one")
+
+
+def test_an_archive_with_its_company(tmp_path: Path) -> None:
+    """As ChatGPT's: one file of chats among others. Names in it lead nowhere."""
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([shapes.CHATGPT]))
+        archive.writestr("user.json", json.dumps({"id": "user-1", "email": "a@b.c"}))
+        archive.writestr("chat.html", "<html>")
+        archive.writestr("../../evil.json", json.dumps(shapes.LLAMA_UI))
+        archive.writestr("threads/a/thread.json", json.dumps(shapes.JAN_THREAD))
+        archive.writestr("threads/a/messages.jsonl", json.dumps(shapes.JAN_MESSAGES[0]))
+    findings = read.read([path])
+    assert sorted(found.source for found in findings.chats) == ["ChatGPT", "Jan", "llama.cpp"]
+    assert findings.problems == []
+    assert not (tmp_path.parent / "evil.json").exists()
+
+
+def test_an_archive_in_an_archive_is_not_opened(tmp_path: Path) -> None:
+    """One can be made that holds itself."""
+    with zipfile.ZipFile(tmp_path / "inner.zip", "w") as archive:
+        archive.writestr("conversations.json", json.dumps([shapes.CHATGPT]))
+    with zipfile.ZipFile(tmp_path / "outer.zip", "w") as archive:
+        archive.write(tmp_path / "inner.zip", "really-a-zip.json")
+    assert "no chats" in reason_of(read.read([tmp_path / "outer.zip"]))
+
+
+def test_what_is_wrong_in_an_archive_is_told_by_the_names_in_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.writestr("old/conversations.json", json.dumps([shapes.CHATGPT])[:-5])
+    (problem,) = read.read([tmp_path / "export.zip"]).problems
+    assert problem.file == "old/conversations.json"
+
+
+def test_a_damaged_archive(tmp_path: Path) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", os.urandom(2000))
+    content = bytearray(path.read_bytes())
+    content[200:400] = bytes(200)
+    path.write_bytes(content)
+    assert reason_of(read.read([path])).startswith("The archive cannot be unpacked: ")
+
+
+def test_a_folder_is_read_without_following_links(tmp_path: Path) -> None:
+    (tmp_path / "outside.json").write_text(json.dumps(shapes.LLAMA_UI))
+    folder = tmp_path / "conversations"
+    (folder / "work").mkdir(parents=True)
+    (folder / "work" / "1.conversation.json").write_text(json.dumps(shapes.LM_STUDIO))
+    (folder / "settings.json").write_text("{}")
+    (folder / "link.json").symlink_to(tmp_path / "outside.json")
+    (folder / "round").symlink_to(folder)
+    findings = read.read([folder])
+    assert [found.source for found in findings.chats] == ["LM Studio"]
+    assert findings.problems == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
+    """Nobody writes into it, so whoever opened it would wait forever."""
+    for name in ("pipe.json", "pipe.zip", "messages.jsonl"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "thread.json").write_text(json.dumps(shapes.JAN_THREAD))
+    findings = read.read([tmp_path / "pipe.json", tmp_path / "pipe.zip", tmp_path / "thread.json", tmp_path])
+    assert findings.chats == []
+    assert {problem.file for problem in findings.problems} == {"pipe.json", "pipe.zip", "thread.json"}
+
+
+def test_a_large_file_is_mapped_and_read_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = json.dumps([shapes.CHATGPT, shapes.LLAMA_UI])
+    whole = findings_of(tmp_path, text)
+    monkeypatch.setattr(read, "MAX_READ_BYTES", 10)
+    assert findings_of(tmp_path, text).chats == whole.chats
+
+
+def test_reading_can_be_stopped_and_tells_how_far_it_is(tmp_path: Path) -> None:
+    told: list[float] = []
+    (tmp_path / "a.json").write_text(json.dumps([shapes.CHATGPT] * 3))
+    read.read([tmp_path / "a.json", tmp_path / "a.json"], told.append)
+    assert told == sorted(told)
+    assert told[-1] <= 1
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(_fraction: float) -> None:
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        read.read([tmp_path / "a.json"], stop)
+
+
+def test_entries_are_found_whatever_stands_in_strings() -> None:
+    text = b'\xef\xbb\xbf [ {"a": "]}\\"{["}, 3, [{"b": 1}], {"c": {"d": []}} ]'
+    found = [text[entry.start : entry.end] for entry in entries.entries(text)]
+    assert found == [b'{"a": "]}\\"{["}', b'{"c": {"d": []}}']
+    with pytest.raises(BadChatError):
+        list(entries.entries(b"[]]"))

@@ -1,0 +1,88 @@
+"""What the shown chats say, what can be done in them, and where it can be clicked. In Skein's process."""
+
+from typing import Any
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QListWidget, QMenu, QWidget
+
+from app.look.tokens import DARK, current
+from app.ui.chat_view import ChatView
+from app.ui.main_window import MainWindow
+from app.ui.turn_view import TurnView
+from tests.e2e.inspected import middle
+
+
+def conversed(window: MainWindow) -> dict[str, Any]:
+    view = window.tabs.current
+    turns = view.transcript.live_views if view else []
+    return {
+        "theme": "dark" if current() is DARK else "light",
+        "versions": [turn.versions.text if turn.versions.isVisible() else "" for turn in turns],
+        "editing": [turn.editor.text.toPlainText() for turn in turns if turn.editor],
+        "queue": [bubble.words.text() for bubble in view.transcript.queue.bubbles] if view else [],
+        "files": [file.name for file in view.composer.attachments] if view else [],
+        "matches": view.find_bar.count.text() if view and view.find_bar.isVisible() else "",
+        "undo": window.undo.text if window.undo.isVisible() else "",
+        "dialog": _dialog(),
+        **_menu(),
+    }
+
+
+def conversed_places(window: MainWindow) -> dict[str, list[int]]:
+    view = window.tabs.current
+    return {
+        **(_chat_places(view) if view else {}),
+        **_list_places(window),
+        **({"undo": middle(window.undo.button)} if window.undo.isVisible() else {}),
+    }
+
+
+def _chat_places(view: ChatView) -> dict[str, list[int]]:
+    samples = view.empty.buttons if view.empty.isVisible() else ()
+    places = {f"sample {number}": middle(button) for number, button in enumerate(samples, 1)}
+    for number, turn in enumerate(view.transcript.live_views, 1):
+        places |= {f"turn {number} {name}": place for name, place in _turn_places(turn).items()}
+    return places
+
+
+def _turn_places(turn: TurnView) -> dict[str, list[int]]:
+    """In the words of the code: those on the screen are another language's, perhaps."""
+    known: dict[str, QWidget] = {action.value: button for action, button in turn.buttons._buttons.items()}
+    known |= {"previous": turn.versions.previous, "next": turn.versions.next}
+    return {name: middle(widget) for name, widget in known.items() if widget.isVisible()}
+
+
+def _list_places(window: MainWindow) -> dict[str, list[int]]:
+    side = window.navigation.sidebar if window.navigation else None
+    if side is None or not side.isVisible():
+        return {}
+    view, model = side.list, side.model
+    rects = {row.text: view.visualRect(model.index(place)) for place, row in enumerate(model.rows)}
+    return {f"listed {text}": middle(view.viewport(), rect) for text, rect in rects.items()}
+
+
+def _menu() -> dict[str, Any]:
+    """The names of what the innermost open menu offers, and of what the keyboard is at in it."""
+    menu = QApplication.activePopupWidget()
+    if not isinstance(menu, QMenu):
+        return {"menu": [], "menu_entry": ""}
+    active = menu.activeAction()
+    return {"menu": [_name(each) for each in menu.actions()], "menu_entry": _name(active) if active else ""}
+
+
+def _name(action: QAction) -> str:
+    """Chats and folders have none but their own."""
+    return action.objectName() or action.text()
+
+
+def _dialog() -> dict[str, Any] | None:
+    """What stands in front of the window, if anything does."""
+    dialog = QApplication.activeWindow()
+    if not isinstance(dialog, QDialog):
+        return None
+    lists = dialog.findChildren(QListWidget)
+    return {
+        "kind": type(dialog).__name__,
+        "texts": [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()],
+        "lines": [each.item(row).text() for each in lists for row in range(each.count()) if each.isVisible()],
+    }

@@ -1,0 +1,263 @@
+"""What becomes of a damaged database. 300 places and more: `python -m tests.benchmarks durability`."""
+
+import random
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.storage import repair as repair_module
+from app.storage.backups import Backups, Reason
+from app.storage.chat_rows import DAMAGED, ChatChange
+from app.storage.chat_store import ChatStore
+from app.storage.database import open_database
+from app.storage.search import SearchHit
+from tests.storage.damage import (
+    ALL,
+    NUM_CHATS,
+    NUM_TURNS,
+    a_chat,
+    fill,
+    flip_bits,
+    looks_honest,
+    overwrite,
+    start,
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "skein" / "chats.db"
+
+
+@pytest.mark.parametrize("size", [16, 100, 4096])
+async def test_without_a_backup_all_that_lies_behind_a_broken_start_is_read_out(path, size: int) -> None:
+    await fill(path, *range(NUM_CHATS))
+    overwrite(path, 0, size)
+    notice, texts, notices = await start(path)
+
+    assert texts == ALL
+    assert set(notices.values()) == {""}
+    assert "is kept as" in notice
+    assert f"{len(ALL)} messages in {NUM_CHATS} chats could be read" in notice
+    assert (await start(path))[0] == ""
+
+
+async def test_the_newest_good_backup_comes_back_with_what_was_written_since(path, tmp_path) -> None:
+    await fill(path, 0, 1)
+    Backups(path, lambda: datetime(2026, 11, 21, 12, tzinfo=UTC)).make(Reason.REGULAR)
+    bad = Backups(path, lambda: datetime(2026, 11, 21, 13, tzinfo=UTC)).make(Reason.REGULAR)
+    bad.path.write_bytes(b"not a database")
+    await fill(path, *range(2, NUM_CHATS))
+    overwrite(path, 0, 4096)
+    notice, texts, _ = await start(path)
+
+    assert texts == ALL
+    assert "The backup of 2026-11-21" in notice
+    assert f"with {(NUM_CHATS - 2) * NUM_TURNS} messages that could still be read" in notice
+
+
+async def test_what_cannot_be_read_is_taken_from_the_backup(path) -> None:
+    await fill(path, *range(NUM_CHATS))
+    Backups(path).make(Reason.REGULAR)
+    path.write_bytes(b"nothing of it is left" * 1000)
+    notice, texts, _ = await start(path)
+    assert texts == ALL
+    assert "Nothing newer could be read" in notice
+
+
+async def test_what_was_still_in_the_log_is_read_out_too(path) -> None:
+    await fill(path, 0)
+    with closing(open_database(path)) as connection:  # it stays open, so the log is not moved into the file
+        store = ChatStore(path)
+        await store.open()
+        await store.save([ChatChange.of(a_chat(1))])
+        copy = path.parent / "copy" / "chats.db"
+        copy.parent.mkdir()
+        for part in ("chats.db", "chats.db-wal"):
+            (copy.parent / part).write_bytes((path.parent / part).read_bytes())
+        await store.close()
+        connection.execute("SELECT 1")
+    overwrite(copy, 0, 100)
+    _, texts, _ = await start(copy)
+    assert texts == {name: text for name, text in ALL.items() if name.startswith(("t0-", "t1-"))}
+
+
+async def test_a_chat_deleted_for_good_does_not_come_back(path) -> None:
+    await fill(path, *range(NUM_CHATS))
+    store = ChatStore(path)
+    await store.open()
+    await store.delete(["chat1"])
+    await store.close()
+    await fill(path)  # the next start removes it
+    overwrite(path, 28, 4)  # the number of pages; the list of free ones stays
+    with closing(sqlite3.connect(path)) as connection, pytest.raises(sqlite3.DatabaseError):
+        connection.execute("SELECT 1 FROM chats").fetchall()
+    _, texts, _ = await start(path)
+    assert "t2-3" in texts
+    assert not any(name.startswith("t1-") for name in texts)
+
+
+@pytest.mark.parametrize("is_readable", [True, False])
+async def test_messages_whose_chat_is_lost_get_a_new_one(path, is_readable: bool) -> None:
+    await fill(path, 0, 1)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM chats WHERE id = 'chat1'")
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    if not is_readable:
+        overwrite(path, 0, 16)
+    _, texts, _ = await start(path)
+    assert len([name for name in texts if name.startswith("t1-")]) == NUM_TURNS
+
+
+async def test_what_was_read_out_is_found_by_the_search(path) -> None:
+    await fill(path, *range(NUM_CHATS))
+    overwrite(path, 0, 16)
+    await start(path)
+    store = ChatStore(path)
+    await store.open()
+    hits: tuple[SearchHit, ...] = await store.search("turn 11 of chat 3")
+    await store.close()
+    assert [hit.turn_id for hit in hits] == ["t3-11"]
+
+
+async def test_a_message_that_is_not_as_it_was_written_is_marked(path) -> None:
+    await fill(path, 0)
+    content = path.read_bytes()
+    at = content.index(b"turn 5 of chat 0")
+    path.write_bytes(content[:at] + b"burn" + content[at + 4 :])
+    notice, texts, notices = await start(path)
+    assert notice == ""
+    assert texts["t0-5"].startswith("burn 5")
+    assert {name for name, said in notices.items() if said} == {"t0-5"}
+    assert notices["t0-5"] == DAMAGED
+
+
+async def test_a_message_that_has_lost_its_place_is_marked(path) -> None:
+    await fill(path, 0)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"t0-5", b"t0-!"))
+    _, texts, notices = await start(path)
+    assert len(texts) == NUM_TURNS
+    assert notices["t0-!"] == DAMAGED
+
+
+async def test_bytes_that_are_no_text_hide_no_other_message(path) -> None:
+    await fill(path, 0)
+    content = path.read_bytes()
+    at = content.index(b"turn 5 of chat 0")
+    path.write_bytes(content[:at] + b"\xff\xfe" + content[at + 2 :])
+    _, texts, notices = await start(path)
+    assert texts.keys() == {name for name in ALL if name.startswith("t0-")}
+    assert notices["t0-5"] == DAMAGED
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_whatever_is_flipped_the_store_opens_and_nothing_is_wrong_without_a_word(path, seed) -> None:
+    await fill(path, 0, 1, 2)
+    flip_bits(path, 1 + seed // 2, random.Random(seed))
+    assert await looks_honest(path, num_chats=3) == ""
+
+
+class Crash(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("step", ["sync_file", "finish_repair", "move_aside"])
+async def test_a_repair_that_is_cut_off_is_done_again_or_finished(path, monkeypatch, step: str) -> None:
+    await fill(path, *range(NUM_CHATS))
+    overwrite(path, 0, 16)
+
+    def crash(*_args: object) -> None:
+        raise Crash
+
+    monkeypatch.setattr(repair_module, step, crash)
+    store = ChatStore(path)
+    with pytest.raises(Crash):
+        await store.open()
+    store._thread.shutdown()
+    monkeypatch.undo()
+
+    assert (await start(path))[1] == ALL
+    left = {file.name.partition("-2")[0] for file in path.parent.iterdir()}
+    assert left == {"chats.db", "chats.damaged"}
+
+
+async def test_a_repair_that_cannot_be_written_leaves_the_damaged_database_alone(path, monkeypatch) -> None:
+    await fill(path, 0)
+    overwrite(path, 0, 16)
+    before = path.read_bytes()
+
+    def fail(_path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(repair_module, "sync_file", fail)
+    store = ChatStore(path)
+    notice = await store.open()
+    await store.close()
+    assert "could not be repaired" in notice
+    assert "lost when Skein ends" in notice
+    assert path.read_bytes() == before
+
+
+def damaged_index(connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE turns_found_data SET block = x'ffffffffffff' WHERE id > 10")
+
+
+@pytest.mark.parametrize(
+    ("said", "damaged"), [(b"system_prompt TEXT", b"system_prnmpt TEXT"), (b"'assistant'", b"'asqistant'")]
+)
+@pytest.mark.parametrize("has_backup", [False, True])
+async def test_a_table_that_is_not_said_as_it_was_made_is_damage(
+    path, said: bytes, damaged: bytes, has_backup: bool
+) -> None:
+    await fill(path, 0, 1)
+    path.write_bytes(path.read_bytes().replace(said, damaged))
+    if has_backup:  # which has the same damage
+        Backups(path).make(Reason.REGULAR)
+    notice, texts, _ = await start(path)
+    assert "was damaged" in notice
+    assert len(texts) == 2 * NUM_TURNS
+    await fill(path, 2)
+    assert len((await start(path))[1]) == 3 * NUM_TURNS
+
+
+async def test_a_row_that_is_missing_from_an_index_is_not_missed(path, caplog) -> None:
+    await fill(path, 0, 1)
+    set_end_of_index(path, " WHERE chat_id <> 'chat1'")
+    set_end_of_index(path, "", anew=False)
+    notice, texts, _ = await start(path)
+    assert notice == ""
+    assert {name for name in texts if name.startswith("t1-")} == {f"t1-{n}" for n in range(NUM_TURNS)}
+    assert "are made anew" in caplog.text
+
+
+def set_end_of_index(path: Path, end: str, *, anew: bool = True) -> None:
+    """Changes which rows are said to be in an index, and whether they are."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        sql = "CREATE INDEX turns_of_chat ON turns (chat_id, number)" + end
+        connection.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'turns_of_chat'", (sql,))
+        connection.commit()
+    if anew:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("REINDEX turns_of_chat")
+            connection.commit()
+
+
+async def test_a_damaged_index_of_the_search_keeps_nothing_from_being_saved(path, caplog) -> None:
+    await fill(path, 0)
+    with closing(sqlite3.connect(path)) as connection:
+        damaged_index(connection)
+        connection.commit()
+    store = ChatStore(path)
+    assert await store.open() == ""
+    changed = a_chat(0)
+    changed.turns[3].text = "another text"
+    await store.save([ChatChange.of(changed)])
+    assert "made anew" in caplog.text
+    assert [hit.turn_id for hit in await store.search("another text")] == ["t0-3"]
+    await store.close()

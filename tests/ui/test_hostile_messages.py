@@ -1,0 +1,229 @@
+"""Nothing a model says opens a file, a connection or an internal link, freezes the window or gets lost."""
+
+import html
+import json
+import os
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextBrowser, QWidget
+from pytestqt.qtbot import QtBot
+
+import app
+from app.chats.thinking import split_thinking
+from app.ui.answer_body import AnswerBody
+from app.ui.hidden_characters import BADGE
+from app.ui.long_text import LongText
+from app.ui.markdown import parse_blocks
+from app.ui.markdown_column import MarkdownColumn
+from app.ui.markdown_html import is_safe_link, letters
+from app.ui.prose_pane import ProsePane
+from tests.ui.hostile import EVERYTHING, FETCHES, LIES, SHAPES
+
+SECONDS = 3.0  # the aim is 1 s; a busy machine must not fail the test
+CORPUS = Path(__file__).parent / "corpus" / "commonmark.json"
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    """Whoever opens it for reading waits for ever."""
+    path = tmp_path / "pipe.png"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
+
+
+@pytest.fixture
+def fill(pipe: Path, listener: socket.socket) -> Callable[[str], str]:
+    port = str(listener.getsockname()[1])
+    return lambda text: text.replace("{pipe}", str(pipe)).replace("{port}", port)
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> QWidget:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.resize(600, 800)
+    page.show()
+    return page
+
+
+def shown(page: QWidget, source: str) -> AnswerBody:
+    body = AnswerBody(page)
+    body.show_whole(source)
+    body.arrange(580)
+    body.show()
+    body.grab()
+    return body
+
+
+def seen(body: AnswerBody) -> str:
+    """What can be read of it, with where its links lead and what its code is called."""
+    rendered = " ".join(part._html for part in body.parts if isinstance(part, ProsePane))
+    targets = [html.unescape(target) for target in re.findall(r'<a href="([^"]*)">', rendered)]
+    infos = [part._block.info for part in body.parts if not isinstance(part, ProsePane) and part._block]
+    return letters(" ".join([body.plain_text(), *targets, *infos]).replace("☑", "x"))
+
+
+def missing(body: AnswerBody, source: str) -> set[str]:
+    """Words of the source that cannot be seen, however its entities are read."""
+    text = seen(body)
+    list_numbers = set(re.findall(r"(?:^|[\s>*+-])(\d+)[.)]", source, re.MULTILINE))
+    return min(
+        (
+            {word for word in map(letters, re.findall(r"[^\W_]+", read)) if word not in text} - list_numbers
+            for read in (html.unescape(source), source)
+        ),
+        key=len,
+    )
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("source", FETCHES)
+def test_no_file_and_no_address_in_a_message_is_ever_opened(
+    page: QWidget, fill: Callable[[str], str], listener: socket.socket, source: str
+) -> None:
+    body = shown(page, fill(source))  # hangs if the pipe is opened
+    for end in range(0, len(source), 5):
+        body.show_growing(fill(source[:end]))
+    body.grab()
+    with pytest.raises(BlockingIOError):
+        listener.accept()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "source", EVERYTHING, ids=lambda source: source[:20].encode("unicode_escape").decode()
+)
+def test_every_word_of_a_hostile_message_is_shown_and_soon(
+    page: QWidget, fill: Callable[[str], str], source: str
+) -> None:
+    source = fill(source)
+    start = time.monotonic()
+    body = shown(page, source)
+    assert time.monotonic() - start < SECONDS
+    split = split_thinking(source)
+    assert missing(body, split.answer) == set()
+    if split.thinking:
+        body.thinking.toggle()
+        thought = body.thinking.findChild(MarkdownColumn)
+        assert thought
+        assert letters(split.thinking) == letters(thought.plain_text())
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("source", [*SHAPES[:16], *LIES])
+def test_a_hostile_message_does_no_harm_while_it_grows(page: QWidget, source: str) -> None:
+    body = AnswerBody(page)
+    start = time.monotonic()
+    for end in range(0, min(len(source), 4000), 400):
+        body.show_growing(source[:end])
+        body.arrange(580)
+    assert time.monotonic() - start < SECONDS
+
+
+@pytest.mark.timeout(60)
+def test_the_examples_of_commonmark_lose_no_word(page: QWidget) -> None:
+    body = AnswerBody(page)
+    lost = {}
+    for example in json.loads(CORPUS.read_text(encoding="utf-8")):
+        start = time.monotonic()
+        body.show_whole(example["markdown"])
+        body.arrange(580)
+        assert time.monotonic() - start < SECONDS
+        if words := missing(body, example["markdown"]):
+            lost[example["example"]] = words
+    assert lost == {}
+
+
+@pytest.mark.parametrize("source", LIES)
+def test_only_the_web_and_mail_can_be_reached_from_a_message(
+    page: QWidget, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    body = shown(page, source)
+    before = body.plain_text()
+    for pane in body.findChildren(ProsePane):
+        targets = [html.unescape(target) for target in re.findall(r'href="([^"]*)"', pane._html)]
+        assert all(is_safe_link(target) for target in targets)
+        for target in (*targets, "file:///etc/passwd", "app:delete", "#top"):
+            pane.anchorClicked.emit(QUrl(target))
+    assert opened == []  # nothing without a further click
+    assert body.plain_text() == before
+
+
+DRESS = {"badge", "code", "comment", "footnote", "grid", "grid piece", "keyword", "language", "more"}
+DRESS |= {"name", "number", "quote", "string"}
+
+
+@pytest.mark.parametrize("source", EVERYTHING, ids=range(len(EVERYTHING)))
+def test_a_message_cannot_dress_as_the_program(source: str) -> None:
+    """It chooses neither colours nor images, and only the marks of hidden characters are badges."""
+    rendered = "".join(block.html for block in parse_blocks(source[:5_000]))
+    assert set(re.findall(r'class="([^"]*)"', rendered)) <= DRESS
+    assert set(re.findall(r'style="([^"]*)"', rendered)) <= {"white-space: pre-wrap", "list-style-type: none"}
+    assert "<img" not in rendered
+    assert all(BADGE.fullmatch(text) for text in re.findall(r'class="badge">([^<]*)<', rendered))
+
+
+OPENERS = {
+    "app/ui/link_prompt.py",
+    "app/ui/help_commands.py",
+}  # of links after a question; of our own log folder
+
+
+def test_every_view_of_text_from_outside_is_the_safe_one() -> None:
+    root = Path(app.__file__).parent.parent
+    for path in (root / "app").rglob("*.py"):
+        code, name = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
+        assert name in OPENERS or "openUrl(" not in code, name
+        assert name == "app/ui/safe_browser.py" or not re.search(
+            r"QTextBrowser|QTextEdit\(|\.setHtml\(", code
+        ), name
+        assert not re.search(r"\.setMarkdown\(|\.insertHtml\(", code), name
+
+
+def test_no_view_of_a_message_follows_links_or_takes_rich_text(page: QWidget) -> None:
+    body = shown(page, "a [link](https://x.example)\n\n```\ncode\n```\n\n> quote")
+    browsers = body.findChildren(QTextBrowser)
+    assert browsers
+    assert not any(view.openLinks() or view.openExternalLinks() for view in browsers)
+    assert all(view.isReadOnly() for view in (*browsers, *body.findChildren(QPlainTextEdit)))
+
+
+def test_characters_that_hide_or_turn_text_are_spelled_out_everywhere(page: QWidget) -> None:
+    tricks = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\ufeff\U000e0041\x1b\x9b"
+    too_wide = f"| a |\n|---|\n| b | {tricks} |"
+    body = shown(
+        page, f"{too_wide}\n\nprose {tricks} `code {tricks}`\n\n| {tricks} |\n|---|\n\n```py\n# {tricks}\n```"
+    )
+    text = body.plain_text()
+    assert not set(tricks) & set(text)
+    for trick in tricks:
+        assert text.count(f"⟦U+{ord(trick):04X}⟧") == 5
+
+
+@pytest.mark.parametrize(
+    "source", ["z" * 10_000_000, "```\n" + "z" * 10_000_000, "<think>" + "z " * 5_000_000]
+)
+def test_ten_megabytes_do_not_stop_the_window(page: QWidget, source: str) -> None:
+    """They are shown as they were written, a part at a time."""
+    start = time.monotonic()
+    body = shown(page, source)
+    body.thinking.toggle()
+    assert time.monotonic() - start < SECONDS
+    assert body.findChildren(LongText)
+    assert len(body.findChildren(ProsePane)) == 0

@@ -1,0 +1,182 @@
+"""The window in a language that does not exist: every text is in brackets and longer by 40 percent.
+
+So whatever is seen without brackets cannot be translated, and whatever is cut off leaves too little room.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTranslator
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QRadioButton,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app.bridge.chat_transfer import ImportPlan
+from app.chats.chat import Chat, Turn
+from app.chats.imports.problems import Problem, no_chats, no_messages
+from app.chats.imports.read import Found
+from app.engine.types import Role
+from app.look.theme import apply_theme
+from app.settings import Settings
+from app.ui.commands import commands_of
+from app.ui.empty_chat import SAMPLES
+from app.ui.import_preview import ImportPreview
+from app.ui.main_window import MainWindow
+from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace
+
+WORD = re.compile(r"[^\W\d_]{2,}")
+# What is the same in every language.
+NAMES = re.compile(
+    r"What is 34 \+ 21\?|What is a KV cache\?|Count from 7 to 30|starter|Skein|English|简体中文|"
+    r"(Ctrl|Alt|Shift|Esc|Enter|Return|F\d+)(\+\S+)?|127\.0\.0\.1\S*|http\S*|•+\S*"
+)
+
+
+class Pseudo(QTranslator):
+    def translate(self, context: str, text: str, disambiguation: str = "", n: int = -1) -> str | None:
+        if context == "QShortcut" or not WORD.search(text):  # names of keys
+            return None
+        return "\n".join(f"[{line}{'·' * round(0.4 * len(line))}]" for line in text.split("\n"))
+
+
+@pytest.fixture
+def pseudo_window(
+    qtbot: QtBot, qapp: QApplication, workspace: FakeWorkspace, engine: FakeEngine, tmp_path: Path
+) -> Iterator[MainWindow]:
+    translator = Pseudo()
+    qapp.installTranslator(translator)
+    apply_theme(qapp, "light")
+    window = MainWindow(workspace, engine, Settings.load(tmp_path / "settings.json"))  # type: ignore[arg-type]
+    qtbot.addWidget(window, before_close_func=lambda widget: widget.hide())
+    workspace.new_chat()
+    window.show()
+    qtbot.waitExposed(window)
+    yield window
+    qapp.removeTranslator(translator)
+
+
+def texts_of(widget: QWidget) -> list[str]:
+    """What it shows itself, and what is said about it."""
+    shown = [widget.toolTip(), widget.statusTip(), widget.accessibleName()]
+    if isinstance(widget, QLabel | QAbstractButton):
+        shown.append(widget.text())
+    if isinstance(widget, QLineEdit):
+        shown.append(widget.placeholderText())
+    return shown
+
+
+def is_translated(text: str) -> bool:
+    return "[" in text or text in SAMPLES or not WORD.search(NAMES.sub("", text))
+
+
+def untranslated(root: QWidget) -> list[str]:
+    widgets = (root, *root.findChildren(QWidget))  # also on pages that are not in front
+    found = {text for widget in widgets for text in texts_of(widget) if not is_translated(text)}
+    return sorted(found)
+
+
+def cut_off(root: QWidget) -> list[str]:
+    """Texts whose widget is smaller than it needs to be, and does not wrap or elide on purpose."""
+    kinds = (QPushButton, QRadioButton, QCheckBox, QLabel)
+    return sorted(
+        widget.text()
+        for kind in kinds
+        for widget in root.findChildren(kind)
+        if widget.isVisibleTo(root) and widget.text() and _is_cut_off(widget)
+    )
+
+
+def _is_cut_off(widget: QWidget) -> bool:
+    if isinstance(widget, QLabel) and widget.wordWrap():
+        return widget.height() < widget.heightForWidth(widget.width())
+    may_be_cut = widget.sizePolicy().horizontalPolicy().name in ("Ignored",)
+    return not may_be_cut and widget.width() < widget.minimumSizeHint().width()
+
+
+def test_everything_in_the_window_is_translated(pseudo_window: MainWindow) -> None:
+    assert untranslated(pseudo_window) == []
+
+
+def test_every_menu_is_translated(pseudo_window: MainWindow) -> None:
+    commands = commands_of(pseudo_window.menuBar())
+    assert len(commands) > 40
+    texts = {text for command in commands for text in (command.action.text(), command.tip, *command.path)}
+    assert sorted(text for text in texts if not is_translated(text)) == []
+
+
+def test_nothing_in_the_window_is_cut_off(pseudo_window: MainWindow) -> None:
+    assert cut_off(pseudo_window) == []
+
+
+def test_every_panel_of_the_inspector_is_translated(qtbot: QtBot, pseudo_window: MainWindow) -> None:
+    for panel in pseudo_window.inspector.panels:
+        pseudo_window.inspector.show_panel(panel.NAME)
+        qtbot.waitUntil(panel.isVisible)
+        assert untranslated(panel) == [], panel.NAME
+        assert cut_off(panel) == [], panel.NAME
+
+
+def dialogs_of(window: MainWindow) -> list[QWidget]:
+    children = [child for child in window.findChildren(QDialog) if child.isVisible()]
+    return [*children, *(one for one in QApplication.topLevelWidgets() if one.isVisible() and one.isWindow())]
+
+
+def test_every_dialog_is_translated_and_has_room(qtbot: QtBot, pseudo_window: MainWindow) -> None:
+    window, opened = pseudo_window, []
+    actions = [command.action for command in commands_of(window.menuBar()) if "…" in command.action.text()]
+    for action in [*actions, *_actions_named(window, "app.about", "help.shortcuts")]:
+        if not action.isEnabled():
+            continue
+        action.trigger()
+        for dialog in dialogs_of(window):
+            if dialog is window or isinstance(dialog, QMenu):
+                continue
+            opened.append(dialog.windowTitle() or type(dialog).__name__)
+            assert is_translated(dialog.windowTitle()), action.objectName()
+            if not isinstance(dialog, QFileDialog):  # Qt's own, with names of files
+                assert untranslated(dialog) == [], action.objectName()
+                assert cut_off(dialog) == [], action.objectName()
+            dialog.close()
+    assert len(opened) >= 5
+
+
+def _actions_named(window: MainWindow, *names: str) -> list[QAction]:
+    return [command.action for command in commands_of(window.menuBar()) if command.name in names]
+
+
+def test_the_settings_of_a_chat_are_translated_and_have_room(pseudo_window: MainWindow) -> None:
+    pseudo_window.show_presets(FakePresets(), FakeTokenCounter(pseudo_window))  # type: ignore[arg-type]
+    pseudo_window.tabs.open_chat_settings()
+    panel = pseudo_window.chat_options.panel
+    panel.more.click()
+    panel.presets.entry.ask("[Name]", "", lambda _name: None)
+    assert untranslated(panel) == []
+    assert cut_off(panel) == []
+    panel.presets.menu.aboutToShow.emit()
+    assert [text for action in panel.presets.menu.actions() if not is_translated(text := action.text())] == []
+
+
+def test_the_preview_of_an_import_is_translated_and_has_room(pseudo_window: MainWindow) -> None:
+    preview = ImportPreview(pseudo_window)
+    preview.show()
+    assert untranslated(preview) == []
+    found = Found(Chat(title="1", turns=[Turn(Role.USER, "1")]), "Skein", 2)
+    problems = (Problem("1", 1, "2", no_messages().reason), Problem("1", 0, "", no_chats().reason))
+    preview.show_plan(ImportPlan((found,), (found, found), problems, 1))
+    assert untranslated(preview) == []
+    assert cut_off(preview) == []
+    assert [line for line in (*preview.chats.lines, *preview.problems.lines) if not is_translated(line)] == []

@@ -1,0 +1,46 @@
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app import window
+from app.said import said
+from app.ui import refusal_dialog
+
+
+def read_soon() -> list[str]:
+    """What the dialog says that is shown next; it is closed."""
+    texts: list[str] = []
+
+    def close() -> None:
+        box = QApplication.activeModalWidget()
+        assert isinstance(box, QMessageBox)
+        texts.append(box.text())
+        box.accept()
+
+    QTimer.singleShot(0, close)
+    return texts
+
+
+def test_without_a_terminal_the_reason_is_read_in_a_dialog(qapp, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("app.refusal.has_terminal", lambda: False)
+    read = read_soon()
+    reason = said("The folder {folder} cannot be used: {reason}.", folder="/data", reason="<i>full</i>")
+    assert window.refuse(reason) == 1
+    assert read == ["The folder /data cannot be used: <i>full</i>."]
+    assert "skein: The folder /data" in capsys.readouterr().err
+
+
+def test_on_a_terminal_no_dialog_is_in_the_way(monkeypatch, capsys) -> None:
+    monkeypatch.setattr("app.refusal.has_terminal", lambda: True)
+    monkeypatch.setattr("app.ui.refusal_dialog.show_refusal", lambda reason: pytest.fail("a dialog"))
+    assert window.refuse(said("The disk is full.")) == 1
+    assert capsys.readouterr().err == "skein: The disk is full.\n"
+
+
+def test_without_a_screen_there_is_no_dialog(monkeypatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    assert not refusal_dialog.can_be_shown()
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    assert refusal_dialog.can_be_shown()
