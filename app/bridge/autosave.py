@@ -25,11 +25,14 @@ class _Unsaved:
     """Of one chat: the turns that are not on disk as they are now, and those that are there still."""
 
     session: ChatSession
+    is_chat_itself: bool = False  # its title, draft, settings or path, not only its turns
     turns: dict[str, Turn] = field(default_factory=dict)  # by id
     removed: set[str] = field(default_factory=set)
 
     def change(self) -> ChatChange:
         session = self.session
+        if not self.is_chat_itself:
+            return ChatChange.of_turns(session.chat, self.turns.values())
         return ChatChange.of(
             session.chat, session.draft, session.draft_attachments, self.turns.values(), self.removed
         )
@@ -65,10 +68,20 @@ class Autosave(QObject):
 
     def touch(self, session: ChatSession, turns: Iterable[Turn] = (), removed: Iterable[str] = ()) -> None:
         """The chat and these of its turns changed, which can wait a moment."""
-        unsaved = self._unsaved.setdefault(session.chat.id, _Unsaved(session))
-        unsaved.session = session  # a chat that was closed and opened again has another
+        unsaved = self._unsaved_of(session)
+        unsaved.is_chat_itself = True
         unsaved.add(turns, removed)
         self._start_timer(SAVE_INTERVAL_MS)
+
+    def touch_answer(self, session: ChatSession, answer: Turn) -> None:
+        """An answer has grown. Its chat need not be written again, with a draft that may be large."""
+        self._unsaved_of(session).add((answer,), ())
+        self._start_timer(SAVE_INTERVAL_MS)
+
+    def _unsaved_of(self, session: ChatSession) -> _Unsaved:
+        unsaved = self._unsaved.setdefault(session.chat.id, _Unsaved(session))
+        unsaved.session = session  # a chat that was closed and opened again has another
+        return unsaved
 
     def touch_tabs(self) -> None:
         self._tabs_changed = True
@@ -113,6 +126,7 @@ class Autosave(QObject):
         for chat_id, older in unsaved.items():
             if newer := self._unsaved.get(chat_id):
                 older.add(newer.turns.values(), newer.removed)
+                older.is_chat_itself |= newer.is_chat_itself
                 older.session = newer.session
             self._unsaved[chat_id] = older
 

@@ -47,6 +47,7 @@ class ChatSession(QObject):
     limits_changed = Signal()  # how long the chat may get, and what becomes of it then; its sampling
     loaded = Signal()  # its turns have come from the disk
     touched = Signal(object, object)  # for whoever saves: the Turns that changed, the ids of those removed
+    grew = Signal(object)  # for whoever saves: the answer that has more text, and nothing else is new
     asked = Signal(object)  # for whoever saves: a Request; `submit` it when what it asks is on disk
 
     def __init__(
@@ -340,7 +341,7 @@ class ChatSession(QObject):
         if output.text:
             answer.text += output.text
             self._time_thinking(answer)
-            self.touched.emit((answer,), ())
+            self.grew.emit(answer)
             self.text_appended.emit(output.text)
         if output.finish_reason:
             self._finish(answer, output.finish_reason, output)

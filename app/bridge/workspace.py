@@ -299,6 +299,7 @@ class Workspace(QObject):
             is_loaded=is_loaded,
         )
         session.touched.connect(self._on_touched)
+        session.grew.connect(self._on_grew)
         session.changed.connect(self._autosave.save_now)
         session.asked.connect(self._on_asked)
         session.draft_changed.connect(self._on_draft_changed)
@@ -362,6 +363,10 @@ class Workspace(QObject):
     @Slot(object, object)
     def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
         self._autosave.touch(self._sender(), turns, removed)
+
+    @Slot(object)
+    def _on_grew(self, answer: Turn) -> None:
+        self._autosave.touch_answer(self._sender(), answer)
 
     @Slot(object)
     def _on_asked(self, request: Request) -> None:

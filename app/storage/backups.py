@@ -88,7 +88,7 @@ class Backups:
             unfinished.replace(path)
             sync_dir(self.folder)
             size_bytes = path.stat().st_size
-        except (OSError, sqlite3.Error, DatabaseDamagedError) as error:
+        except (OSError, sqlite3.Error, UnicodeDecodeError, DatabaseDamagedError) as error:
             with contextlib.suppress(OSError):
                 unfinished.unlink(missing_ok=True)
             raise StorageError(_why_no_backup(error, self.folder)) from error
@@ -140,7 +140,7 @@ def verify(path: Path) -> int:
         with closing(sqlite3.connect(uri(path, "immutable=1"), uri=True)) as connection:
             check(connection)
             return len(damaged_turn_ids(connection))
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise DatabaseDamagedError(str(error)) from error
 
 

@@ -29,6 +29,12 @@ class ChatChange:
     draft_attachments: tuple[Attachment, ...] = ()
     turns: tuple[Turn, ...] = ()  # copies
     removed: tuple[str, ...] = ()  # ids of turns
+    is_chat_itself: bool = True  # else the chat stands as it was, and only its turns are written
+
+    @classmethod
+    def of_turns(cls, chat: Chat, turns: Iterable[Turn]) -> Self:
+        """Of a chat that is on disk: these of its turns, which have only grown."""
+        return cls(Chat(chat.id), "", turns=tuple(replace(turn) for turn in turns), is_chat_itself=False)
 
     @classmethod
     def of(
@@ -98,7 +104,8 @@ _FORGET_TURN = "DELETE FROM turns_found WHERE rowid = (SELECT number FROM turns 
 
 
 def write_chat(connection: sqlite3.Connection, change: ChatChange) -> None:
-    connection.execute(_UPSERT_CHAT, _storable((*_chat_row(change), _newest(change))))
+    if change.is_chat_itself:
+        connection.execute(_UPSERT_CHAT, _storable((*_chat_row(change), _newest(change))))
     for turn_id in change.removed:
         connection.execute(_FORGET_TURN, (turn_id,))
         connection.execute("DELETE FROM turns WHERE id = ?", (turn_id,))

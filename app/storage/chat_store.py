@@ -268,7 +268,8 @@ class ChatStore:
                 write_chat(connection, change)
             if tabs:
                 _write_tabs(connection, tabs)
-            connection.execute(_DELETE_BLANK_CHATS)
+            touched = [(change.chat.id,) for change in changes if change.is_chat_itself]
+            connection.executemany(_DELETE_IF_BLANK, touched)
 
         self._write(work)
 
@@ -277,7 +278,7 @@ class ChatStore:
         self._stay_where_it_was(connection)
         try:
             self._commit(work)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             if _code(error) & 0xFF == sqlite3.SQLITE_IOERR:
                 self._give_up_connection()
             raise StorageError(_why_not_saved(error, self._path)) from error
@@ -371,9 +372,9 @@ def _with_any_text(connection: sqlite3.Connection, work: Callable[[sqlite3.Conne
         connection.text_factory = str
 
 
-_DELETE_BLANK_CHATS = """
-    DELETE FROM chats WHERE title = '' AND draft = '' AND draft_attachments = '[]' AND queue = '[]'
-        AND id NOT IN (SELECT chat_id FROM turns)
+_DELETE_IF_BLANK = """
+    DELETE FROM chats WHERE id = ? AND title = '' AND draft = '' AND draft_attachments = '[]' AND queue = '[]'
+        AND NOT EXISTS (SELECT 1 FROM turns WHERE chat_id = chats.id)
 """
 # A tab whose chat is not kept is not kept either.
 _INSERT_OPEN_TAB = """
@@ -492,7 +493,7 @@ def _set_deleted(connection: sqlite3.Connection, chat_ids: Sequence[str], at: fl
     connection.executemany("UPDATE chats SET deleted_at = ? WHERE id = ?", [(at, one) for one in chat_ids])
 
 
-def _why_not_saved(error: sqlite3.Error | OSError, path: Path) -> str:
+def _why_not_saved(error: sqlite3.Error | OSError | UnicodeDecodeError, path: Path) -> str:
     if _code(error) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return DAMAGED_DATABASE
     if _code(error) == sqlite3.SQLITE_FULL or getattr(error, "errno", None) == errno.ENOSPC:

@@ -48,7 +48,7 @@ def open_database(path: Path, before_update: Callable[[], object] | None = None)
         raise _explain(error, path) from error
     try:
         _prepare(connection, before_update)
-    except (sqlite3.Error, StorageError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, StorageError) as error:
         connection.close()
         if isinstance(error, StorageError):
             raise
@@ -66,7 +66,7 @@ def open_copy(path: Path) -> sqlite3.Connection:
         with tempfile.TemporaryDirectory() as folder, closing(_open_unwritable(path, Path(folder))) as source:
             source.backup(copy)
         _prepare(copy)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
         copy.close()
         raise _explain(error, path) from error
     except StorageError:
@@ -234,9 +234,11 @@ def _has_no_room(folder: Path) -> bool:
         return False
 
 
-def _explain(error: OSError | sqlite3.Error, path: Path) -> StorageError:
+def _explain(error: OSError | sqlite3.Error | UnicodeDecodeError, path: Path) -> StorageError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT) or path.is_dir():
+    is_damaged = code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+    # SQLite names what is malformed, and Python cannot read the name.
+    if is_damaged or isinstance(error, UnicodeDecodeError) or path.is_dir():
         return DatabaseDamagedError(str(error))
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
     if code == sqlite3.SQLITE_FULL or _has_no_room(path.parent):

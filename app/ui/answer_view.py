@@ -135,18 +135,25 @@ class AnswerView(TurnView):
         return y + FOOTER
 
     def _place_footer(self, width: int) -> None:
-        """The switch first, where it stays. What the answer cost gives way to the buttons if it must."""
+        """The switch first, where it stays. The figures give way to the buttons while these are seen."""
         x, y = self.versions.taken_width, self.footer.y()
         x = x + 4 if x else 0
         metrics = self.footer.fontMetrics()
-        room = width - x - self.buttons.width() - 8
-        line = metrics.elidedText(self._stats, Qt.TextElideMode.ElideRight, room)
+        short = self._elided(width - x - self.buttons.width() - 8)
+        line = short if self.is_revealed else self._elided(width - x)
         if line != self.footer.text():
             self.footer.setText(line)
-        taken = metrics.horizontalAdvance(line) + 2 if line else 0
+        taken = metrics.horizontalAdvance(short) + 2 if short else 0
         self.versions.move(-4, y + (FOOTER - TurnButtons.HEIGHT) // 2)
-        self.footer.setGeometry(x, y, taken, FOOTER)
-        self.buttons.move(x + taken + 8 if line else x - 4, y + (FOOTER - TurnButtons.HEIGHT) // 2)
+        self.footer.setGeometry(x, y, metrics.horizontalAdvance(line) + 2 if line else 0, FOOTER)
+        self.buttons.move(x + taken + 8 if short else x - 4, y + (FOOTER - TurnButtons.HEIGHT) // 2)
+
+    def _elided(self, room: int) -> str:
+        return self.footer.fontMetrics().elidedText(self._stats, Qt.TextElideMode.ElideRight, room)
+
+    def _show_actions(self) -> None:
+        super()._show_actions()
+        self._place_footer(self.width())
 
     def _save_label(self) -> str:
         return tr("Save as a new version")

@@ -223,5 +223,10 @@ class TurnView(QWidget):
         self._has_focus = has_focus
         self._show_actions()
 
+    @property
+    def is_revealed(self) -> bool:
+        """What can be done with it is seen."""
+        return self._is_hovered or self._has_focus
+
     def _show_actions(self) -> None:
-        self.buttons.reveal(self._is_hovered or self._has_focus)
+        self.buttons.reveal(self.is_revealed)

@@ -180,3 +180,15 @@ async def test_a_draft_is_saved_soon(qloop, workspace, store) -> None:
     session.draft = "half a thou"
     await until(lambda: any(changes for changes, _ in store.saves))
     assert store.saves[-1][0][0].draft == "half a thou"
+
+
+async def test_an_answer_that_grows_is_written_without_its_chat(qloop, workspace, store, thread) -> None:
+    session = workspace.new_chat()
+    session.send("count")
+    await until(lambda: store.saves and thread.submitted)
+    store.saves.clear()
+    thread.answer(thread.submitted[0], "1 2")
+    await until(lambda: store.saves)
+    (change,) = store.saves[0][0]
+    assert (change.is_chat_itself, change.chat.id) == (False, session.chat.id)
+    assert texts_of(store.saves[0]) == [["1 2"]]

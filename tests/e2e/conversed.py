@@ -66,7 +66,7 @@ def _menu() -> dict[str, Any]:
     menu = QApplication.activePopupWidget()
     if not isinstance(menu, QMenu):
         return {"menu": [], "menu_entry": ""}
-    active = menu.activeAction()
+    active: QAction | None = menu.activeAction()
     return {"menu": [_name(each) for each in menu.actions()], "menu_entry": _name(active) if active else ""}
 
 

@@ -47,8 +47,7 @@ class Day:
         until(lambda: self.state(name) == wanted, f"{name} to be {wanted!r}, not {self.state(name)!r},")
 
     def click(self, name: str) -> None:
-        places = until(lambda: name in (seen := self.state("places")) and seen, f"a place to click: {name}")
-        self.skein.desktop.click(places[name])
+        self.skein.desktop.click(until(lambda: self.state("places").get(name), f"a place to click: {name}"))
 
     def said(self) -> str:
         """In the current tab."""

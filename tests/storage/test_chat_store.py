@@ -484,3 +484,13 @@ async def test_an_answer_is_found_when_it_is_done_and_as_it_is_then(path) -> Non
         await store.save([ChatChange.of(chat, turns=chat.turns[1:])])
         assert await store.search("elephant") == ()
         assert len(await store.search("mouse")) == 1
+
+
+async def test_turns_that_have_grown_leave_their_chat_as_it_is(path) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "half a thou")], Tabs(("sums",)))
+        chat.turns[1].text += "!"
+        await store.save([ChatChange.of_turns(chat, chat.turns[1:])])
+    kept = (await load(path)).chats["sums"]
+    assert (kept.chat, kept.draft) == (chat, "half a thou")
