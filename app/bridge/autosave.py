@@ -34,7 +34,12 @@ class _Unsaved:
         if not self.is_chat_itself:
             return ChatChange.of_turns(session.chat, self.turns.values())
         return ChatChange.of(
-            session.chat, session.draft, session.draft_attachments, self.turns.values(), self.removed
+            session.chat,
+            session.draft,
+            session.draft_attachments,
+            self.turns.values(),
+            self.removed,
+            session.leaf_id,
         )
 
     def add(self, turns: Iterable[Turn], removed: Iterable[str]) -> None:

@@ -60,6 +60,7 @@ class ChatSession(QObject):
         *,
         draft_attachments: tuple[Attachment, ...] = (),
         is_loaded: bool = True,
+        leaf_id: str = "",
     ) -> None:
         super().__init__(parent)
         self._chat = chat
@@ -68,6 +69,7 @@ class ChatSession(QObject):
         self._draft = draft
         self._draft_attachments = draft_attachments
         self._is_loaded = is_loaded
+        self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
         self._requests: dict[str, Turn] = {}  # by request id: the answers that are being written
         self._unsubmitted: set[str] = set()  # of these, the ones that the engine has not seen yet
         self._text_since: dict[str, float] = {}  # by turn id: when the first text of an answer came
@@ -133,9 +135,22 @@ class ChatSession(QObject):
         has_draft = self._draft.strip() or self._draft_attachments
         return self._is_loaded and not (chat.turns or chat.title or chat.queue or has_draft)
 
+    @property
+    def leaf_id(self) -> str:
+        """The last turn that is shown, which may still be on disk."""
+        return self._chat.turns[-1].id if self._chat.turns else self._kept_leaf_id
+
+    def show_end(self, turns: list[Turn]) -> None:
+        """The last of its turns have come from the disk; the others are on their way."""
+        if not self._is_loaded:
+            self._chat.turns[:] = turns
+            self.changed.emit()
+
     def fill(self, turns: list[Turn], asides: dict[str, list[Turn]]) -> None:
         """Its turns have come from the disk."""
-        self._chat.turns[:] = turns
+        known = {turn.id: turn for turn in self._chat.turns}  # they are being shown
+        self._chat.turns[:] = [known.get(turn.id, turn) for turn in turns]
+        self._kept_leaf_id = ""
         self._chat.asides.update(asides)
         self._is_loaded = True
         self.loaded.emit()
@@ -176,6 +191,11 @@ class ChatSession(QObject):
     def rename(self, title: str) -> None:
         self.place(title=title)
 
+    @property
+    def _is_fixed(self) -> bool:
+        """Nothing can be said otherwise now."""
+        return self.is_busy or not self._is_loaded
+
     # Saying something
 
     def send(self, text: str, attachments: Iterable[Attachment] = ()) -> None:
@@ -203,19 +223,19 @@ class ChatSession(QObject):
     def insert(self, role: Role, text: str, attachments: Iterable[Attachment] = ()) -> None:
         """Appends a message of the user's, or an answer written by the user, without asking anything."""
         attached = tuple(attachments)
-        if self.is_busy or not (text.strip() or attached):
+        if self._is_fixed or not (text.strip() or attached):
             return
         turn = self._append(Turn(role, valid_unicode(text), attachments=attached))
         self._tell(turn)
 
     def answer(self) -> None:
         """Asks for an answer to what stands last, if that is a message of the user's."""
-        if not self.is_busy and self._chat.turns and self._chat.turns[-1].role is Role.USER:
+        if not self._is_fixed and self._chat.turns and self._chat.turns[-1].role is Role.USER:
             self._answer()
 
     def keep_going(self) -> None:
         """The chat was full: leave out its oldest turns from now on, and finish what found no room."""
-        if self.is_busy or not self._chat.turns:
+        if self._is_fixed or not self._chat.turns:
             return
         self.set_limits(Overflow.ROLLING_WINDOW, self._chat.max_context_tokens)
         if self._chat.turns[-1].text:
@@ -225,7 +245,7 @@ class ChatSession(QObject):
 
     def go_on(self, answer_start: str | tuple[int, ...]) -> None:
         """Asks for the rest of the last answer. `answer_start` is what it has so far: text, or its tokens."""
-        if not self.is_busy:
+        if not self._is_fixed:
             self._ask(self._chat.turns[-1], answer_start)
 
     def continue_answer(self) -> None:
@@ -240,7 +260,7 @@ class ChatSession(QObject):
         """Asks once more for `answer`, or for the last one."""
         turns = self._chat.turns
         answer = answer or next((turn for turn in reversed(turns) if turn.role is Role.ASSISTANT), None)
-        if answer is None or self.is_busy:
+        if answer is None or self._is_fixed:
             return
         self._chat.put_aside(self._chat.index_of(answer))
         self._answer()
@@ -251,7 +271,7 @@ class ChatSession(QObject):
         They share the cells of all that stands before. Returns them; none if busy or there is nothing to ask.
         """
         turns = self._chat.turns
-        if self.is_busy or not turns:
+        if self._is_fixed or not turns:
             return ()
         if turns[-1].role is Role.ASSISTANT:
             self._chat.put_aside(len(turns) - 1)
@@ -268,7 +288,7 @@ class ChatSession(QObject):
 
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
         """Says another text in place of a message of the user's, and asks for an answer to that."""
-        if self.is_busy or not text.strip():
+        if self._is_fixed or not text.strip():
             return
         kept = message.attachments if attachments is None else tuple(attachments)
         self._chat.put_aside(self._chat.index_of(message))
@@ -277,20 +297,20 @@ class ChatSession(QObject):
 
     def edit_answer(self, answer: Turn, text: str) -> None:
         """Makes another version of an answer, with this text, and shows that. Asks nothing."""
-        if self.is_busy:
+        if self._is_fixed:
             return
         self._chat.put_aside(self._chat.index_of(answer))
         self._tell(self._append(Turn(answer.role, valid_unicode(text), model=answer.model)))
 
     def show_version(self, turn: Turn) -> None:
         """Shows another version, and what was said after it."""
-        if not self.is_busy:
+        if not self._is_fixed:
             self._chat.show_version(turn)
             self._tell()
 
     def delete(self, turn: Turn) -> Removed | None:
         """Takes a turn out of the chat; None if busy. Hand what comes back to `undelete` to undo it."""
-        if self.is_busy:
+        if self._is_fixed:
             return None
         removed = self._chat.remove(turn)
         self.touched.emit(removed.moved_up, tuple(gone.id for gone in removed.turns))
@@ -298,7 +318,7 @@ class ChatSession(QObject):
         return removed
 
     def undelete(self, removed: Removed) -> None:
-        if not self.is_busy:
+        if not self._is_fixed:
             self._chat.restore(removed)
             self._tell(*removed.turns, *removed.moved_up)
 

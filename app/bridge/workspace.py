@@ -27,6 +27,7 @@ from app.storage.errors import StorageError
 log = logging.getLogger(__name__)
 
 MAX_CLOSED = 20
+NUM_END_TURNS = 200  # of a long chat, those that are shown first
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +124,17 @@ class Workspace(QObject):
             return
         loading = self._loading.get(session.chat.id)
         if loading is None:  # who shows a chat and who opens it both ask for its turns
-            loading = self._loading[session.chat.id] = asyncio.ensure_future(self._store.load_turns(kept))
+            loading = self._loading[session.chat.id] = asyncio.ensure_future(self._load_turns(session, kept))
             loading.add_done_callback(lambda _done: self._loading.pop(session.chat.id, None))
         turns = await asyncio.shield(loading)
         if self._kept.pop(session.chat.id, None):  # nobody was faster
             session.fill(turns.shown, turns.asides)
+
+    async def _load_turns(self, session: ChatSession, kept: SavedChat) -> SavedTurns:
+        """Of a long chat, the end is shown while the rest is read."""
+        if kept.num_turns > 2 * NUM_END_TURNS:
+            session.show_end(await self._store.load_end(kept, NUM_END_TURNS))
+        return await self._store.load_turns(kept)
 
     def fork(self, session: ChatSession, num_turns: int | None = None) -> ChatSession:
         """Opens a copy of a chat, or of its first turns, to the right of it. Both hold the same cells.
@@ -297,6 +304,7 @@ class Workspace(QObject):
             self,
             draft_attachments=kept.draft_attachments,
             is_loaded=is_loaded,
+            leaf_id=kept.leaf_id,
         )
         session.touched.connect(self._on_touched)
         session.grew.connect(self._on_grew)

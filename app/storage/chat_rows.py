@@ -44,11 +44,12 @@ class ChatChange:
         draft_attachments: tuple[Attachment, ...] = (),
         turns: Iterable[Turn] | None = None,
         removed: Iterable[str] = (),
+        leaf_id: str | None = None,
     ) -> Self:
-        """Of all its turns if none are named."""
+        """Of all its turns if none are named. `leaf_id` is of a chat whose turns are not loaded."""
         return cls(
             replace(chat, turns=[], asides={}, queue=list(chat.queue), sampling=dict(chat.sampling)),
-            chat.turns[-1].id if chat.turns else "",
+            leaf_id or (chat.turns[-1].id if chat.turns else ""),
             draft,
             draft_attachments,
             tuple(replace(turn) for turn in (chat.all_turns() if turns is None else turns)),
@@ -169,6 +170,20 @@ def read_turns(connection: sqlite3.Connection, chat_id: str, leaf_id: str) -> Sa
         )
     ]
     return arrange(turns, leaf_id)
+
+
+def read_end(connection: sqlite3.Connection, chat_id: str, leaf_id: str, num_turns: int) -> list[Turn]:
+    """The last turns of the path to `leaf_id`, oldest first."""
+    rows = connection.execute(
+        f"WITH RECURSIVE path (number, parent_id, depth) AS ("
+        f"SELECT number, parent_id, 1 FROM turns WHERE id = ? AND chat_id = ? UNION ALL "
+        f"SELECT turns.number, turns.parent_id, depth + 1 FROM path JOIN turns ON turns.id = path.parent_id "
+        f"WHERE depth < ?) "
+        f"SELECT {', '.join(f'turns.{name.strip()}' for name in _TURN_COLUMNS.split(','))}, checksum "
+        f"FROM path JOIN turns ON turns.number = path.number ORDER BY depth DESC",
+        (leaf_id, chat_id, num_turns),
+    )
+    return [_read_turn(row) for row in rows]
 
 
 def arrange(turns: Sequence[Turn], leaf_id: str) -> SavedTurns:

@@ -17,7 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.chats.chat import TurnState
+from app.chats.chat import Turn, TurnState
 from app.said import said, together
 from app.storage.backups import Backup, Backups, Reason, bring_back, verify, write_anew
 from app.storage.chat_rows import (
@@ -28,6 +28,7 @@ from app.storage.chat_rows import (
     delete_chats,
     index_anew,
     read_chats,
+    read_end,
     read_turns,
     write_chat,
 )
@@ -114,6 +115,13 @@ class ChatStore:
     async def load_chat(self, chat_id: str) -> SavedChat | None:
         """Without its turns; None if there is no such chat. Raises StorageError."""
         return await self._call(self._read, lambda connection: _load_chat(connection, chat_id))
+
+    async def load_end(self, saved: SavedChat, num_turns: int) -> list[Turn]:
+        """The last turns that are shown: those that are seen first. Raises StorageError."""
+        return await self._call(
+            self._read,
+            lambda connection: read_end(connection, saved.chat.id, saved.leaf_id, num_turns),
+        )
 
     async def load_turns(self, saved: SavedChat) -> SavedTurns:
         """Raises StorageError."""

@@ -80,7 +80,7 @@ class About(QDialog):
 def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:
     view = QPlainTextEdit(text, parent)
     view.setReadOnly(True)
-    view.setFont(code_font(-2))
+    view.setFont(code_font(-1))
     view.setAccessibleName(name)
     view.setTabChangesFocus(True)
     view.setFixedHeight(150)

@@ -15,8 +15,8 @@ from markdown_it.rules_inline import StateInline
 MAX_INLINE_CHARS = 4_000
 
 _CLOSES = {"$$": "$$", "\\[": "\\]", "\\(": "\\)"}
-# Pandoc's rules: no space inside the dollars. A letter or digit after them tells a price or a variable, not so
-# in "the $n$th".
+# Pandoc's rules: no space inside the dollars. A letter or digit after them tells a price or a variable, but
+# not in "the $n$th".
 _DOLLARS = re.compile(r"\$(?=[^\s$])((?:\\.|[^\\$\n])*)(?<![\s\\])\$(?=(?:th|st|nd|rd|s)\b|\W|\Z)")
 _PRICE = re.compile(r"[\d.,]+[kKmM]?\s+[^\W\d_]{2,}")
 _ENVIRONMENT = re.compile(

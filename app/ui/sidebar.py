@@ -73,7 +73,7 @@ class Sidebar(QWidget):
         self._clock = QTimer(self, interval=_LOOK_AT_CLOCK_MS)
         self._lay_out()
         self._connect()
-        self._show_nothing()
+        self._nothing.hide()  # nothing is known yet
         self._clock.start()
 
     def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str]) -> None:

@@ -3308,7 +3308,7 @@ MiB</translation>
     </message>
     <message>
         <source>Recovered chat</source>
-        <extracomment>app/storage/salvage.py</extracomment>
+        <extracomment>app/storage/chat_rows.py</extracomment>
         <translation>恢复的对话</translation>
     </message>
     <message>
@@ -4243,6 +4243,21 @@ MiB</translation>
         <source>Keep open</source>
         <extracomment>app/ui/unsaved.py</extracomment>
         <translation>保持打开</translation>
+    </message>
+    <message>
+        <source>The folder {folder} cannot be used: {reason}.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>无法使用文件夹 {folder}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The folder {folder} cannot be written to. Make it writable, then start again.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>文件夹 {folder} 不可写。请让它可写，然后重新启动。</translation>
+    </message>
+    <message>
+        <source>Skein is already running with the chats in {folder} (process {pid}), but does not answer. Use its window, or end it.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>Skein 已在使用 {folder} 中的对话（进程 {pid}），但没有响应。请使用它的窗口，或结束它。</translation>
     </message>
     <message>
         <source>Skein ended unexpectedly at its last {number} starts, so it has opened neither a model nor your tabs. Your chats are safe.</source>

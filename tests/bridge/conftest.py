@@ -11,6 +11,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import owner_of
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
+from app.chats.chat import Turn
 from app.engine.commands import Command
 from app.engine.types import (
     CellUsage,
@@ -119,12 +120,17 @@ class MemoryStore:
         self.saves: list[tuple[tuple[ChatChange, ...], Tabs | None]] = []
         self.saved = SavedWorkspace()
         self.turns: dict[str, SavedTurns] = {}  # by chat id
+        self.ends: dict[str, list[Turn]] = {}  # by chat id
         self.error: Exception | None = None
 
     async def load(self) -> SavedWorkspace:
         if self.error:
             raise self.error
         return self.saved
+
+    async def load_end(self, saved: SavedChat, _num_turns: int) -> list[Turn]:
+        await asyncio.sleep(0)
+        return self.ends[saved.chat.id]
 
     async def load_turns(self, saved: SavedChat) -> SavedTurns:
         await asyncio.sleep(0)

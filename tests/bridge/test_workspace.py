@@ -1,9 +1,10 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from app.bridge import tasks
-from app.bridge.workspace import MAX_CLOSED, Workspace
+from app.bridge.workspace import MAX_CLOSED, NUM_END_TURNS, Workspace
 from app.chats.chat import Chat, Turn, TurnState
 from app.engine.types import FinishReason, Overflow, Role
 from app.storage.chat_rows import SavedChat, SavedTurns
@@ -407,9 +408,7 @@ class TestSplitView:
         assert (store.saves[-1][1].shown, store.saves[-1][1].pinned) == ((c.id, a.id), {a.id})
 
 
-async def test_tabs_that_are_held_back_stay_on_disk_until_they_are_asked_for(
-    qloop, workspace, store
-) -> None:
+async def test_tabs_that_are_held_back_stay_on_disk_until_they_are_asked_for(qloop, workspace, store) -> None:
     store.saved = saved(Chat("a", turns=[Turn(Role.USER, "a")]), Chat("b"), current="b")
     workspace.start_without_tabs()
     (fresh,) = workspace.sessions
@@ -454,3 +453,48 @@ async def test_after_the_last_save_nothing_more_is_written(qloop, workspace, sto
     workspace.resume_saving()
     await workspace.flush()
     assert store.saves[-1][0][0].draft == "lost on purpose"
+
+
+async def test_of_a_long_chat_the_end_is_shown_first_and_stays_as_it_is(qloop, workspace, store) -> None:
+    chat = Chat(id="a", turns=[Turn(Role.USER, str(number)) for number in range(1_000)])
+    store.saved = SavedWorkspace(
+        Tabs(("a",), "a"), {"a": SavedChat(Chat(id="a"), leaf_id=chat.turns[-1].id, num_turns=1_000)}
+    )
+    store.turns = {"a": SavedTurns([replace(turn) for turn in chat.turns])}
+    store.ends = {"a": chat.turns[-NUM_END_TURNS:]}
+    rest_may_come, load_turns = asyncio.Event(), store.load_turns
+
+    async def load_later(kept: SavedChat) -> SavedTurns:
+        await rest_may_come.wait()
+        return await load_turns(kept)
+
+    store.load_turns = load_later
+    shown: list[int] = []
+    workspace.opened.connect(
+        lambda session, _index: session.changed.connect(lambda: shown.append(len(session.chat.turns)))
+    )
+    await workspace.restore()
+    (session,) = workspace.sessions
+    await until(lambda: shown)
+    last = session.chat.turns[-1]
+    session.edit(last, "too early")  # nothing is rewritten before all of it is there
+    assert session.leaf_id == last.id
+    rest_may_come.set()
+    await until(lambda: session.is_loaded)
+    assert shown == [NUM_END_TURNS, 1_000]
+    assert [turn.text for turn in session.chat.turns] == [str(number) for number in range(1_000)]
+    assert session.chat.turns[-1] is last
+
+
+async def test_a_draft_written_before_a_chat_is_there_leaves_its_version_as_it_is(
+    qloop, workspace, store
+) -> None:
+    store.saved = SavedWorkspace(
+        Tabs(("a", "b"), "a"), {name: SavedChat(Chat(id=name), leaf_id=f"leaf of {name}") for name in "ab"}
+    )
+    await workspace.restore()
+    await until(lambda: workspace.sessions[0].is_loaded)
+    workspace.sessions[1].draft = "half a thou"
+    await workspace.flush()
+    (change,) = (change for changes, _tabs in store.saves for change in changes if change.chat.id == "b")
+    assert (change.leaf_id, change.draft) == ("leaf of b", "half a thou")

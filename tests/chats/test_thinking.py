@@ -13,10 +13,14 @@ MARKED = (
     "[THINK]Let me see.[/THINK]It is 4.",
     "◁think▷Let me see.◁/think▷It is 4.",
     "<|START_THINKING|>Let me see.<|END_THINKING|><|START_RESPONSE|>It is 4.<|END_RESPONSE|>",
-    "<|begin_of_thought|>\n\nLet me see.\n\n<|end_of_thought|>\n\n"
-    "<|begin_of_solution|>\n\nIt is 4.<|end_of_solution|>",
-    "<|channel|>analysis<|message|>Let me see.<|end|>"
-    "<|start|>assistant<|channel|>final<|message|>It is 4.<|return|>",
+    (
+        "<|begin_of_thought|>\n\nLet me see.\n\n<|end_of_thought|>\n\n"
+        "<|begin_of_solution|>\n\nIt is 4.<|end_of_solution|>"
+    ),
+    (
+        "<|channel|>analysis<|message|>Let me see.<|end|>"
+        "<|start|>assistant<|channel|>final<|message|>It is 4.<|return|>"
+    ),
     "<|channel>thought\nLet me see.<channel|>It is 4.",
     "Let me see.\n</think>\n\nIt is 4.",
 )

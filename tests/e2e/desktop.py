@@ -16,7 +16,7 @@ T = TypeVar("T")
 PACKAGES = {"Xvfb": "xvfb", "openbox": "openbox", "xdotool": "xdotool", "import": "imagemagick"}
 
 
-def until(condition: Callable[[], T], what: str, timeout_s: float = 15) -> T:
+def until(condition: Callable[[], T], what: str, timeout_s: float = 40) -> T:
     """The condition's first true value. Polls: what is waited for happens in another process."""
     deadline = time.monotonic() + timeout_s
     while not (value := condition()):

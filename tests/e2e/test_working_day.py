@@ -330,8 +330,11 @@ def end_and_begin_again(day: Day) -> None:
     skein.desktop.activate(skein.desktop.window_of(skein.process.pid))
     until(lambda: day.state("has_focus"), "the keyboard")
     day.show_tab(1)
-    until(lambda: day.said().endswith("What is 17 + 5?\n17 + 5 = 22"), "what was said")
-    before, said = settled(day), day.said()
+    said = "What is 34 + 21?\n34 + 21 = 55\nWhat is 17 + 5?\n17 + 5 = 22"
+    until(lambda: day.said() == said, "what was said")
+    day.keys("ctrl+backslash")
+    until(lambda: len(day.state("shown")) == 2, "two chats side by side")
+    before = settled(day)
     day.keys("ctrl+q")
     assert skein.wait_for_end(timeout_s=15)[0] == 0
     assert day.query("PRAGMA integrity_check") == [("ok",)]
@@ -339,10 +342,11 @@ def end_and_begin_again(day: Day) -> None:
     assert {state for *_, state in turns} == {"done"}
     skein.start()
     until(lambda: settled(day) == before, f"all as before: {before}")
-    until(lambda: day.said() == said, "what was said")
+    until(lambda: day.state("transcripts")[0] == said, "what was said")
+    day.picture("next-morning")
+    day.show_tab(1)
     until(lambda: [text for text in day.state("versions") if text] == ["2/2", "2/2"], "the versions")
     assert day.query("SELECT id, parent_id, text, state FROM turns ORDER BY number") == turns
-    day.picture("next-morning")
     day.keys("ctrl+q")
     assert skein.wait_for_end(timeout_s=15)[0] == 0
 

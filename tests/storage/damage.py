@@ -44,7 +44,8 @@ async def start(path: Path) -> tuple[str, dict[str, str], dict[str, str]]:
     texts, notices = {}, {}
     for summary in await store.summaries():
         saved = await store.load_chat(summary.id)
-        assert saved
+        if saved is None:  # its name is no text any more, and its messages are in a recovered chat
+            continue
         turns = await store.load_turns(saved)
         for turn in [*turns.shown, *(turn for versions in turns.asides.values() for turn in versions)]:
             texts[turn.id], notices[turn.id] = turn.text, turn.notice

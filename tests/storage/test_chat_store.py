@@ -494,3 +494,14 @@ async def test_turns_that_have_grown_leave_their_chat_as_it_is(path) -> None:
         await store.save([ChatChange.of_turns(chat, chat.turns[1:])])
     kept = (await load(path)).chats["sums"]
     assert (kept.chat, kept.draft) == (chat, "half a thou")
+
+
+async def test_the_end_of_a_chat_comes_without_the_rest(path) -> None:
+    chat = Chat("long", turns=[Turn(Role.USER, str(number)) for number in range(50)])
+    chat.put_aside(40)
+    chat.add(Turn(Role.USER, "another"), Turn(Role.USER, "way"))
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)], Tabs(("long",)))
+        saved = (await store.load()).chats["long"]
+        assert await store.load_end(saved, 4) == chat.turns[-4:]
+        assert await store.load_end(saved, 1_000) == chat.turns

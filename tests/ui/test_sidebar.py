@@ -310,6 +310,12 @@ def test_at_midnight_chats_are_of_yesterday(side: Sidebar, monkeypatch: pytest.M
     assert "Yesterday" in [row.text for row in side.model.rows]
 
 
+def test_a_list_that_has_not_been_read_says_nothing(qtbot: QtBot) -> None:
+    side = Sidebar()
+    qtbot.addWidget(side)
+    assert side._nothing.isHidden()
+
+
 def test_an_empty_list_says_so(side: Sidebar) -> None:
     side.apply((), ())
     assert side._nothing.text() == "No chats yet."

@@ -2,7 +2,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
@@ -634,6 +634,24 @@ def test_copy_gives_the_answer_as_the_model_wrote_it(transcript: Transcript, tur
     transcript.show()
     answer_view(transcript).buttons.button(TurnAction.COPY).click()
     assert QApplication.clipboard().text() == "**55**"
+
+
+def test_the_figures_of_an_answer_give_way_to_its_buttons_only_while_these_are_seen(
+    transcript: Transcript, turns: list[Turn]
+) -> None:
+    turns[-1].state = TurnState.DONE
+    turns[-1].usage = Usage(412, 300, 64, 28, 20, "edited message", 38)
+    transcript.resize(320, 400)
+    transcript.show()
+    view = answer_view(transcript)
+    whole, places = view.footer.text(), [view.footer.pos(), view.buttons.pos()]
+    assert "…" not in whole
+    QApplication.sendEvent(view, QEnterEvent(QPointF(), QPointF(), QPointF()))
+    assert view.footer.text().endswith("…")
+    assert view.footer.geometry().right() < view.buttons.x()
+    QApplication.sendEvent(view, QEvent(QEvent.Type.Leave))
+    assert view.footer.text() == whole
+    assert [view.footer.pos(), view.buttons.pos()] == places
 
 
 def test_the_end_of_an_answer_moves_nothing_above_it(
