@@ -1,4 +1,4 @@
-"""`python -m app` is `skein`, and so is the frozen program, which also runs modules of ours as its children."""
+"""`python -m app` is `skein`, and so is the frozen program, which also runs our modules as its children."""
 
 import os
 import runpy
@@ -22,7 +22,7 @@ def run() -> int:
 
 
 def _leave_no_trace_for_others() -> None:
-    """A browser that we start must find its own libraries. Ours are found already: the loader reads this once."""
+    """A browser that we start must find its own libraries. Ours are found: the loader reads this once."""
     former = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     if former is None:
         os.environ.pop("LD_LIBRARY_PATH", None)

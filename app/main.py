@@ -79,7 +79,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         description="Many chats with a local language model through one shared llama.cpp context.",
         epilog="`skein ask PROMPT…` answers in the terminal, `skein serve` over HTTP, and `skein selftest` "
         "proves that it works with a model; each explains itself with --help. `skein --install-desktop` puts "
-        "it into the menu of this user's desktop and lets it open GGUF files; `--remove-desktop` undoes that.",
+        "it into the menu of this user's desktop and lets it open GGUF files; `--remove-desktop` undoes "
+        "that.",
     )
     parser.add_argument("model", metavar="FILE.gguf", nargs="?", type=Path, help="the model to open")
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")

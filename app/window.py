@@ -9,7 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -135,7 +135,10 @@ def _hand_over(lock: QLockFile, data_dir: Path, model: Path | None) -> int:
     """To the Skein that has the lock: it comes to the front, and opens the model."""
     if lock.error() != QLockFile.LockError.LockFailedError:
         return refuse(
-            said("The folder {folder} cannot be written to. Make it writable, then start again.", folder=data_dir)
+            said(
+                "The folder {folder} cannot be written to. Make it writable, then start again.",
+                folder=data_dir,
+            )
         )
     pid, _host, _name = lock.getLockInfo()
     if not other_starts.hand_over(other_starts.socket_name(data_dir), OtherStart(model)):
@@ -264,8 +267,10 @@ class Program(QObject):
         loop = asyncio.get_running_loop()
         self._bugs.install()
         loop.set_exception_handler(self._bugs.on_loop_exception)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._quit.set)
+        with suppress(AttributeError, NotImplementedError):  # Windows has `commitDataRequest` only
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup skein`
+                    loop.add_signal_handler(number, self._quit.set)
 
     def _connect(self) -> None:
         self._bugs.seen.connect(self._on_bug)
@@ -389,6 +394,7 @@ class Program(QObject):
         """As on SIGTERM. The session would start it again by a command that it does not understand."""
         if manager:
             manager.setRestartHint(QSessionManager.RestartHint.RestartNever)
+        self._workspace.save_and_wait()  # some systems end whoever has heard of it
         self._quit.set()
 
     def _end(self, exit_code: int) -> None:

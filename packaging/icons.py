@@ -8,7 +8,7 @@ PNG_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 
 
 def write_icons(svg: Path, folder: Path) -> Path:
-    """Writes PNGs of all usual sizes, skein-SIZE.png, and returns the one file this system's programs carry."""
+    """Writes skein-SIZE.png in all usual sizes, and returns the one file this system's programs carry."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSize
     from PySide6.QtGui import QGuiApplication, QIcon

@@ -1,4 +1,4 @@
-"""Writes the notices that go with a bundle, from what is really inside: LICENCES.md and the licences' own texts.
+"""Writes the notices that go with a bundle: LICENCES.md, from what is really inside, and the licences.
 
 Run by the Python the bundle was made with, after it was made.
 """
@@ -8,10 +8,10 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 QT_NOTICE = """\
-This program uses Qt {version} and Qt for Python (PySide6, Shiboken6) {version}, which are licensed under the GNU Lesser
-General Public License, version 3. They are in this folder as libraries of their own (`_internal/PySide6`,
-`_internal/shiboken6`): you may replace them by versions of your own making that have the same interface. Their
-complete sources are at
+This program uses Qt {version} and Qt for Python (PySide6, Shiboken6) {version}, which are licensed under the
+GNU Lesser General Public License, version 3. They are in this folder as libraries of their own
+(`_internal/PySide6`, `_internal/shiboken6`): you may replace them by versions of your own making that have
+the same interface. Their complete sources are at
 
 - https://download.qt.io/official_releases/QtForPython/pyside6/PySide6-{version}-src/
 - https://download.qt.io/official_releases/qt/{series}/{version}/
@@ -27,7 +27,8 @@ def main(bundle: Path) -> None:
     inside = sorted(_inside(bundle), key=lambda one: one.name.lower())
     folder = bundle / "licences"
     folder.mkdir(exist_ok=True)
-    lines = ["# What Skein is made with", "", "| package | version | licence | home |", "| --- | --- | --- | --- |"]
+    columns = ("| package | version | licence | home |", "| --- | --- | --- | --- |")
+    lines = ["# What Skein is made with", "", *columns]
     for package in inside:
         lines.append(f"| {package.name} | {package.version} | {_licence(package)} | {_home(package)} |")
         _copy_texts(package, folder)
@@ -47,12 +48,14 @@ def _inside(bundle: Path) -> list[Distribution]:
     names = {path.name for path in (bundle / "_internal").iterdir()}
     archive = CArchiveReader(str(bundle / "skein")).open_embedded_archive("PYZ.pyz")
     modules = {name.split(".")[0] for name in archive.toc} | names
-    return [one for one in distributions() if _top_levels(one) & modules and one.name.lower() != "pyinstaller"]
+    packages = (one for one in distributions() if one.name.lower() != "pyinstaller")
+    return [one for one in packages if _top_levels(one) & modules]
 
 
 def _top_levels(package: Distribution) -> set[str]:
     tops = {Path(str(file)).parts[0] for file in package.files or () if not str(file).startswith("..")}
-    return {top.removesuffix(".py") for top in tops if not top.endswith((".dist-info", ".pth"))} - {"bin", "lib"}
+    modules = {top.removesuffix(".py") for top in tops if not top.endswith((".dist-info", ".pth"))}
+    return modules - {"bin", "lib"}
 
 
 def _licence(package: Distribution) -> str:

@@ -4,6 +4,7 @@ At most one write is under way; what changes meanwhile goes into the next.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -18,6 +19,8 @@ from app.storage.errors import StorageError
 
 SAVE_INTERVAL_MS = 250
 RETRY_INTERVAL_MS = 5_000
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -102,8 +105,7 @@ class Autosave(QObject):
             self._timer.stop()
             if self._is_stopped:
                 return
-            unsaved, self._unsaved = self._unsaved, {}
-            with_tabs, self._tabs_changed = self._tabs_changed, False
+            unsaved, with_tabs = self._take()
             if not unsaved and not with_tabs:
                 return
             try:
@@ -117,6 +119,19 @@ class Autosave(QObject):
                 self.saved.emit()
                 self._on_saved()
 
+    def save_and_wait(self) -> None:
+        """As `flush`, without the loop, which may not come round again. A write under way comes first."""
+        if self._is_stopped:
+            return
+        unsaved, with_tabs = self._take()
+        changes = [each.change() for each in unsaved.values()]
+        try:
+            self._store.save_and_wait(changes, self._tabs() if with_tabs else None)
+        except (StorageError, TimeoutError):
+            log.warning("Not all could be saved at once.", exc_info=True)
+            self._keep_for_later(unsaved)  # there may be a later
+            self._tabs_changed |= with_tabs
+
     async def stop(self) -> None:
         """Writes for the last time."""
         await self.flush()
@@ -125,6 +140,12 @@ class Autosave(QObject):
     def resume(self) -> None:
         self._is_stopped = False
         self.save_now()
+
+    def _take(self) -> tuple[dict[str, _Unsaved], bool]:
+        """What is to be written, and whether the tabs are."""
+        unsaved, self._unsaved = self._unsaved, {}
+        with_tabs, self._tabs_changed = self._tabs_changed, False
+        return unsaved, with_tabs
 
     def _keep_for_later(self, unsaved: dict[str, _Unsaved]) -> None:
         """What changed during the write that failed is newer."""

@@ -189,6 +189,10 @@ class Workspace(QObject):
         """Returns when all that has changed is on disk, or `save_failed` was emitted."""
         await self._autosave.flush()
 
+    def save_and_wait(self) -> None:
+        """As `flush`, for when the loop may not come round again: returns when all is on disk that can be."""
+        self._autosave.save_and_wait()
+
     def reopen(self) -> ChatSession | None:
         """The tab closed last comes back where it stood, and becomes the current one."""
         if not self._closed:

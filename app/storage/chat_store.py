@@ -45,6 +45,7 @@ LOST_AT_THE_END = said("What you write now is lost when Skein ends.")
 DAMAGED_DATABASE = said(
     "Chats are not being saved: the database is damaged. Start Skein again: it is repaired then."
 )
+MAX_WAIT_S = 3.0  # in `save_and_wait`; Windows gives a program 5 s
 INTERRUPTED = said("Skein ended while this was being written.")
 
 
@@ -144,6 +145,13 @@ class ChatStore:
     async def save(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
         """Writes all of it or, with a StorageError, nothing. Chats without turns, title and draft go."""
         await self._call(self._save, tuple(changes), tabs)
+
+    def save_and_wait(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
+        """As `save`, for when the loop may not come round again; what was asked for before comes first.
+
+        Raises StorageError, or TimeoutError when it takes longer than a system waits for who is to end.
+        """
+        self._thread.submit(self._save, tuple(changes), tabs).result(MAX_WAIT_S)
 
     async def save_folders(self, names: Sequence[str]) -> None:
         """The folders there are, in this order. Chats of others are in none. Raises StorageError."""

@@ -59,7 +59,7 @@ class MessageMenu:
             self._version("previous", tr("Previo&us version"), tr("Show the version before"), -1, "Alt+Left"),
             self._version("next", tr("Ne&xt version"), tr("Show the version after"), 1, "Alt+Right"),
             None,
-            self._draft("add", tr("&Add without asking"), tr("The draft becomes a message"), Role.USER),
+            self._draft("add", tr("Add without as&king"), tr("The draft becomes a message"), Role.USER),
             self._draft(
                 "add-answer",
                 tr("Add as mode&l's answer"),

@@ -11,6 +11,7 @@ from app.look.icons import app_icon
 from app.look.language import apply_language
 from app.look.words import tr_said
 from app.settings import Settings
+from app.ui.appearance import apply_look
 
 
 def can_be_shown() -> bool:
@@ -25,7 +26,9 @@ def show_refusal(reason: str) -> None:
     if application is None:
         application = QApplication(sys.argv[:1])
         application.setDesktopFileName("skein")
-        apply_language(application, Settings.load(paths.settings_file()).language)
+        settings = Settings.load(paths.settings_file())
+        apply_language(application, settings.language)
+        apply_look(application, settings)
     box = QMessageBox(QMessageBox.Icon.Critical, "Skein", tr_said(reason))
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowIcon(app_icon())

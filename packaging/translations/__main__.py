@@ -32,7 +32,10 @@ def update(source: str, files: list[Path]) -> None:
         for file in files:
             languages = "-source-language", "en", "-target-language", file.stem.removeprefix("skein_")
             _run("lupdate", texts, "-locations", "none", *languages, "-ts", file)
-            _run("lrelease", file, "-qm", file.with_suffix(".qm"))
+            # In one step: a Skein that runs reads the one it began with until it ends, and would crash.
+            compiled = file.with_suffix(".qm.new")
+            _run("lrelease", file, "-qm", compiled)
+            compiled.replace(file.with_suffix(".qm"))
 
 
 def as_source(texts: list[Text]) -> str:

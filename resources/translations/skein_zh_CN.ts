@@ -5940,9 +5940,9 @@ MiB</translation>
         <translation>显示下一个版本</translation>
     </message>
     <message>
-        <source>&amp;Add without asking</source>
+        <source>Add without as&amp;king</source>
         <extracomment>app/ui/message_menu.py</extracomment>
-        <translation>添加而不提问(&amp;A)</translation>
+        <translation>添加而不提问(&amp;K)</translation>
     </message>
     <message>
         <source>The draft becomes a message</source>

@@ -144,6 +144,9 @@ class MemoryStore:
 
     async def save(self, changes: list[ChatChange], tabs: Tabs | None = None) -> None:
         await asyncio.sleep(0)
+        self.save_and_wait(changes, tabs)
+
+    def save_and_wait(self, changes: list[ChatChange], tabs: Tabs | None = None) -> None:
         if self.error:
             raise self.error
         self.saves.append((tuple(changes), tabs))

@@ -73,6 +73,34 @@ async def test_the_limits_of_a_chat_are_saved_soon(qloop, workspace, store) -> N
     assert (chat.overflow, chat.max_context_tokens) == (Overflow.ROLLING_WINDOW, 512)
 
 
+async def test_when_the_session_ends_all_is_on_disk_before_the_loop_comes_round(
+    qloop, workspace, store, thread, monkeypatch
+) -> None:
+    monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 60_000)
+    session = workspace.new_chat()
+    session.draft = "half a thou"
+    workspace.save_and_wait()
+    ((change,), tabs) = store.saves[-1]
+    assert change.draft == "half a thou"
+    assert tabs.open == (session.chat.id,)
+    store.saves.clear()
+    await workspace.flush()
+    assert not store.saves, "it would be written twice"
+
+
+async def test_what_could_not_be_saved_at_the_end_of_the_session_is_tried_again(
+    qloop, workspace, store, thread, monkeypatch
+) -> None:
+    monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 60_000)
+    workspace.new_chat().draft = "half a thou"
+    store.error = StorageError("The disk is full.")
+    workspace.save_and_wait()
+    store.error = None
+    await workspace.flush()
+    ((change,), _tabs) = store.saves[-1]
+    assert change.draft == "half a thou"
+
+
 async def test_many_streaming_tabs_are_saved_in_one_write(qloop, workspace, store, thread) -> None:
     sessions = [workspace.new_chat() for _ in range(5)]
     for session in sessions:
@@ -121,6 +149,8 @@ async def test_a_failed_save_is_tried_again_and_told_once(qloop, workspace, stor
     store.error = StorageError("Full again.")
     thread.answer(thread.submitted[0], "hi", FinishReason.STOP)
     await until(lambda: len(told) == 2)
+    store.error = None  # or it is tried again when the loop of this test has ended
+    await until(lambda: len(recovered) == 2)
 
 
 async def test_what_changes_during_a_write_is_in_the_next(qloop, workspace, store, thread) -> None:

@@ -28,6 +28,7 @@ class ObservedWindow(MainWindow):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
+        self._num_states = 0
         self._observer = QTimer(self)
         self._observer.timeout.connect(self._write_state)
         self._observer.start(PERIOD_MS)
@@ -39,7 +40,9 @@ class ObservedWindow(MainWindow):
 
     def _state(self) -> dict[str, Any]:
         bar = self.tabs.strip.bar
+        self._num_states += 1
         return {
+            "number": self._num_states,
             "title": self.windowTitle(),
             "tabs": [bar.tabText(index) for index in range(bar.count())],
             "current": bar.currentIndex(),

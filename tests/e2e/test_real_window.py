@@ -167,7 +167,7 @@ def test_closing_the_window_ends_the_program(skein: Skein, desktop: Desktop) -> 
     assert seconds < MAX_EXIT_SECONDS
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_in_order_and_keeps_the_draft(skein: Skein, desktop: Desktop, number: int) -> None:
     skein.start()
     desktop.type("half a thou")

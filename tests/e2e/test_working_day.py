@@ -18,6 +18,7 @@ from tests.e2e.skein import Skein
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
+NUM_STATES_TO_SETTLE = 4
 NOTES = "The meeting is on Tuesday at ten."
 SAMPLE = "What is 34 + 21?"
 UNTITLED = {"en": "New chat", "zh_CN": "新对话"}
@@ -47,7 +48,18 @@ class Day:
         until(lambda: self.state(name) == wanted, f"{name} to be {wanted!r}, not {self.state(name)!r},")
 
     def click(self, name: str) -> None:
-        self.skein.desktop.click(until(lambda: self.state("places").get(name), f"a place to click: {name}"))
+        """Where it stays: what is above it may be going just now."""
+        seen: dict[int, list[int]] = {}  # by the number of the state, its place in it
+
+        def has_settled() -> list[int]:
+            state = self.skein.state()
+            place: list[int] = state["places"].get(name, [])
+            if place not in seen.values():
+                seen.clear()
+            seen[state["number"]] = place
+            return place if len(seen) == NUM_STATES_TO_SETTLE else []
+
+        self.skein.desktop.click(until(has_settled, f"a place to click: {name}"))
 
     def said(self) -> str:
         """In the current tab."""
@@ -130,6 +142,7 @@ def begin(day: Day) -> None:
     day.until("tabs", [UNTITLED[day.language]])
     assert day.state("inspector") is None
     assert day.state("theme") == day.theme
+    day.until("loading", False)
     day.picture("first-start")
     day.click("sample 1")
     day.until("tabs", [SAMPLE])

@@ -52,6 +52,20 @@ def test_a_text_is_either_counted_or_not(tmp_path: Path) -> None:
         collect(folder)
 
 
+def test_an_update_leaves_alone_what_a_running_program_reads(tmp_path: Path) -> None:
+    ts = tmp_path / "skein_de.ts"
+    update(as_source([Text("Stop", False, "a.py")]), [ts])
+    with ts.with_suffix(".qm").open("rb", buffering=0) as in_use:
+        before = in_use.read()
+        text = ts.read_text(encoding="utf-8")
+        ts.write_text(text.replace('type="unfinished"></', ">Halt</"), encoding="utf-8")
+        update(as_source([Text("Stop", False, "a.py")]), [ts])
+        in_use.seek(0)
+        assert in_use.read() == before
+    assert ts.with_suffix(".qm").read_bytes() != before
+    assert {file.suffix for file in tmp_path.iterdir()} == {".ts", ".qm"}
+
+
 def test_an_update_keeps_translations_and_marks_texts_that_are_gone(tmp_path: Path) -> None:
     ts = tmp_path / "skein_de.ts"
     update(as_source([Text("Stop", False, "a.py"), Text("Start", False, "a.py")]), [ts])

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import sqlite3
 import stat
@@ -69,6 +70,17 @@ async def test_a_chat_comes_back_as_it_was(path) -> None:
     assert saved.chats["sums"].chat == chat
     assert saved.chats["sums"].draft == "half a thou"
     assert saved.tabs == Tabs(("sums",), "sums")
+
+
+async def test_what_is_saved_without_the_loop_is_on_disk_behind_what_was_asked_for_before(path) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        before = asyncio.ensure_future(store.save([ChatChange.of(chat, "half")]))
+        await asyncio.sleep(0)  # it is on its way
+        store.save_and_wait([ChatChange.of(chat, "half a thou")])
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("SELECT draft FROM chats").fetchall() == [("half a thou",)]
+        await before
 
 
 async def test_a_change_of_a_chats_limits_comes_back(path) -> None:

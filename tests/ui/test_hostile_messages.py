@@ -26,7 +26,7 @@ from app.ui.markdown_html import is_safe_link, letters
 from app.ui.prose_pane import ProsePane
 from tests.ui.hostile import EVERYTHING, FETCHES, LIES, SHAPES
 
-SECONDS = 3.0  # the aim is 1 s; a busy machine must not fail the test
+SECONDS = 3.0  # of this thread's own time: the aim is 1 s, and a busy machine must not fail the test
 CORPUS = Path(__file__).parent / "corpus" / "commonmark.json"
 
 
@@ -111,9 +111,9 @@ def test_every_word_of_a_hostile_message_is_shown_and_soon(
     page: QWidget, fill: Callable[[str], str], source: str
 ) -> None:
     source = fill(source)
-    start = time.monotonic()
+    start = time.thread_time()
     body = shown(page, source)
-    assert time.monotonic() - start < SECONDS
+    assert time.thread_time() - start < SECONDS
     split = split_thinking(source)
     assert missing(body, split.answer) == set()
     if split.thinking:
@@ -127,11 +127,11 @@ def test_every_word_of_a_hostile_message_is_shown_and_soon(
 @pytest.mark.parametrize("source", [*SHAPES[:16], *LIES])
 def test_a_hostile_message_does_no_harm_while_it_grows(page: QWidget, source: str) -> None:
     body = AnswerBody(page)
-    start = time.monotonic()
+    start = time.thread_time()
     for end in range(0, min(len(source), 4000), 400):
         body.show_growing(source[:end])
         body.arrange(580)
-    assert time.monotonic() - start < SECONDS
+    assert time.thread_time() - start < SECONDS
 
 
 @pytest.mark.timeout(60)
@@ -139,10 +139,10 @@ def test_the_examples_of_commonmark_lose_no_word(page: QWidget) -> None:
     body = AnswerBody(page)
     lost = {}
     for example in json.loads(CORPUS.read_text(encoding="utf-8")):
-        start = time.monotonic()
+        start = time.thread_time()
         body.show_whole(example["markdown"])
         body.arrange(580)
-        assert time.monotonic() - start < SECONDS
+        assert time.thread_time() - start < SECONDS
         if words := missing(body, example["markdown"]):
             lost[example["example"]] = words
     assert lost == {}
@@ -221,9 +221,9 @@ def test_characters_that_hide_or_turn_text_are_spelled_out_everywhere(page: QWid
 )
 def test_ten_megabytes_do_not_stop_the_window(page: QWidget, source: str) -> None:
     """They are shown as they were written, a part at a time."""
-    start = time.monotonic()
+    start = time.thread_time()
     body = shown(page, source)
     body.thinking.toggle()
-    assert time.monotonic() - start < SECONDS
+    assert time.thread_time() - start < SECONDS
     assert body.findChildren(LongText)
     assert len(body.findChildren(ProsePane)) == 0

@@ -170,7 +170,9 @@ def test_the_settings_of_a_chat_are_translated_and_have_room(pseudo_window: Main
     assert [text for action in panel.presets.menu.actions() if not is_translated(text := action.text())] == []
 
 
-def test_the_preview_of_an_import_is_translated_and_has_room(pseudo_window: MainWindow) -> None:
+def test_the_preview_of_an_import_is_translated_and_has_room(
+    pseudo_window: MainWindow, qtbot: QtBot
+) -> None:
     preview = ImportPreview(pseudo_window)
     preview.show()
     assert untranslated(preview) == []
@@ -178,5 +180,5 @@ def test_the_preview_of_an_import_is_translated_and_has_room(pseudo_window: Main
     problems = (Problem("1", 1, "2", no_messages().reason), Problem("1", 0, "", no_chats().reason))
     preview.show_plan(ImportPlan((found,), (found, found), problems, 1))
     assert untranslated(preview) == []
-    assert cut_off(preview) == []
+    qtbot.waitUntil(lambda: cut_off(preview) == [])
     assert [line for line in (*preview.chats.lines, *preview.problems.lines) if not is_translated(line)] == []

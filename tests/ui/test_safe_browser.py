@@ -134,10 +134,10 @@ def test_a_selection_survives_when_more_text_comes(browser: SafeBrowser) -> None
     ids=["one long run", "quotes", "lists", "wide table", "ticks"],
 )
 def test_shapes_that_freeze_qt_are_laid_out_in_time(browser: SafeBrowser, source: str) -> None:
-    start = time.monotonic()
+    start = time.thread_time()
     browser.show_html("".join(block.html for block in parse_blocks(source)))
     browser.arrange(500)
-    assert time.monotonic() - start < LAYOUT_SECONDS
+    assert time.thread_time() - start < LAYOUT_SECONDS
 
 
 def test_the_view_is_as_high_as_its_text_at_any_width(browser: SafeBrowser) -> None:
