@@ -35,6 +35,10 @@ class EmptyChat(QWidget):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(4)
 
+    def hasHeightForWidth(self) -> bool:
+        """Its wrapped words would claim a height."""
+        return False
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         row = self.buttons[0].sizeHint().height() + 8

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEventLoop, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import paths
@@ -32,7 +32,8 @@ def show_refusal(reason: str) -> None:
     box = QMessageBox(QMessageBox.Icon.Critical, "Skein", tr_said(reason))
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowIcon(app_icon())
-    box.finished.connect(application.quit)
+    reading = QEventLoop()  # not the application's: its end is the end of everything
+    box.finished.connect(reading.quit)
     box.open()
-    application.exec()
+    reading.exec()
     box.deleteLater()

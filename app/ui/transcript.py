@@ -135,8 +135,10 @@ class Transcript(QAbstractScrollArea):
             self._frame.start(int(wait * 1000))
 
     def mark_dirty(self) -> None:
-        """Something was added or changed. Draws soon, if anybody can see it."""
+        """A turn was added, has ended, or is another one. Draws at once, if anybody can see it."""
         self._is_all_dirty = True
+        self._next_frame_at = 0.0
+        self._frame.stop()
         self.mark_growing()
 
     def set_progress(self, progress: Progress) -> None:

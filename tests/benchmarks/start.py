@@ -96,15 +96,22 @@ class Windows:
         while b"\n" not in self._unread:
             if not select.select([self._lines], [], [], TIMEOUT_S)[0]:
                 raise TimeoutError(f"no window came or went within {TIMEOUT_S:g} s")
-            self._unread += os.read(self._lines, 4096)
+            told = os.read(self._lines, 4096)
+            if not told:
+                raise EOFError("xprop has ended")
+            self._unread += told
         line, _newline, self._unread = self._unread.partition(b"\n")
         return line.decode()
 
 
 @contextmanager
 def _windows_of(desktop: Desktop) -> Iterator[Windows]:
-    spying = ("xprop", "-root", "-spy", "_NET_CLIENT_LIST")
-    with process(*spying, env=desktop.environment, stdout=subprocess.PIPE) as spy:
+    look, name = ("xprop", "-root"), "_NET_CLIENT_LIST"
+    # Before the window manager has made the list, xprop does not know what to watch.
+    until(
+        lambda: b"#" in subprocess.check_output((*look, name), env=desktop.environment), "the list of windows"
+    )
+    with process(*look, "-spy", name, env=desktop.environment, stdout=subprocess.PIPE) as spy:
         windows = Windows(spy)
         windows.wait_for(0)
         yield windows

@@ -12,6 +12,7 @@ from app.attachments.refusal import Reason
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn, TurnState
 from app.engine.types import Overflow, Role, SlotSnapshot, SlotState, Usage
+from app.look.theme import apply_theme
 from app.ui.chat_view import ChatView
 from app.ui.drafting import MAX_FILES
 from tests.ui.fakes import FakeSession
@@ -260,8 +261,11 @@ def test_stopped_and_failed_chats_can_be_written_in(view: ChatView, session: Fak
     assert not view.composer.stop.isVisible()
 
 
-def test_what_is_written_has_its_place_in_a_small_chat(view: ChatView, session: FakeSession) -> None:
+def test_what_is_written_has_its_place_in_a_small_chat(
+    view: ChatView, session: FakeSession, qapp: QApplication
+) -> None:
     """Where a panel beside it leaves little room: the hints give way, and nothing covers anything."""
+    apply_theme(qapp, "light")
     view.resize(300, 400)
     view.composer.set_text("two\nlines")
     session.draft_attachments = (NOTES,) * 6

@@ -94,11 +94,21 @@ def test_growing_text_is_drawn_at_most_thirty_times_a_second(
     transcript.show()
     for word in range(100):
         turns[-1].text += f", {word}"
-        transcript.mark_dirty()
+        transcript.mark_growing()
     assert transcript.plain_text() == "Count\n1, 2"
     assert transcript._frame.isActive()
     assert transcript._next_frame_at - time.monotonic() > 0
     qtbot.waitUntil(lambda: transcript.plain_text().endswith(", 99"))
+
+
+def test_the_end_of_an_answer_is_not_made_to_wait(transcript: Transcript, turns: list[Turn]) -> None:
+    transcript.show()
+    turns[-1].text += ", 3"
+    transcript.mark_growing()
+    transcript._next_frame_at = time.monotonic() + 60
+    transcript.mark_dirty()
+    assert transcript._frame.isActive()
+    assert transcript._frame.interval() == 0
 
 
 def test_a_slow_drawing_is_followed_by_a_longer_rest(transcript: Transcript, turns: list[Turn]) -> None:
