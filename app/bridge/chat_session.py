@@ -17,7 +17,7 @@ from app.bridge.token_counter import TokenCounter
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.text import valid_unicode
-from app.chats.thinking import split_thinking
+from app.chats.thinking import LONGEST_MARK, MARK_ENDS, split_thinking
 from app.chats.titles import title_from
 from app.engine.types import FinishReason, Message, Output, Overflow, Request, Role, Usage
 from app.said import said
@@ -360,15 +360,18 @@ class ChatSession(QObject):
             answer.usage = output.usage
         if output.text:
             answer.text += output.text
-            self._time_thinking(answer)
+            self._time_thinking(answer, output.text)
             self.grew.emit(answer)
             self.text_appended.emit(output.text)
         if output.finish_reason:
             self._finish(answer, output.finish_reason, output)
 
-    def _time_thinking(self, answer: Turn) -> None:
+    def _time_thinking(self, answer: Turn, new_text: str) -> None:
         """From its first text to the last thought. Some are known as such only when they have ended."""
         since = self._text_since.setdefault(answer.id, monotonic())
+        is_under_way = len(answer.text) > LONGEST_MARK and not answer.thinking_s
+        if is_under_way and not any(char in new_text for char in MARK_ENDS):
+            return  # it does not think, and goes on so: mostly there is nothing to look for
         split = split_thinking(answer.text, is_growing=True)
         if split.is_thinking or (split.thinking and not answer.thinking_s):
             answer.thinking_s = monotonic() - since

@@ -170,9 +170,7 @@ def test_the_settings_of_a_chat_are_translated_and_have_room(pseudo_window: Main
     assert [text for action in panel.presets.menu.actions() if not is_translated(text := action.text())] == []
 
 
-def test_the_preview_of_an_import_is_translated_and_has_room(
-    pseudo_window: MainWindow, qtbot: QtBot
-) -> None:
+def test_the_preview_of_an_import_is_translated_and_has_room(pseudo_window: MainWindow, qtbot: QtBot) -> None:
     preview = ImportPreview(pseudo_window)
     preview.show()
     assert untranslated(preview) == []
