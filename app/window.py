@@ -48,12 +48,12 @@ from app.said import said
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui import refusal_dialog
-from app.ui.appearance import apply_look
 from app.ui.application import Application
-from app.ui.help_commands import open_folder
+from app.ui.chats.sidebar import USUAL_WIDTH
+from app.ui.commands.help_commands import open_folder
+from app.ui.data.unsaved import ask_to_end
 from app.ui.main_window import MainWindow
-from app.ui.sidebar import USUAL_WIDTH
-from app.ui.unsaved import ask_to_end
+from app.ui.settings.appearance import apply_look
 
 logger = logging.getLogger(__name__)
 

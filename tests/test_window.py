@@ -91,7 +91,7 @@ def test_the_window_is_shown_before_anything_heavy_is_imported() -> None:
     imported = set(shown.stdout.split())
     assert "app.ui.main_window" in imported
     assert not imported & HEAVY
-    assert not imported & {"app.engine.engine", "app.api.server", "app.ui.chat_view"}
+    assert not imported & {"app.engine.engine", "app.api.server", "app.ui.tabs.chat_view"}
 
 
 # Runs the window, lets the system ask for a model as soon as one is loaded, and then ends the session.

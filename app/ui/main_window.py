@@ -33,32 +33,37 @@ from app.inspector.sequences import SequencesPanel
 from app.look.icons import app_icon
 from app.look.words import tr, tr_n, tr_said
 from app.settings import Settings
-from app.ui.answer_inspection import AnswerInspection
-from app.ui.api_menu import ApiMenu
-from app.ui.appearance import Appearance
-from app.ui.backups_menu import BackupsMenu
-from app.ui.chat_commands import ChatCommands
-from app.ui.chat_files import ChatFiles
-from app.ui.chat_options import ChatOptionsPanel
-from app.ui.chat_tabs import ChatTabs
-from app.ui.dropped_model import dropped_model
-from app.ui.help_commands import HelpCommands
-from app.ui.key_hints import KeyHints
-from app.ui.languages import Languages
-from app.ui.menus import Menus, Parts
-from app.ui.model_loading import ModelLoading
-from app.ui.navigation import Navigation, chat_titles
+from app.ui.chats.navigation import Navigation, chat_titles
+from app.ui.commands.help_commands import HelpCommands
+from app.ui.commands.menus import Menus, Parts
+from app.ui.commands.palette import CommandPalette
+from app.ui.commands.palette_entry import Entry
+from app.ui.commands.palette_sources import (
+    command_entries,
+    open_chat_entries,
+    saved_chat_entries,
+    setting_entries,
+)
+from app.ui.commands.panes import Panes
+from app.ui.data.backups_menu import BackupsMenu
+from app.ui.data.chat_files import ChatFiles
+from app.ui.engine.api_menu import ApiMenu
+from app.ui.engine.dropped_model import dropped_model
+from app.ui.engine.model_loading import ModelLoading
+from app.ui.engine.pausing import Pausing
+from app.ui.engine.self_test_menu import SelfTestMenu
+from app.ui.engine.status_bar import StatusBar
 from app.ui.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
-from app.ui.palette import CommandPalette
-from app.ui.palette_entry import Entry
-from app.ui.palette_sources import command_entries, open_chat_entries, saved_chat_entries, setting_entries
-from app.ui.panes import Panes
-from app.ui.pausing import Pausing
-from app.ui.self_test_menu import SelfTestMenu
-from app.ui.setting_list import Facts
-from app.ui.settings_window import SettingsWindow
-from app.ui.shortcuts import Shortcuts
-from app.ui.status_bar import StatusBar
+from app.ui.settings.appearance import Appearance
+from app.ui.settings.chat_options import ChatOptionsPanel
+from app.ui.settings.key_hints import KeyHints
+from app.ui.settings.languages import Languages
+from app.ui.settings.setting_list import Facts
+from app.ui.settings.settings_window import SettingsWindow
+from app.ui.settings.shortcuts import Shortcuts
+from app.ui.tabs.chat_commands import ChatCommands
+from app.ui.tabs.chat_tabs import ChatTabs
+from app.ui.transcript.answer_inspection import AnswerInspection
 
 REPORT_PERIOD_MS = 100
 SAID_FOR_MS = 8_000  # in the status bar

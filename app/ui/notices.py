@@ -16,7 +16,7 @@ from app.look.icons import icon
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import sentences, tr, tr_said
-from app.ui.pause_strip import PauseStrip
+from app.ui.engine.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000
 

@@ -11,7 +11,7 @@ from app.look.icons import app_icon
 from app.look.language import apply_language
 from app.look.words import tr_said
 from app.settings import Settings
-from app.ui.appearance import apply_look
+from app.ui.settings.appearance import apply_look
 
 
 def can_be_shown() -> bool:

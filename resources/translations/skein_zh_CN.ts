@@ -3328,536 +3328,536 @@ MiB</translation>
     </message>
     <message>
         <source>Nothing of this chat was in memory before.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个对话此前没有任何内容在内存中。</translation>
     </message>
     <message>
         <source>All that was in memory could be used; the rest is new.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>内存中的内容全部可用；其余是新的。</translation>
     </message>
     <message>
         <source>An earlier message is another one now, so all after it was computed again.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>较早的消息已改变，因此其后的内容全部重新计算。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template writes earlier turns differently now.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>模型的对话模板现在以不同的方式写出较早的轮次。</translation>
     </message>
     <message>
         <source>Turns were left out to fit the context, so what follows them was computed again.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>为了放进上下文省略了一些轮次，因此其后的内容重新计算。</translation>
     </message>
     <message>
         <source>This model cannot take back the end of what it has read.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型无法撤回已读内容的末尾。</translation>
     </message>
     <message>
         <source>The memory was needed for other chats and its content not kept.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>内存被其他对话需要，其内容没有保留。</translation>
     </message>
     <message>
         <source>What had been saved did not pass a check, so it was computed again.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>已保存的内容没有通过检查，因此重新计算。</translation>
     </message>
     <message>
         <source>It ended by itself.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>回答自行结束。</translation>
     </message>
     <message>
         <source>It failed.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>回答失败。</translation>
     </message>
     <message>
         <source>reused {share}</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>复用 {share}</translation>
     </message>
     <message>
         <source>Prompt</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>提示词</translation>
     </message>
     <message>
         <source>from this chat&apos;s slot</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>来自这个对话的槽位</translation>
     </message>
     <message>
         <source>with other chats</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>与其他对话共享</translation>
     </message>
     <message>
         <source>from its saved state</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>来自已保存的状态</translation>
     </message>
     <message>
         <source>now</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>现在</translation>
     </message>
     <message>
         <source>Answer</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/message/message_text.py</extracomment>
         <translation>回答</translation>
     </message>
     <message>
         <source>Again</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>再次</translation>
     </message>
     <message>
         <source>computed a second time, after a pause</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>暂停之后第二次计算</translation>
     </message>
     <message>
         <source>First token after {time}.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>{time}后得到首个词元。</translation>
     </message>
     <message>
         <source>First token after {time}, {waited} of it waiting.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>{time}后得到首个词元，其中等待 {waited}。</translation>
     </message>
     <message>
         <source>All of it took {time}.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>总共用了 {time}。</translation>
     </message>
     <message>
         <source>The answer is finished.</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>回答已完成。</translation>
     </message>
     <message>
         <source>paused, as all chats are</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>已暂停，所有对话都是如此</translation>
     </message>
     <message>
         <source>{state}: {notice}</source>
-        <extracomment>app/ui/answer_text.py</extracomment>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>{state}：{notice}</translation>
     </message>
     <message>
         <source>&amp;Local API</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>本地 API(&amp;L)</translation>
     </message>
     <message>
         <source>Let other programs on this computer ask the model</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>让这台电脑上的其他程序向模型提问</translation>
     </message>
     <message>
         <source>Copy API &amp;address</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>复制 API 地址(&amp;A)</translation>
     </message>
     <message>
         <source>What other programs call the base URL</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>其他程序称之为 base URL</translation>
     </message>
     <message>
         <source>The local API is off.</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>本地 API 已关闭。</translation>
     </message>
     <message>
         <source>Copy API &amp;key</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>复制 API 密钥(&amp;K)</translation>
     </message>
     <message>
         <source>What other programs must send</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>其他程序必须发送的密钥</translation>
     </message>
     <message>
         <source>The key is made when the local API is first switched on.</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>密钥在首次开启本地 API 时生成。</translation>
     </message>
     <message>
         <source>Port, address and key</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>端口、地址和密钥</translation>
     </message>
     <message>
         <source>API off</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>API 已关闭</translation>
     </message>
     <message>
         <source>API on {address}</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>API 已开启 {address}</translation>
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>关闭</translation>
     </message>
     <message>
         <source>Only this window uses the model.</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>只有这个窗口使用模型。</translation>
     </message>
     <message>
         <source>On</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>开启</translation>
     </message>
     <message>
         <source>Programs on this computer with the key, too.</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>这台电脑上持有密钥的程序也可以使用。</translation>
     </message>
     <message>
         <source>Made when the API is first switched on</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>首次开启 API 时生成</translation>
     </message>
     <message>
         <source>Local API</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>本地 API</translation>
     </message>
     <message>
         <source>Port</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>端口</translation>
     </message>
     <message>
         <source>Copy the address</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>复制地址</translation>
     </message>
     <message>
         <source>Copy the key</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>复制密钥</translation>
     </message>
     <message>
         <source>Copy the command</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>复制命令</translation>
     </message>
     <message>
         <source>New key</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>新密钥</translation>
     </message>
     <message>
         <source>Programs that have the old key are shut out</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>持有旧密钥的程序将无法访问</translation>
     </message>
     <message>
         <source>Text of the file</source>
-        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
         <translation>文件的文本</translation>
     </message>
     <message>
         <source>Made</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>时间</translation>
     </message>
     <message>
         <source>Why</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>原因</translation>
     </message>
     <message>
         <source>Size</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>大小</translation>
     </message>
     <message>
         <source>By itself</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>自动</translation>
     </message>
     <message>
         <source>You asked for it</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>您的要求</translation>
     </message>
     <message>
         <source>Before a new version of Skein changed the database</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>新版本的 Skein 更改数据库之前</translation>
     </message>
     <message>
         <source>Before an import</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>导入之前</translation>
     </message>
     <message>
         <source>Before another backup was restored</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>恢复另一个备份之前</translation>
     </message>
     <message>
         <source>Skein copies all chats half an hour after they have changed, and thins out what is older than two days: one a day, then one a week, then one a month.</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>Skein 在对话更改半小时后备份所有对话，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个。</translation>
     </message>
     <message>
         <source>There is no backup yet. The first is made once there is something to keep.</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>还没有备份。一旦有内容可以保存就会生成第一个。</translation>
     </message>
     <message>
         <source>All chats become what they were then, and Skein starts again. What they are now is kept as another backup.</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>所有对话都会恢复到当时的样子，Skein 会重新启动。现在的状态会另存为一个备份。</translation>
     </message>
     <message>
         <source>&amp;Back up now</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>立即备份(&amp;B)</translation>
     </message>
     <message>
         <source>Open &amp;folder</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>打开文件夹(&amp;F)</translation>
     </message>
     <message>
         <source>&amp;Restore…</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>恢复(&amp;R)…</translation>
     </message>
     <message>
         <source>Backups</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>备份</translation>
     </message>
     <message>
         <source>Restoring…</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>正在恢复…</translation>
     </message>
     <message>
         <source>Restore and start again</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>恢复并重新启动</translation>
     </message>
     <message>
         <source>&amp;Backups…</source>
-        <extracomment>app/ui/backups_menu.py</extracomment>
+        <extracomment>app/ui/data/backups_menu.py</extracomment>
         <translation>备份(&amp;B)…</translation>
     </message>
     <message>
         <source>Copies of all chats, and how to go back to one</source>
-        <extracomment>app/ui/backups_menu.py</extracomment>
+        <extracomment>app/ui/data/backups_menu.py</extracomment>
         <translation>所有对话的副本，以及如何恢复到其中之一</translation>
     </message>
     <message>
         <source>A backup was made at {time}.</source>
-        <extracomment>app/ui/backups_menu.py</extracomment>
+        <extracomment>app/ui/data/backups_menu.py</extracomment>
         <translation>已于 {time} 生成备份。</translation>
     </message>
     <message>
         <source>Presets (*.json)</source>
-        <extracomment>app/ui/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/chat_options.py</extracomment>
         <translation>预设 (*.json)</translation>
     </message>
     <message>
         <source>Deleted the preset “{name}”.</source>
-        <extracomment>app/ui/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/chat_options.py</extracomment>
         <translation>已删除预设“{name}”。</translation>
     </message>
     <message>
         <source>Import a preset</source>
-        <extracomment>app/ui/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/chat_options.py</extracomment>
         <translation>导入预设</translation>
     </message>
     <message>
         <source>Export a preset</source>
-        <extracomment>app/ui/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/chat_options.py</extracomment>
         <translation>导出预设</translation>
     </message>
     <message>
         <source>What the model is told before the first message.</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>在第一条消息之前告诉模型的内容。</translation>
     </message>
     <message>
         <source>Tokens of its messages and the next answer together.</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>其中的消息与下一个回答合计的词元数。</translation>
     </message>
     <message>
         <source>System prompt, sampling and context of this chat (Ctrl+Shift+L)</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>这个对话的系统提示词、采样和上下文 (Ctrl+Shift+L)</translation>
     </message>
     <message>
         <source>Chat settings: {label}</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>对话设置：{label}</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>对话设置</translation>
     </message>
     <message>
         <source>When this chat is full</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>这个对话已满时</translation>
     </message>
     <message>
         <source>Longest this chat may get</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>这个对话的最大长度</translation>
     </message>
     <message>
         <source>Now {count} tokens.</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>目前为 {count} 个词元。</translation>
     </message>
     <message>
         <source>As in settings</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>按照设置</translation>
     </message>
     <message>
         <source>More</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>更多</translation>
     </message>
     <message>
         <source>Changes count from the next message on.</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>更改从下一条消息起生效。</translation>
     </message>
     <message>
         <source>As the desktop has its animations, on or off.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>与桌面的动画设置一致，开或关。</translation>
     </message>
     <message>
         <source>Menus fade in, cursors blink.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>菜单淡入，光标闪烁。</translation>
     </message>
     <message>
         <source>Wrap long lines</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>长行换行</translation>
     </message>
     <message>
         <source>Save to a file</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>保存到文件</translation>
     </message>
     <message>
         <source>Copy code</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>复制代码</translation>
     </message>
     <message>
         <source>Copy without them</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>复制时去掉它们</translation>
     </message>
     <message>
         <source>Code, {language}</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>代码，{language}</translation>
     </message>
     <message>
         <source>Save code</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>保存代码</translation>
     </message>
     <message>
         <source>Code</source>
-        <extracomment>app/ui/code_text.py</extracomment>
+        <extracomment>app/ui/message/code_text.py</extracomment>
         <translation>代码</translation>
     </message>
     <message>
         <source>Open data folder</source>
-        <extracomment>app/ui/help_commands.py</extracomment>
+        <extracomment>app/ui/commands/help_commands.py</extracomment>
         <translation>打开数据文件夹</translation>
     </message>
     <message>
         <source>Open log folder</source>
-        <extracomment>app/ui/help_commands.py</extracomment>
+        <extracomment>app/ui/commands/help_commands.py</extracomment>
         <translation>打开日志文件夹</translation>
     </message>
     <message numerus="yes">
         <source>{n} of these have more or fewer messages here.</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>其中 {n} 个对话在这里的消息数不同。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} pictures and other files are left out, as they are no text.</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>省略 {n} 个图片和其他文件，因为它们不是文本。</numerusform>
         </translation>
     </message>
     <message>
         <source>Lan&amp;guage</source>
-        <extracomment>app/ui/languages.py</extracomment>
+        <extracomment>app/ui/settings/languages.py</extracomment>
         <translation>语言(&amp;G)</translation>
     </message>
     <message>
         <source>The words of the link name another place than the one it leads to.</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>链接的文字所写的地方与它指向的地方不同。</translation>
     </message>
     <message>
         <source>The address has letters that only look like others. Spelled out, it is:</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>地址中有看起来像其他字母的字母。完整写出为：</translation>
     </message>
     <message>
         <source>What stands before the @ is only a name: the place begins after it.</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>@ 之前的只是名称：真正的地方从它之后开始。</translation>
     </message>
     <message>
         <source>The link has hidden characters in it.</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>链接中有隐藏字符。</translation>
     </message>
     <message>
         <source>Open this link?</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>打开这个链接？</translation>
     </message>
     <message>
         <source>This link may not be what it looks like</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>这个链接可能与看上去不同</translation>
     </message>
     <message>
         <source>Copy address</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>复制地址</translation>
     </message>
     <message>
         <source>Address: {address}</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>地址：{address}</translation>
     </message>
     <message numerus="yes">
@@ -3874,374 +3874,374 @@ MiB</translation>
     </message>
     <message>
         <source>&amp;Settings…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>设置(&amp;S)…</translation>
     </message>
     <message>
         <source>Choose a sequence in the inspector that this can be done with.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>请在检查器中选择可以进行此操作的序列。</translation>
     </message>
     <message>
         <source>Chosen &amp;sequence</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>所选序列(&amp;S)</translation>
     </message>
     <message>
         <source>Text si&amp;ze</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>文字大小(&amp;Z)</translation>
     </message>
     <message>
         <source>Re&amp;load model</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>重新加载模型(&amp;L)</translation>
     </message>
     <message>
         <source>Spee&amp;d</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>速度(&amp;D)</translation>
     </message>
     <message>
         <source>No model is loaded, or all chats are paused already.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>没有加载模型，或所有对话都已暂停。</translation>
     </message>
     <message>
         <source>Pause all chats first.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>请先暂停所有对话。</translation>
     </message>
     <message>
         <source>Threads, and what goes first</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>线程，以及优先顺序</translation>
     </message>
     <message>
         <source>Conte&amp;xt settings…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>上下文设置(&amp;X)…</translation>
     </message>
     <message>
         <source>Tokens for all chats together, slots, and the longest chat</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>所有对话共用的词元数、槽位和最长对话</translation>
     </message>
     <message>
         <source>Version, diagnostics and licences</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>版本、诊断信息和许可</translation>
     </message>
     <message>
         <source>L&amp;og…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>日志(&amp;O)…</translation>
     </message>
     <message>
         <source>Show what Skein has done since it was started</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>显示 Skein 启动以来所做的事</translation>
     </message>
     <message>
         <source>Have an answer to the last message, if it has none</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>为尚无回答的最后一条消息生成回答</translation>
     </message>
     <message>
         <source>Add as mode&amp;l&apos;s answer</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>作为模型的回答添加(&amp;L)</translation>
     </message>
     <message>
         <source>&amp;List of chats</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>对话列表(&amp;L)</translation>
     </message>
     <message>
         <source>Show or hide all chats at the left</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>显示或隐藏左侧的所有对话</translation>
     </message>
     <message>
         <source>&amp;Search all chats…</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>搜索所有对话(&amp;S)…</translation>
     </message>
     <message>
         <source>Find a chat by its title, or by anything that was said</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>按标题或说过的内容查找对话</translation>
     </message>
     <message>
         <source>&amp;Filter list of chats</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>筛选对话列表(&amp;F)</translation>
     </message>
     <message>
         <source>Go to the field above the list of all chats</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>转到所有对话列表上方的输入框</translation>
     </message>
     <message>
         <source>New f&amp;older</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>新建文件夹(&amp;O)</translation>
     </message>
     <message>
         <source>Make a folder in the list of chats</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>在对话列表中新建文件夹</translation>
     </message>
     <message>
         <source>&amp;Delete chat</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>删除对话(&amp;D)</translation>
     </message>
     <message>
         <source>Delete this chat; it can be had back for a moment</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>删除这个对话；片刻之内可以恢复</translation>
     </message>
     <message>
         <source>Deleted “{title}”.</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>已删除“{title}”。</translation>
     </message>
     <message numerus="yes">
         <source>Deleted {n} chats.</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>
             <numerusform>已删除 {n} 个对话。</numerusform>
         </translation>
     </message>
     <message>
         <source>Deleted the folder “{name}”. Its chats are kept.</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>已删除文件夹“{name}”。其中的对话都已保留。</translation>
     </message>
     <message>
         <source>No preset</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>无预设</translation>
     </message>
     <message>
         <source>{preset} (changed)</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>{preset}（已修改）</translation>
     </message>
     <message>
         <source>Preset: {name}</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设：{name}</translation>
     </message>
     <message>
         <source>Save as a new preset…</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>另存为新预设…</translation>
     </message>
     <message>
         <source>Import a preset…</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>导入预设…</translation>
     </message>
     <message>
         <source>Update “{preset}”</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>更新“{preset}”</translation>
     </message>
     <message>
         <source>Rename…</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>重命名…</translation>
     </message>
     <message>
         <source>Delete</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>删除</translation>
     </message>
     <message>
         <source>New chats begin with it</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>新对话使用它</translation>
     </message>
     <message>
         <source>Name of the new preset</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>新预设的名称</translation>
     </message>
     <message>
         <source>Name of the preset</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设的名称</translation>
     </message>
     <message>
         <source>Save</source>
-        <extracomment>app/ui/preset_bar.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>保存</translation>
     </message>
     <message>
         <source>Back to {value}</source>
-        <extracomment>app/ui/sampling_row.py</extracomment>
+        <extracomment>app/ui/settings/sampling_row.py</extracomment>
         <translation>恢复为 {value}</translation>
     </message>
     <message>
         <source>Not used: this is no JSON object.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：这不是 JSON 对象。</translation>
     </message>
     <message>
         <source>As in the settings.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>按照设置。</translation>
     </message>
     <message>
         <source>Recommended for {model}.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>{model} 的推荐值。</translation>
     </message>
     <message>
         <source>llama.cpp&apos;s default.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>llama.cpp 的默认值。</translation>
     </message>
     <message>
         <source>Only in this chat; {value} in the settings.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>仅在这个对话中；设置中为 {value}。</translation>
     </message>
     <message>
         <source>Only in this chat; {value} is recommended for {model}.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>仅在这个对话中；{model} 的推荐值为 {value}。</translation>
     </message>
     <message>
         <source>Only in this chat; {value} is llama.cpp&apos;s default.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>仅在这个对话中；llama.cpp 的默认值为 {value}。</translation>
     </message>
     <message>
         <source>Search chats</source>
-        <extracomment>app/ui/search_popup.py</extracomment>
+        <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>搜索对话</translation>
     </message>
     <message>
         <source>Search titles and messages</source>
-        <extracomment>app/ui/search_popup.py</extracomment>
+        <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>搜索标题和消息</translation>
     </message>
     <message>
         <source>Found chats</source>
-        <extracomment>app/ui/search_popup.py</extracomment>
+        <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>找到的对话</translation>
     </message>
     <message>
         <source>Enter opens, Ctrl+Enter opens beside, Esc closes.</source>
-        <extracomment>app/ui/search_popup.py</extracomment>
+        <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>Enter 打开，Ctrl+Enter 在旁边打开，Esc 关闭。</translation>
     </message>
     <message>
         <source>Searching all messages…</source>
-        <extracomment>app/ui/search_popup.py</extracomment>
+        <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>正在搜索所有消息…</translation>
     </message>
     <message>
         <source>Nothing has these words, as a title or in a message.</source>
-        <extracomment>app/ui/search_popup.py</extracomment>
+        <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>没有标题或消息包含这些词。</translation>
     </message>
     <message>
         <source>Messages</source>
-        <extracomment>app/ui/search_rows.py</extracomment>
+        <extracomment>app/ui/chats/search_rows.py</extracomment>
         <translation>消息</translation>
     </message>
     <message>
         <source>Open chats</source>
-        <extracomment>app/ui/search_rows.py</extracomment>
+        <extracomment>app/ui/chats/search_rows.py</extracomment>
         <translation>打开的对话</translation>
     </message>
     <message>
         <source>Other chats</source>
-        <extracomment>app/ui/search_rows.py</extracomment>
+        <extracomment>app/ui/chats/search_rows.py</extracomment>
         <translation>其他对话</translation>
     </message>
     <message>
         <source>{number} {outcome}</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>{number} 项{outcome}</translation>
     </message>
     <message>
         <source>Whether anything moves by itself: menus that fade in, cursors that blink.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>界面是否自行移动：菜单淡入，光标闪烁。</translation>
     </message>
     <message>
         <source>Titles by the model</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>由模型命名</translation>
     </message>
     <message>
         <source>The model names a new chat after its first answer, while it has nothing else to do.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>模型在第一个回答之后、没有其他工作时为新对话命名。</translation>
     </message>
     <message>
         <source>Shift+Enter always begins a new line; Up in an empty message edits the last one.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>Shift+Enter 总是换行；在空消息中按向上键编辑上一条消息。</translation>
     </message>
     <message>
         <source>MMMM yyyy</source>
-        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
         <translation>yyyy年M月</translation>
     </message>
     <message>
         <source>Go to the other one of two chats side by side, or show two</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>转到并排显示的另一个对话，或显示两个</translation>
     </message>
     <message>
         <source>Shown</source>
-        <extracomment>app/ui/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/thinking_section.py</extracomment>
         <translation>已展开</translation>
     </message>
     <message>
         <source>Folded away</source>
-        <extracomment>app/ui/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/thinking_section.py</extracomment>
         <translation>已折叠</translation>
     </message>
     <message>
         <source>Thinking…</source>
-        <extracomment>app/ui/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/thinking_section.py</extracomment>
         <translation>正在思考…</translation>
     </message>
     <message>
         <source>Thought for {time}</source>
-        <extracomment>app/ui/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/thinking_section.py</extracomment>
         <translation>思考了 {time}</translation>
     </message>
     <message>
         <source>Thought</source>
-        <extracomment>app/ui/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/thinking_section.py</extracomment>
         <translation>已思考</translation>
     </message>
     <message>
         <source>&amp;Answer this message</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>回答这条消息(&amp;A)</translation>
     </message>
     <message>
         <source>Some of what was written could not be saved, and is lost when Skein ends now.</source>
-        <extracomment>app/ui/unsaved.py</extracomment>
+        <extracomment>app/ui/data/unsaved.py</extracomment>
         <translation>已写的部分内容无法保存，现在结束 Skein 就会丢失。</translation>
     </message>
     <message>
         <source>End anyway</source>
-        <extracomment>app/ui/unsaved.py</extracomment>
+        <extracomment>app/ui/data/unsaved.py</extracomment>
         <translation>仍然结束</translation>
     </message>
     <message>
         <source>Keep open</source>
-        <extracomment>app/ui/unsaved.py</extracomment>
+        <extracomment>app/ui/data/unsaved.py</extracomment>
         <translation>保持打开</translation>
     </message>
     <message>
@@ -4296,751 +4296,751 @@ MiB</translation>
     </message>
     <message>
         <source>Server</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>服务器</translation>
     </message>
     <message>
         <source>Address</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>地址</translation>
     </message>
     <message>
         <source>Key</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>密钥</translation>
     </message>
     <message>
         <source>A curl command with address and key, to try it in a terminal.</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>包含地址和密钥的 curl 命令，可在终端中试用。</translation>
     </message>
     <message>
         <source>Example</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>示例</translation>
     </message>
     <message numerus="yes">
         <source>{n} requests</source>
-        <extracomment>app/ui/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>
             <numerusform>{n} 个请求</numerusform>
         </translation>
     </message>
     <message>
         <source>Attachments</source>
-        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
         <translation>附件</translation>
     </message>
     <message>
         <source>reading…</source>
-        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
         <translation>正在读取…</translation>
     </message>
     <message>
         <source>{name} is being read</source>
-        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
         <translation>正在读取 {name}</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
         <translation>移除 {name}</translation>
     </message>
     <message>
         <source>Attachment: {name}</source>
-        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
         <translation>附件：{name}</translation>
     </message>
     <message>
         <source>Click to see what the model will read.</source>
-        <extracomment>app/ui/attachment_chips.py</extracomment>
+        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
         <translation>单击查看模型将读到的内容。</translation>
     </message>
     <message>
         <source>Turn into text</source>
-        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
         <translation>转为文本</translation>
     </message>
     <message>
         <source>Remove</source>
-        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
         <translation>移除</translation>
     </message>
     <message>
         <source>Text of {name}</source>
-        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
         <translation>{name} 的文本</translation>
     </message>
     <message>
         <source>the first {number} characters are shown</source>
-        <extracomment>app/ui/attachment_preview.py</extracomment>
+        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
         <translation>显示前 {number} 个字符</translation>
     </message>
     <message>
         <source>Text</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>文本</translation>
     </message>
     <message>
         <source>Table</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>表格</translation>
     </message>
     <message>
         <source>JSON</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>JSON</translation>
     </message>
     <message>
         <source>Web page</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>网页</translation>
     </message>
     <message>
         <source>Notebook</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>笔记本</translation>
     </message>
     <message>
         <source>PDF</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>PDF</translation>
     </message>
     <message>
         <source>“{name}” is not there any more.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”已不存在。</translation>
     </message>
     <message>
         <source>“{name}” may not be read: your user has no permission to.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>无法读取“{name}”：您的用户没有权限。</translation>
     </message>
     <message>
         <source>“{name}” is a folder. Attach the files in it instead.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”是文件夹。请改为附加其中的文件。</translation>
     </message>
     <message>
         <source>“{name}” is a pipe or a device, not a file. It was left alone.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”是管道或设备，不是文件。没有对它做任何操作。</translation>
     </message>
     <message>
         <source>“{name}” is empty.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”是空的。</translation>
     </message>
     <message>
         <source>“{name}” is larger than {megabytes} MB. Attach the part of it that matters.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”大于 {megabytes} MB。请只附加需要的部分。</translation>
     </message>
     <message>
         <source>“{name}” has over {chars} characters of text, more than any model can read. Attach a part of it.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”有超过 {chars} 个字符的文本，超出任何模型能读的量。请附加其中一部分。</translation>
     </message>
     <message>
         <source>“{name}” is an image, and this model cannot see: no projector is loaded. Describe it, or attach its text.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”是图片，而这个模型看不见：没有加载投影器。请描述它，或附加其中的文本。</translation>
     </message>
     <message>
         <source>“{name}” has no text that Skein can read. Text, PDF and Office files can be attached.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”中没有 Skein 能读取的文本。可以附加文本、PDF 和 Office 文件。</translation>
     </message>
     <message>
         <source>“{name}” has no text in it. If it is a scan, its pages are images.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”中没有文本。如果是扫描件，它的页面都是图片。</translation>
     </message>
     <message>
         <source>“{name}” is protected by a password. Attach a copy without one.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”有密码保护。请附加没有密码的副本。</translation>
     </message>
     <message>
         <source>“{name}” is in an old format. Save it as DOCX, XLSX, PPTX or PDF, and attach that.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”是旧格式。请另存为 DOCX、XLSX、PPTX 或 PDF 再附加。</translation>
     </message>
     <message>
         <source>“{name}” is damaged, or not what it says it is.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”已损坏，或与它自称的格式不符。</translation>
     </message>
     <message>
         <source>“{name}” took more time or memory than a document should. It is damaged or made to do harm; it was put aside.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”耗费的时间或内存超出了文档应有的程度。它已损坏或是为了造成危害而制作的；已搁置。</translation>
     </message>
     <message>
         <source>“{name}” could not be read: the disk or the system failed. Try again.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>无法读取“{name}”：磁盘或系统出错。请重试。</translation>
     </message>
     <message>
         <source>The clipboard holds an image, and this model cannot see: no projector is loaded. Describe it, or paste its text.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>剪贴板中是图片，而这个模型看不见：没有加载投影器。请描述它，或粘贴其中的文本。</translation>
     </message>
     <message>
         <source>{number} files at once are too many: {limit} can go with one message. None was attached.</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>一次 {number} 个文件太多：一条消息最多 {limit} 个。没有附加任何文件。</translation>
     </message>
     <message numerus="yes">
         <source>Pasted text, {n} characters</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>
             <numerusform>粘贴的文本，{n} 个字符</numerusform>
         </translation>
     </message>
     <message>
         <source>about {tokens}</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>约 {tokens}</translation>
     </message>
     <message>
         <source>Markdown (*.md)</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>Markdown (*.md)</translation>
     </message>
     <message>
         <source>Web page (*.html)</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>网页 (*.html)</translation>
     </message>
     <message>
         <source>Skein, complete (*.json)</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>Skein，完整 (*.json)</translation>
     </message>
     <message>
         <source>Skein, complete, in one file (*.json)</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>Skein，完整，单个文件 (*.json)</translation>
     </message>
     <message>
         <source>Folder of Markdown files (*)</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>Markdown 文件的文件夹 (*)</translation>
     </message>
     <message>
         <source>Folder of web pages (*)</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>网页的文件夹 (*)</translation>
     </message>
     <message>
         <source>Chats (*.json *.jsonl *.zip)</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>对话 (*.json *.jsonl *.zip)</translation>
     </message>
     <message>
         <source>&amp;Export chat…</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导出对话(&amp;E)…</translation>
     </message>
     <message>
         <source>Save this chat as Markdown, as a web page, or complete</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>把这个对话保存为 Markdown、网页或完整格式</translation>
     </message>
     <message>
         <source>Export &amp;all chats…</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导出所有对话(&amp;A)…</translation>
     </message>
     <message>
         <source>Save all chats in one file, or each in a file of its own</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>把所有对话保存在一个文件中，或各存一个文件</translation>
     </message>
     <message>
         <source>&amp;Import chats…</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导入对话(&amp;I)…</translation>
     </message>
     <message>
         <source>Take over chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导入来自 Skein、ChatGPT、Open WebUI、LM Studio、Jan 或 llama.cpp 的对话</translation>
     </message>
     <message>
         <source>Import chats from a &amp;folder…</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>从文件夹导入对话(&amp;F)…</translation>
     </message>
     <message>
         <source>Take over all chats in a folder, such as that of LM Studio or Jan</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导入一个文件夹中的所有对话，例如 LM Studio 或 Jan 的文件夹</translation>
     </message>
     <message>
         <source>Export chat</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导出对话</translation>
     </message>
     <message>
         <source>Export all chats</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导出所有对话</translation>
     </message>
     <message>
         <source>Export chats</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导出对话</translation>
     </message>
     <message>
         <source>Exported to {name}.</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>已导出到 {name}。</translation>
     </message>
     <message numerus="yes">
         <source>Exported {n} chats to {name}.</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>
             <numerusform>已把 {n} 个对话导出到 {name}。</numerusform>
         </translation>
     </message>
     <message>
         <source>Import chats</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>导入对话</translation>
     </message>
     <message>
         <source>Import chats from a folder</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>从文件夹导入对话</translation>
     </message>
     <message numerus="yes">
         <source>Imported {n} chats.</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>
             <numerusform>已导入 {n} 个对话。</numerusform>
         </translation>
     </message>
     <message>
         <source>The import is undone.</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>已撤销导入。</translation>
     </message>
     <message>
         <source>Stopped. Nothing has changed.</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>已停止。没有任何改变。</translation>
     </message>
     <message>
         <source>Another export or import is under way. Try again when it is done.</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>另一个导出或导入正在进行。请等它完成后再试。</translation>
     </message>
     <message>
         <source>Exporting… {percent}</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>正在导出… {percent}</translation>
     </message>
     <message>
         <source>Assistant</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>助手</translation>
     </message>
     <message>
         <source>System</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>跟随系统</translation>
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>工具</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>系统提示词</translation>
     </message>
     <message>
         <source>Thinking</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>思考</translation>
     </message>
     <message>
         <source>Attached file</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>附加的文件</translation>
     </message>
     <message>
         <source>Exported from Skein</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>由 Skein 导出</translation>
     </message>
     <message>
         <source>New chat</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/chats/chat_title.py</extracomment>
         <translation>新对话</translation>
     </message>
     <message>
         <source>A pinned tab stays. Unpin it, or close it from its menu.</source>
-        <extracomment>app/ui/chat_tabs.py</extracomment>
+        <extracomment>app/ui/tabs/chat_tabs.py</extracomment>
         <translation>固定的标签页不会关闭。请取消固定，或从它的菜单中关闭。</translation>
     </message>
     <message>
         <source>Use the system&apos;s colours</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>使用系统的颜色</translation>
     </message>
     <message>
         <source>Light</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>浅色</translation>
     </message>
     <message>
         <source>Use the light colours</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>使用浅色</translation>
     </message>
     <message>
         <source>Dark</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>深色</translation>
     </message>
     <message>
         <source>Use the dark colours</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>使用深色</translation>
     </message>
     <message>
         <source>As the system</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>跟随系统</translation>
     </message>
     <message>
         <source>Full</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>完整</translation>
     </message>
     <message>
         <source>Reduced</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>减弱</translation>
     </message>
     <message>
         <source>Everything appears at once where it belongs.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>一切直接出现在应在的位置。</translation>
     </message>
     <message>
         <source>Responsive</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>响应优先</translation>
     </message>
     <message>
         <source>Running answers hardly slow down for a new prompt.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>新提示词几乎不会拖慢正在生成的回答。</translation>
     </message>
     <message>
         <source>Balanced</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>均衡</translation>
     </message>
     <message>
         <source>Prompts are read faster, answers slow down somewhat.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>提示词读得更快，回答会慢一些。</translation>
     </message>
     <message>
         <source>Throughput</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>吞吐优先</translation>
     </message>
     <message>
         <source>Prompts are read fastest, running answers wait.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>提示词读得最快，正在生成的回答需要等待。</translation>
     </message>
     <message>
         <source>The answer ends there and says so.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>回答到此为止并加以说明。</translation>
     </message>
     <message>
         <source>Rolling window</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>滚动窗口</translation>
     </message>
     <message>
         <source>The oldest turns are left out, the system prompt stays.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>省略最早的轮次，保留系统提示词。</translation>
     </message>
     <message>
         <source>Truncate the middle</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>截去中间</translation>
     </message>
     <message>
         <source>Beginning and end stay, turns between are left out.</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>保留开头和结尾，省略中间的轮次。</translation>
     </message>
     <message>
         <source>Stop when full</source>
-        <extracomment>app/ui/choices.py</extracomment>
+        <extracomment>app/ui/settings/choices.py</extracomment>
         <translation>满时停止</translation>
     </message>
     <message numerus="yes">
         <source>{n} hidden characters</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>
             <numerusform>{n} 个隐藏字符</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Copied with {n} hidden characters</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>
             <numerusform>已复制，含 {n} 个隐藏字符</numerusform>
         </translation>
     </message>
     <message>
         <source>Answers side by side</source>
-        <extracomment>app/ui/compare_view.py</extracomment>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>并排的回答</translation>
     </message>
     <message>
         <source>Keep this one</source>
-        <extracomment>app/ui/compare_view.py</extracomment>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>保留这个</translation>
     </message>
     <message>
         <source>Copy answer</source>
-        <extracomment>app/ui/compare_view.py</extracomment>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>复制回答</translation>
     </message>
     <message>
         <source>Answer {number} of {total}</source>
-        <extracomment>app/ui/compare_view.py</extracomment>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>回答 {number}，共 {total} 个</translation>
     </message>
     <message>
         <source>Keep answer {number}</source>
-        <extracomment>app/ui/compare_view.py</extracomment>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>保留回答 {number}</translation>
     </message>
     <message>
         <source>Attach files</source>
-        <extracomment>app/ui/composer.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>附加文件</translation>
     </message>
     <message>
         <source>Pasted text</source>
-        <extracomment>app/ui/composer.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>粘贴的文本</translation>
     </message>
     <message>
         <source>Removed “{name}”.</source>
-        <extracomment>app/ui/composer.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>已移除“{name}”。</translation>
     </message>
     <message>
         <source>Context used</source>
-        <extracomment>app/ui/context_meter.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>已用上下文</translation>
     </message>
     <message>
         <source>Too long for this chat: about {total} tokens, and {limit} fit. It would not be answered; choose another way in the chat settings, or start a new chat.</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>对这个对话来说太长：约 {total} 个词元，而最多容纳 {limit} 个。它不会得到回答；请在对话设置中选择其他方式，或新建对话。</translation>
     </message>
     <message>
         <source>To make room for this message, the oldest turns will be left out.</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>为了给这条消息腾出空间，将省略最早的轮次。</translation>
     </message>
     <message>
         <source>To make room for this message, turns in the middle will be left out.</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>为了给这条消息腾出空间，将省略中间的轮次。</translation>
     </message>
     <message>
         <source>This message alone is too long: about {draft} tokens, and this chat can have {limit}.</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>仅这条消息就太长：约 {draft} 个词元，而这个对话最多 {limit} 个。</translation>
     </message>
     <message>
         <source>{used} + {draft} / {limit}</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>{used} + {draft} / {limit}</translation>
     </message>
     <message>
         <source>{used} / {limit}</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>{used} / {limit}</translation>
     </message>
     <message>
         <source>Used</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>已用</translation>
     </message>
     <message>
         <source>tokens of this chat</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>这个对话的词元</translation>
     </message>
     <message>
         <source>cached</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>已缓存</translation>
     </message>
     <message>
         <source>of them are in memory and not computed again</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>其中已在内存中，无需重新计算</translation>
     </message>
     <message>
         <source>Draft</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>草稿</translation>
     </message>
     <message>
         <source>tokens that this message and its files will add</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>这条消息及其文件将增加的词元</translation>
     </message>
     <message>
         <source>Limit</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>上限</translation>
     </message>
     <message>
         <source>tokens that this chat can have</source>
-        <extracomment>app/ui/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>这个对话最多可以有的词元</translation>
     </message>
     <message>
         <source>Copied</source>
-        <extracomment>app/ui/copy_button.py</extracomment>
+        <extracomment>app/ui/message/copy_button.py</extracomment>
         <translation>已复制</translation>
     </message>
     <message numerus="yes">
         <source>{n} messages wait to be sent.</source>
-        <extracomment>app/ui/drafting.py</extracomment>
+        <extracomment>app/ui/composer/drafting.py</extracomment>
         <translation>
             <numerusform>{n} 条消息等待发送。</numerusform>
         </translation>
     </message>
     <message>
         <source>Send now</source>
-        <extracomment>app/ui/drafting.py</extracomment>
+        <extracomment>app/ui/composer/drafting.py</extracomment>
         <translation>立即发送</translation>
     </message>
     <message>
         <source>&amp;Undo</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>撤销(&amp;U)</translation>
     </message>
     <message>
         <source>Take back the last change to the message</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>撤销对消息的上一次修改</translation>
     </message>
     <message>
         <source>&amp;Redo</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>重做(&amp;R)</translation>
     </message>
     <message>
         <source>Make it again</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>重新做一次</translation>
     </message>
     <message>
         <source>Cu&amp;t</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>剪切(&amp;T)</translation>
     </message>
     <message>
         <source>Cut the selected text</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>剪切选中的文本</translation>
     </message>
     <message>
         <source>&amp;Copy</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>复制(&amp;C)</translation>
     </message>
     <message>
         <source>Copy the selected text</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>复制选中的文本</translation>
     </message>
     <message>
         <source>&amp;Paste</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>粘贴(&amp;P)</translation>
     </message>
     <message>
         <source>Paste text</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>粘贴文本</translation>
     </message>
     <message>
         <source>Select &amp;all</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>全选(&amp;A)</translation>
     </message>
     <message>
         <source>Select all of this text</source>
-        <extracomment>app/ui/edit_actions.py</extracomment>
+        <extracomment>app/ui/commands/edit_actions.py</extracomment>
         <translation>选中这里的全部文本</translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
-        <extracomment>app/ui/empty_chat.py</extracomment>
+        <extracomment>app/ui/transcript/empty_chat.py</extracomment>
         <translation>在下方输入消息，或试试下面的例子。</translation>
     </message>
     <message>
         <source>Find in this chat</source>
-        <extracomment>app/ui/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_bar.py</extracomment>
         <translation>在这个对话中查找</translation>
     </message>
     <message>
         <source>Match case</source>
-        <extracomment>app/ui/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_bar.py</extracomment>
         <translation>区分大小写</translation>
     </message>
     <message>
         <source>Previous match (Shift+F3)</source>
-        <extracomment>app/ui/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_bar.py</extracomment>
         <translation>上一处匹配 (Shift+F3)</translation>
     </message>
     <message>
         <source>Next match (F3)</source>
-        <extracomment>app/ui/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_bar.py</extracomment>
         <translation>下一处匹配 (F3)</translation>
     </message>
     <message>
         <source>Close (Esc)</source>
-        <extracomment>app/ui/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_bar.py</extracomment>
         <translation>关闭 (Esc)</translation>
     </message>
     <message>
         <source>{total} so far…</source>
-        <extracomment>app/ui/find_in_chat.py</extracomment>
+        <extracomment>app/ui/transcript/find_in_chat.py</extracomment>
         <translation>目前 {total} 处…</translation>
     </message>
     <message>
         <source>{number} of {total}</source>
-        <extracomment>app/ui/find_in_chat.py</extracomment>
+        <extracomment>app/ui/transcript/find_in_chat.py</extracomment>
         <translation>{number} / {total}</translation>
     </message>
     <message>
         <source>No matches</source>
-        <extracomment>app/ui/find_in_chat.py</extracomment>
+        <extracomment>app/ui/transcript/find_in_chat.py</extracomment>
         <translation>没有匹配</translation>
     </message>
     <message>
@@ -5055,151 +5055,151 @@ MiB</translation>
     </message>
     <message>
         <source>Reading…</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>正在读取…</translation>
     </message>
     <message>
         <source>How much has been read</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>已读取的比例</translation>
     </message>
     <message>
         <source>Chats</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/chats/search_rows.py</extracomment>
         <translation>对话</translation>
     </message>
     <message>
         <source>Cannot be imported</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>无法导入</translation>
     </message>
     <message>
         <source>Import</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>导入</translation>
     </message>
     <message numerus="yes">
         <source>Import {n} chats that are here already once more, as copies</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>把已存在的 {n} 个对话再次作为副本导入</numerusform>
         </translation>
     </message>
     <message>
         <source>Importing…</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>正在导入…</translation>
     </message>
     <message numerus="yes">
         <source>Import {n} chats</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>导入 {n} 个对话</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>and {n} more</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>以及另外 {n} 个</numerusform>
         </translation>
     </message>
     <message>
         <source>There is nothing in it to import. Nothing has changed.</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>其中没有可以导入的内容。没有任何改变。</translation>
     </message>
     <message>
         <source>All chats of this export ({sources}) are here already.</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>这份导出（{sources}）中的所有对话都已存在。</translation>
     </message>
     <message numerus="yes">
         <source>{n} messages</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>{n} 条消息</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} new chats with {messages}, from {sources}.</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>{n} 个新对话，{messages}，来自 {sources}。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} are here already.</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>{n} 个已存在。</numerusform>
         </translation>
     </message>
     <message>
         <source>{title} · {messages}</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>{title} · {messages}</translation>
     </message>
     <message>
         <source>{file}: {reason}</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>{file}：{reason}</translation>
     </message>
     <message>
         <source>Chat {number}: {reason}</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>对话 {number}：{reason}</translation>
     </message>
     <message>
         <source>Chat {number}, “{title}”: {reason}</source>
-        <extracomment>app/ui/import_preview.py</extracomment>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>对话 {number}“{title}”：{reason}</translation>
     </message>
     <message numerus="yes">
         <source>{n} new messages</source>
-        <extracomment>app/ui/jump_button.py</extracomment>
+        <extracomment>app/ui/transcript/jump_button.py</extracomment>
         <translation>
             <numerusform>{n} 条新消息</numerusform>
         </translation>
     </message>
     <message>
         <source>Jump to latest</source>
-        <extracomment>app/ui/jump_button.py</extracomment>
+        <extracomment>app/ui/transcript/jump_button.py</extracomment>
         <translation>跳到最新</translation>
     </message>
     <message>
         <source>You</source>
-        <extracomment>app/ui/chat_files.py</extracomment>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>您</translation>
     </message>
     <message>
         <source>Use the system&apos;s language</source>
-        <extracomment>app/ui/languages.py</extracomment>
+        <extracomment>app/ui/settings/languages.py</extracomment>
         <translation>使用系统的语言</translation>
     </message>
     <message>
         <source>The language changes to {language} at the next start. All tabs come back; answers that are being written end.</source>
-        <extracomment>app/ui/languages.py</extracomment>
+        <extracomment>app/ui/settings/languages.py</extracomment>
         <translation>语言将在下次启动时变为{language}。所有标签页都会恢复；正在生成的回答会结束。</translation>
     </message>
     <message>
         <source>Previous part</source>
-        <extracomment>app/ui/long_text.py</extracomment>
+        <extracomment>app/ui/message/long_text.py</extracomment>
         <translation>上一部分</translation>
     </message>
     <message>
         <source>Next part</source>
-        <extracomment>app/ui/long_text.py</extracomment>
+        <extracomment>app/ui/message/long_text.py</extracomment>
         <translation>下一部分</translation>
     </message>
     <message>
         <source>File: {name}</source>
-        <extracomment>app/ui/long_text.py</extracomment>
+        <extracomment>app/ui/message/long_text.py</extracomment>
         <translation>文件：{name}</translation>
     </message>
     <message>
         <source>Part {number} of {total}</source>
-        <extracomment>app/ui/long_text.py</extracomment>
+        <extracomment>app/ui/message/long_text.py</extracomment>
         <translation>第 {number} 部分，共 {total} 部分</translation>
     </message>
     <message>
@@ -5214,434 +5214,434 @@ MiB</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>编辑(&amp;E)</translation>
     </message>
     <message>
         <source>&amp;Reopen closed chat</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>重新打开已关闭的对话(&amp;R)</translation>
     </message>
     <message>
         <source>Bring back the tab closed last</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>恢复上次关闭的标签页</translation>
     </message>
     <message>
         <source>No chat was closed.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>没有关闭过对话。</translation>
     </message>
     <message>
         <source>&amp;Quit</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>退出(&amp;Q)</translation>
     </message>
     <message>
         <source>Save everything and quit</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>保存一切并退出</translation>
     </message>
     <message>
         <source>&amp;File</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>文件(&amp;F)</translation>
     </message>
     <message>
         <source>&amp;New chat</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>新建对话(&amp;N)</translation>
     </message>
     <message>
         <source>Open a new chat in a new tab</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>在新标签页中打开新对话</translation>
     </message>
     <message>
         <source>&amp;Close chat</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>关闭对话(&amp;C)</translation>
     </message>
     <message>
         <source>Close this tab; it can be reopened</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>关闭这个标签页；可以重新打开</translation>
     </message>
     <message>
         <source>Everything that can be chosen, with a search</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>所有可选的设置，可以搜索</translation>
     </message>
     <message>
         <source>&amp;Theme</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>主题(&amp;T)</translation>
     </message>
     <message>
         <source>F&amp;ull screen</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>全屏(&amp;U)</translation>
     </message>
     <message>
         <source>Use the whole screen, or go back</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>使用整个屏幕，或返回</translation>
     </message>
     <message>
         <source>&amp;View</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>视图(&amp;V)</translation>
     </message>
     <message>
         <source>&amp;Command palette…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>命令面板(&amp;C)…</translation>
     </message>
     <message>
         <source>Find a command, a chat or a setting by its name</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>按名称查找命令、对话或设置</translation>
     </message>
     <message>
         <source>Next &amp;pane</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>下一窗格(&amp;P)</translation>
     </message>
     <message>
         <source>Move the focus to the next pane</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>把焦点移到下一个窗格</translation>
     </message>
     <message>
         <source>Previous p&amp;ane</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>上一窗格(&amp;A)</translation>
     </message>
     <message>
         <source>Move the focus to the pane before</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>把焦点移到上一个窗格</translation>
     </message>
     <message>
         <source>&amp;Larger</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>较大(&amp;L)</translation>
     </message>
     <message>
         <source>Larger text</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>较大的文字</translation>
     </message>
     <message>
         <source>&amp;Smaller</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>较小(&amp;S)</translation>
     </message>
     <message>
         <source>Smaller text</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>较小的文字</translation>
     </message>
     <message>
         <source>&amp;Usual size</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>常规大小(&amp;U)</translation>
     </message>
     <message>
         <source>Text at its usual size</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>常规大小的文字</translation>
     </message>
     <message>
         <source>&amp;Stop answer</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>停止回答(&amp;S)</translation>
     </message>
     <message>
         <source>Stop the answer in this tab</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>停止这个标签页中的回答</translation>
     </message>
     <message>
         <source>No answer is being written in this tab.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>这个标签页中没有正在生成的回答。</translation>
     </message>
     <message>
         <source>&amp;Chat</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>对话(&amp;C)</translation>
     </message>
     <message>
         <source>&amp;Copy last answer</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>复制上一个回答(&amp;C)</translation>
     </message>
     <message>
         <source>Copy the last answer as Markdown</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>把上一个回答复制为 Markdown</translation>
     </message>
     <message>
         <source>Token &amp;probabilities</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>词元概率(&amp;P)</translation>
     </message>
     <message>
         <source>Show what else the last answer could have said</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>显示上一个回答还可能说什么</translation>
     </message>
     <message>
         <source>&amp;Fork chat</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>分叉对话(&amp;F)</translation>
     </message>
     <message>
         <source>Go on in a copy of this chat</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>在这个对话的副本中继续</translation>
     </message>
     <message>
         <source>Chat s&amp;ettings…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>对话设置(&amp;E)…</translation>
     </message>
     <message>
         <source>How long this chat may get, and what becomes of it then</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>这个对话可以多长，以及到那时如何处理</translation>
     </message>
     <message>
         <source>&amp;Tabs</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>标签页(&amp;T)</translation>
     </message>
     <message>
         <source>&amp;Next tab</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>下一标签页(&amp;N)</translation>
     </message>
     <message>
         <source>Show the next tab</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>显示下一个标签页</translation>
     </message>
     <message>
         <source>&amp;Previous tab</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>上一标签页(&amp;P)</translation>
     </message>
     <message>
         <source>Show the previous tab</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>显示上一个标签页</translation>
     </message>
     <message>
         <source>Move tab &amp;right</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>右移标签页(&amp;R)</translation>
     </message>
     <message>
         <source>Move this tab one place to the right</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>把这个标签页向右移一位</translation>
     </message>
     <message>
         <source>Move tab &amp;left</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>左移标签页(&amp;L)</translation>
     </message>
     <message>
         <source>Move this tab one place to the left</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>把这个标签页向左移一位</translation>
     </message>
     <message>
         <source>P&amp;in tab</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>固定标签页(&amp;I)</translation>
     </message>
     <message>
         <source>Keep this tab at the left, or let it go again</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>让这个标签页留在左侧，或不再固定</translation>
     </message>
     <message>
         <source>R&amp;ename chat…</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>重命名对话(&amp;E)…</translation>
     </message>
     <message>
         <source>Give this chat another title</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>给这个对话换一个标题</translation>
     </message>
     <message>
         <source>Close all tabs but this one</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>关闭除此之外的所有标签页</translation>
     </message>
     <message>
         <source>Close all tabs to the right of this one</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>关闭这个标签页右侧的所有标签页</translation>
     </message>
     <message>
         <source>&amp;Split view</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>拆分视图(&amp;S)</translation>
     </message>
     <message>
         <source>Show two chats side by side, or one again</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>并排显示两个对话，或恢复为一个</translation>
     </message>
     <message>
         <source>Ot&amp;her side</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>另一侧(&amp;H)</translation>
     </message>
     <message>
         <source>Tab &amp;{number}</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>标签页 &amp;{number}</translation>
     </message>
     <message>
         <source>Show tab {number}</source>
-        <extracomment>app/ui/tabs_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
         <translation>显示标签页 {number}</translation>
     </message>
     <message>
         <source>Load the same file again, with empty memory</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>重新加载同一文件，内存清空</translation>
     </message>
     <message>
         <source>No model was opened.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>没有打开过模型。</translation>
     </message>
     <message>
         <source>Stop &amp;all answers</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>停止所有回答(&amp;A)</translation>
     </message>
     <message>
         <source>Stop the answers of all chats</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>停止所有对话的回答</translation>
     </message>
     <message>
         <source>No answer is being written.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>没有正在生成的回答。</translation>
     </message>
     <message>
         <source>&amp;Model</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>模型(&amp;M)</translation>
     </message>
     <message>
         <source>&amp;Open model…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>打开模型(&amp;O)…</translation>
     </message>
     <message>
         <source>Open a model from a GGUF file</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>从 GGUF 文件打开模型</translation>
     </message>
     <message>
         <source>&amp;Engine settings…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>引擎设置(&amp;E)…</translation>
     </message>
     <message>
         <source>&amp;Tools</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>工具(&amp;T)</translation>
     </message>
     <message>
         <source>&amp;About Skein</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>关于 Skein(&amp;A)</translation>
     </message>
     <message>
         <source>&amp;Help</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>帮助(&amp;H)</translation>
     </message>
     <message>
         <source>&amp;Keyboard shortcuts</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>键盘快捷键(&amp;K)</translation>
     </message>
     <message>
         <source>All keys on one page</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>在一页上列出所有按键</translation>
     </message>
     <message>
         <source>Open &amp;data folder</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>打开数据文件夹(&amp;D)</translation>
     </message>
     <message>
         <source>Show the folder with the chats in the file browser</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>在文件浏览器中显示保存对话的文件夹</translation>
     </message>
     <message>
         <source>Open &amp;log folder</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>打开日志文件夹(&amp;L)</translation>
     </message>
     <message>
         <source>Show the folder with the logs in the file browser</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>在文件浏览器中显示日志所在的文件夹</translation>
     </message>
     <message>
         <source>Message…</source>
-        <extracomment>app/ui/composer.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>输入消息…</translation>
     </message>
     <message>
         <source>Message</source>
-        <extracomment>app/ui/message_editor.py</extracomment>
+        <extracomment>app/ui/composer/message_editor.py</extracomment>
         <translation>消息</translation>
     </message>
     <message>
         <source>{speaker}: {words}</source>
-        <extracomment>app/ui/message_picker.py</extracomment>
+        <extracomment>app/ui/transcript/message_picker.py</extracomment>
         <translation>{speaker}：{words}</translation>
     </message>
     <message>
         <source>Copy as Markdown</source>
-        <extracomment>app/ui/message_picker.py</extracomment>
+        <extracomment>app/ui/transcript/message_picker.py</extracomment>
         <translation>复制为 Markdown</translation>
     </message>
     <message>
         <source>Copy as plain text</source>
-        <extracomment>app/ui/message_picker.py</extracomment>
+        <extracomment>app/ui/transcript/message_picker.py</extracomment>
         <translation>复制为纯文本</translation>
     </message>
     <message numerus="yes">
         <source>{n} messages selected</source>
-        <extracomment>app/ui/message_picker.py</extracomment>
+        <extracomment>app/ui/transcript/message_picker.py</extracomment>
         <translation>
             <numerusform>已选择 {n} 条消息</numerusform>
         </translation>
     </message>
     <message>
         <source>Open model</source>
-        <extracomment>app/ui/model_loading.py</extracomment>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>打开模型</translation>
     </message>
     <message>
         <source>GGUF models (*.gguf)</source>
-        <extracomment>app/ui/model_loading.py</extracomment>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>GGUF 模型 (*.gguf)</translation>
     </message>
     <message>
@@ -5651,7 +5651,7 @@ MiB</translation>
     </message>
     <message>
         <source>Dismiss</source>
-        <extracomment>app/ui/composer_notice.py</extracomment>
+        <extracomment>app/ui/composer/composer_notice.py</extracomment>
         <translation>关闭提示</translation>
     </message>
     <message>
@@ -5666,7 +5666,7 @@ MiB</translation>
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/ui/composer_notice.py</extracomment>
+        <extracomment>app/ui/composer/composer_notice.py</extracomment>
         <translation>撤销</translation>
     </message>
     <message>
@@ -5691,72 +5691,72 @@ MiB</translation>
     </message>
     <message>
         <source>All chats are paused: they wait.</source>
-        <extracomment>app/ui/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pause_strip.py</extracomment>
         <translation>所有对话都已暂停，正在等待。</translation>
     </message>
     <message>
         <source>Run one step, then pause again (F10)</source>
-        <extracomment>app/ui/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pause_strip.py</extracomment>
         <translation>运行一步，然后再次暂停 (F10)</translation>
     </message>
     <message>
         <source>Go on computing (F5)</source>
-        <extracomment>app/ui/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pause_strip.py</extracomment>
         <translation>继续计算 (F5)</translation>
     </message>
     <message>
         <source>No model is open. Open one with Ctrl+O, then test it here.</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>没有打开模型。请按 Ctrl+O 打开一个，然后在此检测。</translation>
     </message>
     <message>
         <source>Progress of the self-test</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>自检进度</translation>
     </message>
     <message>
         <source>&amp;Save report…</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>保存报告(&amp;S)…</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/ui/backups.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>取消</translation>
     </message>
     <message>
         <source>Local API s&amp;ettings…</source>
-        <extracomment>app/ui/api_menu.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>本地 API 设置(&amp;E)…</translation>
     </message>
     <message>
         <source>Word</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>Word</translation>
     </message>
     <message>
         <source>Excel</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>Excel</translation>
     </message>
     <message>
         <source>PowerPoint</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>PowerPoint</translation>
     </message>
     <message>
         <source>OpenDocument</source>
-        <extracomment>app/ui/attachment_words.py</extracomment>
+        <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>OpenDocument</translation>
     </message>
     <message>
         <source>Drop to attach</source>
-        <extracomment>app/ui/composer.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>拖放到此处以附加</translation>
     </message>
     <message>
         <source>&amp;Restart now</source>
-        <extracomment>app/ui/languages.py</extracomment>
+        <extracomment>app/ui/settings/languages.py</extracomment>
         <translation>立即重新启动(&amp;R)</translation>
     </message>
     <message>
@@ -5811,172 +5811,172 @@ MiB</translation>
     </message>
     <message>
         <source>This chat is empty.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>这个对话是空的。</translation>
     </message>
     <message>
         <source>&amp;Find in chat…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>在对话中查找(&amp;F)…</translation>
     </message>
     <message>
         <source>Find words in this chat</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>在这个对话中查找文字</translation>
     </message>
     <message>
         <source>Find &amp;next</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>查找下一个(&amp;N)</translation>
     </message>
     <message>
         <source>Go to the next place with these words</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>转到下一处这些文字</translation>
     </message>
     <message>
         <source>Find pre&amp;vious</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>查找上一个(&amp;V)</translation>
     </message>
     <message>
         <source>Go to the place before with these words</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>转到上一处这些文字</translation>
     </message>
     <message>
         <source>There is no answer yet.</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>还没有回答。</translation>
     </message>
     <message>
         <source>&amp;Attach files…</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>附加文件(&amp;A)…</translation>
     </message>
     <message>
         <source>Put the text of files into the next message</source>
-        <extracomment>app/ui/menus.py</extracomment>
+        <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>把文件的文本放入下一条消息</translation>
     </message>
     <message>
         <source>Copy this message as Markdown</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>把这条消息复制为 Markdown</translation>
     </message>
     <message>
         <source>Copy this message without its Markdown</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>复制这条消息，不含 Markdown 标记</translation>
     </message>
     <message>
         <source>Select several messages, to copy them</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>选择多条消息以便复制</translation>
     </message>
     <message>
         <source>Write this message anew; the former version is kept</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>重写这条消息；保留之前的版本</translation>
     </message>
     <message>
         <source>Let the model go on where this answer ended</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>让模型从这个回答结束的地方继续</translation>
     </message>
     <message>
         <source>Have another answer; the former one is kept</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>再要一个回答；保留之前的回答</translation>
     </message>
     <message>
         <source>See all versions of the last answer at once</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>同时查看上一个回答的所有版本</translation>
     </message>
     <message>
         <source>Go on in a copy of the chat that ends with this message</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>在以这条消息结尾的对话副本中继续</translation>
     </message>
     <message>
         <source>Show what else this answer could have said</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>显示这个回答还可能说什么</translation>
     </message>
     <message>
         <source>Show tokens, times and speed of this answer</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>显示这个回答的词元、时间和速度</translation>
     </message>
     <message>
         <source>Delete this message; it can be brought back</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>删除这条消息；可以恢复</translation>
     </message>
     <message>
         <source>&amp;Message</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>消息(&amp;M)</translation>
     </message>
     <message>
         <source>Previo&amp;us version</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>上一版本(&amp;U)</translation>
     </message>
     <message>
         <source>Show the version before</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>显示上一个版本</translation>
     </message>
     <message>
         <source>Ne&amp;xt version</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>下一版本(&amp;X)</translation>
     </message>
     <message>
         <source>Show the version after</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>显示下一个版本</translation>
     </message>
     <message>
         <source>Add without as&amp;king</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>添加而不提问(&amp;K)</translation>
     </message>
     <message>
         <source>The draft becomes a message</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>草稿成为一条消息</translation>
     </message>
     <message>
         <source>The draft becomes an answer, as if the model had written it</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>草稿成为一个回答，如同模型所写</translation>
     </message>
     <message>
         <source>There is no message for that now.</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>现在没有适用的消息。</translation>
     </message>
     <message>
         <source>&amp;{number} answers</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>&amp;{number} 个回答</translation>
     </message>
     <message>
         <source>Have so many answers at once, side by side</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>一次得到这么多回答，并排显示</translation>
     </message>
     <message>
         <source>There is no other version there.</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>那里没有其他版本。</translation>
     </message>
     <message>
         <source>Write something first, while no answer is being written.</source>
-        <extracomment>app/ui/message_menu.py</extracomment>
+        <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>请先在没有生成回答时写点内容。</translation>
     </message>
     <message>
@@ -5986,307 +5986,307 @@ MiB</translation>
     </message>
     <message>
         <source>Nothing is called that.</source>
-        <extracomment>app/ui/palette.py</extracomment>
+        <extracomment>app/ui/commands/palette.py</extracomment>
         <translation>没有这样的名称。</translation>
     </message>
     <message>
         <source>Command palette</source>
-        <extracomment>app/ui/palette.py</extracomment>
+        <extracomment>app/ui/commands/palette.py</extracomment>
         <translation>命令面板</translation>
     </message>
     <message>
         <source>Command, chat or setting…</source>
-        <extracomment>app/ui/palette.py</extracomment>
+        <extracomment>app/ui/commands/palette.py</extracomment>
         <translation>命令、对话或设置…</translation>
     </message>
     <message>
         <source>Command, chat or setting</source>
-        <extracomment>app/ui/palette.py</extracomment>
+        <extracomment>app/ui/commands/palette.py</extracomment>
         <translation>命令、对话或设置</translation>
     </message>
     <message>
         <source>Found</source>
-        <extracomment>app/ui/palette.py</extracomment>
+        <extracomment>app/ui/commands/palette.py</extracomment>
         <translation>找到的结果</translation>
     </message>
     <message>
         <source>unavailable</source>
-        <extracomment>app/ui/palette.py</extracomment>
+        <extracomment>app/ui/commands/palette.py</extracomment>
         <translation>不可用</translation>
     </message>
     <message>
         <source>Open chat</source>
-        <extracomment>app/ui/palette_sources.py</extracomment>
+        <extracomment>app/ui/commands/palette_sources.py</extracomment>
         <translation>打开的对话</translation>
     </message>
     <message>
         <source>Saved chat</source>
-        <extracomment>app/ui/palette_sources.py</extracomment>
+        <extracomment>app/ui/commands/palette_sources.py</extracomment>
         <translation>已保存的对话</translation>
     </message>
     <message>
         <source>Setting › {page}</source>
-        <extracomment>app/ui/palette_sources.py</extracomment>
+        <extracomment>app/ui/commands/palette_sources.py</extracomment>
         <translation>设置 › {page}</translation>
     </message>
     <message>
         <source>Waiting to be sent</source>
-        <extracomment>app/ui/queue_view.py</extracomment>
+        <extracomment>app/ui/transcript/queue_view.py</extracomment>
         <translation>等待发送</translation>
     </message>
     <message>
         <source>waits for the answer</source>
-        <extracomment>app/ui/queue_view.py</extracomment>
+        <extracomment>app/ui/transcript/queue_view.py</extracomment>
         <translation>等待回答</translation>
     </message>
     <message>
         <source>Edit this message</source>
-        <extracomment>app/ui/queue_view.py</extracomment>
+        <extracomment>app/ui/transcript/queue_view.py</extracomment>
         <translation>编辑这条消息</translation>
     </message>
     <message>
         <source>Do not send this message</source>
-        <extracomment>app/ui/queue_view.py</extracomment>
+        <extracomment>app/ui/transcript/queue_view.py</extracomment>
         <translation>不发送这条消息</translation>
     </message>
     <message>
         <source>Reset</source>
-        <extracomment>app/ui/sampling_row.py</extracomment>
+        <extracomment>app/ui/settings/sampling_row.py</extracomment>
         <translation>重置</translation>
     </message>
     <message>
         <source>Not used: {reason}</source>
-        <extracomment>app/ui/sampling_row.py</extracomment>
+        <extracomment>app/ui/settings/sampling_row.py</extracomment>
         <translation>未采用：{reason}</translation>
     </message>
     <message>
         <source>Not used: this is no whole number.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：这不是整数。</translation>
     </message>
     <message>
         <source>Not used: this is no JSON list.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：这不是 JSON 列表。</translation>
     </message>
     <message>
         <source>Seed</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>随机种子</translation>
     </message>
     <message>
         <source>A whole number. The same one draws the same answer again; without one each is drawn anew.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>一个整数。相同的种子会得到相同的回答；没有种子则每次重新抽取。</translation>
     </message>
     <message>
         <source>Drawn anew</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>重新抽取</translation>
     </message>
     <message>
         <source>Choosing among tokens</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>选择词元</translation>
     </message>
     <message>
         <source>Typical-p</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Typical-p</translation>
     </message>
     <message>
         <source>Prefers tokens about as likely as is typical here; 1 considers all.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>偏好概率接近此处典型值的词元；1 表示全部考虑。</translation>
     </message>
     <message>
         <source>Top-nσ</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Top-nσ</translation>
     </message>
     <message>
         <source>Only tokens within so many standard deviations of the likeliest; 0 or less is off.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>只考虑距最可能词元这么多个标准差以内的词元；0 或更小表示关闭。</translation>
     </message>
     <message>
         <source>XTC probability</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>XTC 概率</translation>
     </message>
     <message>
         <source>How often the likeliest tokens are left out in favour of the others; 0 is off.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>以多大频率省略最可能的词元，让位给其他词元；0 表示关闭。</translation>
     </message>
     <message>
         <source>XTC threshold</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>XTC 阈值</translation>
     </message>
     <message>
         <source>Which tokens count as the likeliest for XTC; over 0.5 it does nothing.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>哪些词元算作 XTC 的最可能词元；超过 0.5 则不起作用。</translation>
     </message>
     <message>
         <source>Keep at least</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>至少保留</translation>
     </message>
     <message>
         <source>So many tokens stay, whatever the settings above leave out.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>无论上面的设置省略什么，都保留这么多词元。</translation>
     </message>
     <message>
         <source>Dynamic temperature</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>动态温度</translation>
     </message>
     <message>
         <source>How far the temperature moves with the model&apos;s certainty, up or down; 0 is off.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>温度随模型的确定程度上下变动的幅度；0 表示关闭。</translation>
     </message>
     <message>
         <source>Dynamic exponent</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>动态指数</translation>
     </message>
     <message>
         <source>How its movement follows the model&apos;s certainty; 1 is even.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>变动如何跟随模型的确定程度；1 表示均匀。</translation>
     </message>
     <message>
         <source>Against repetition</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>防止重复</translation>
     </message>
     <message>
         <source>Penalty span</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>惩罚范围</translation>
     </message>
     <message>
         <source>How many of the last tokens the penalties look at; 0 is off.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>惩罚查看最近多少个词元；0 表示关闭。</translation>
     </message>
     <message>
         <source>Frequency penalty</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>频率惩罚</translation>
     </message>
     <message>
         <source>Takes this from a token for each time it was there; 0 is off.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>词元每出现一次就减去此值；0 表示关闭。</translation>
     </message>
     <message>
         <source>Presence penalty</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>存在惩罚</translation>
     </message>
     <message>
         <source>Takes this from a token that was there at all; 0 is off.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>词元只要出现过就减去此值；0 表示关闭。</translation>
     </message>
     <message>
         <source>DRY strength</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 强度</translation>
     </message>
     <message>
         <source>Works against repeating whole sequences; 0 is off, 0.8 is usual.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>抑制整段序列的重复；0 表示关闭，通常为 0.8。</translation>
     </message>
     <message>
         <source>DRY base</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 底数</translation>
     </message>
     <message>
         <source>How fast that grows with the length of what is repeated.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>抑制随重复长度增长的速度。</translation>
     </message>
     <message>
         <source>DRY allowed length</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 允许长度</translation>
     </message>
     <message>
         <source>Sequences up to so many tokens may repeat.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>不超过这么多词元的序列可以重复。</translation>
     </message>
     <message>
         <source>DRY span</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 范围</translation>
     </message>
     <message>
         <source>How many of the last tokens it looks at; 0 is off.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>查看最近多少个词元；0 表示关闭。</translation>
     </message>
     <message>
         <source>DRY breakers</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 分隔符</translation>
     </message>
     <message>
         <source>Texts at which a sequence ends, as a JSON list.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>序列在这些文本处结束，写成 JSON 列表。</translation>
     </message>
     <message>
         <source>Mirostat</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Mirostat</translation>
     </message>
     <message>
         <source>1 or 2 keeps the surprise of the text even, in place of top-k, top-p and the like.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>1 或 2 使文本的意外程度保持平稳，代替 top-k、top-p 等。</translation>
     </message>
     <message>
         <source>Target surprise</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>目标意外度</translation>
     </message>
     <message>
         <source>How surprising the text should be, in bits a token.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>文本应有多意外，以每词元的比特数计。</translation>
     </message>
     <message>
         <source>Learning rate</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>学习率</translation>
     </message>
     <message>
         <source>How fast it comes back to the target.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>多快回到目标。</translation>
     </message>
     <message>
         <source>What the answer may be</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>回答可以是什么</translation>
     </message>
     <message>
         <source>Grammar</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>语法</translation>
     </message>
     <message>
         <source>A grammar in GBNF, whose rule “root” is the whole answer.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>GBNF 语法，其规则“root”是整个回答。</translation>
     </message>
     <message>
@@ -6296,331 +6296,331 @@ MiB</translation>
     </message>
     <message>
         <source>The answer is JSON of this shape.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>回答是这种形状的 JSON。</translation>
     </message>
     <message>
         <source>Never ends by itself</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>从不自行结束</translation>
     </message>
     <message>
         <source>The answer goes on until it is as long as it may be.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>回答一直继续到允许的最大长度。</translation>
     </message>
     <message>
         <source>Logit bias</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Logit 偏置</translation>
     </message>
     <message>
         <source>Pairs of token id and bias as JSON, such as [[15043, -2], [5, false]]; false: never.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>词元编号和偏置的 JSON 对，例如 [[15043, -2], [5, false]]；false 表示从不。</translation>
     </message>
     <message>
         <source>Does nothing while Mirostat is on.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Mirostat 开启时不起作用。</translation>
     </message>
     <message>
         <source>Does nothing at temperature 0.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>温度为 0 时不起作用。</translation>
     </message>
     <message>
         <source>Does nothing while XTC probability is 0.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>XTC 概率为 0 时不起作用。</translation>
     </message>
     <message>
         <source>Does nothing while DRY strength is 0.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 强度为 0 时不起作用。</translation>
     </message>
     <message>
         <source>Does nothing while Mirostat is off.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Mirostat 关闭时不起作用。</translation>
     </message>
     <message>
         <source>Does nothing while the dynamic temperature is 0.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>动态温度为 0 时不起作用。</translation>
     </message>
     <message>
         <source>Not used: it must not be below the dynamic temperature, {value}.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：不能低于动态温度 {value}。</translation>
     </message>
     <message>
         <source>Not used: it must not be larger than the temperature, {value}.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：不能大于温度 {value}。</translation>
     </message>
     <message>
         <source>Not used: an answer follows a grammar or a JSON schema, not both. Empty the other one.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：回答只能遵循语法或 JSON 模式之一。请清空另一个。</translation>
     </message>
     <message>
         <source>Start</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>开始</translation>
     </message>
     <message>
         <source>Self-test</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>自检</translation>
     </message>
     <message>
         <source>Chats are being answered, so the test may take longer.</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>正在回答对话，因此检测可能需要更长时间。</translation>
     </message>
     <message>
         <source>Starting</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>正在启动</translation>
     </message>
     <message>
         <source>Start again</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>重新开始</translation>
     </message>
     <message>
         <source>Cancelling</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>正在取消</translation>
     </message>
     <message>
         <source>Copied.</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>已复制。</translation>
     </message>
     <message>
         <source>Checks</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>检测项目</translation>
     </message>
     <message>
         <source>Loads {name} a second time, in a process of its own with {slots} and {cells}, and lets it answer questions that nobody sees. What comes of it shows whether chats that share a context disturb or slow each other here.</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>在独立的进程中再次加载 {name}，使用 {slots}和 {cells}，并让它回答没有人看到的问题。结果会说明共享上下文的对话在这里是否互相干扰或拖慢。</translation>
     </message>
     <message numerus="yes">
         <source>{n} slots</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>
             <numerusform>{n} 个槽位</numerusform>
         </translation>
     </message>
     <message>
         <source>{number} cells</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>{number} 个单元</translation>
     </message>
     <message>
         <source>{number} cells, isolated</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>{number} 个单元（隔离）</translation>
     </message>
     <message>
         <source>Cancelled.</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>已取消。</translation>
     </message>
     <message>
         <source>{counts} in {time}.</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>{counts}，用时 {time}。</translation>
     </message>
     <message>
         <source>Needs up to {needed} of memory while it runs; {free} are free. Your chats go on.</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>运行时最多需要 {needed} 内存；可用 {free}。您的对话会继续。</translation>
     </message>
     <message>
         <source>Needs up to {needed} of memory while it runs, but only {free} are free. Close other programs first: the test may fail, and this computer may become slow.</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>运行时最多需要 {needed} 内存，但只有 {free} 可用。请先关闭其他程序：检测可能失败，这台电脑也可能变慢。</translation>
     </message>
     <message>
         <source>{number} GiB</source>
-        <extracomment>app/ui/self_test.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>{number} GiB</translation>
     </message>
     <message>
         <source>Report as JSON (*.json)</source>
-        <extracomment>app/ui/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
         <translation>JSON 报告 (*.json)</translation>
     </message>
     <message>
         <source>Report as text (*.txt)</source>
-        <extracomment>app/ui/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
         <translation>文本报告 (*.txt)</translation>
     </message>
     <message>
         <source>&amp;Self-test…</source>
-        <extracomment>app/ui/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
         <translation>自检(&amp;S)…</translation>
     </message>
     <message>
         <source>Prove on this model and this computer that chats do not disturb each other</source>
-        <extracomment>app/ui/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
         <translation>在这个模型和这台电脑上证明对话之间互不干扰</translation>
     </message>
     <message>
         <source>Self-test: {result}</source>
-        <extracomment>app/ui/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
         <translation>自检：{result}</translation>
     </message>
     <message>
         <source>Saved in {name}.</source>
-        <extracomment>app/ui/code_block.py</extracomment>
+        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
         <translation>已保存到 {name}。</translation>
     </message>
     <message>
         <source>Save report</source>
-        <extracomment>app/ui/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
         <translation>保存报告</translation>
     </message>
     <message>
         <source>passed</source>
-        <extracomment>app/ui/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test_row.py</extracomment>
         <translation>通过</translation>
     </message>
     <message>
         <source>skipped</source>
-        <extracomment>app/ui/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test_row.py</extracomment>
         <translation>跳过</translation>
     </message>
     <message>
         <source>running</source>
-        <extracomment>app/ui/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test_row.py</extracomment>
         <translation>正在运行</translation>
     </message>
     <message>
         <source>Done: {what}.</source>
-        <extracomment>app/ui/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test_row.py</extracomment>
         <translation>做法：{what}。</translation>
     </message>
     <message>
         <source>{outcome}, {time}</source>
-        <extracomment>app/ui/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test_row.py</extracomment>
         <translation>{outcome}，{time}</translation>
     </message>
     <message>
         <source>Seen: {what}</source>
-        <extracomment>app/ui/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test_row.py</extracomment>
         <translation>结果：{what}</translation>
     </message>
     <message>
         <source>Stop this answer (Esc)</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>停止这个回答 (Esc)</translation>
     </message>
     <message>
         <source>Queue</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>排队</translation>
     </message>
     <message>
         <source>Send</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>发送</translation>
     </message>
     <message>
         <source>Enter</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>Enter</translation>
     </message>
     <message>
         <source>Queue: it is sent when this answer is done ({key})</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>排队：这个回答完成后发送 ({key})</translation>
     </message>
     <message>
         <source>Send ({key})</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>发送 ({key})</translation>
     </message>
     <message>
         <source>More ways to send</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>更多发送方式</translation>
     </message>
     <message>
         <source>&amp;Send</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>发送(&amp;S)</translation>
     </message>
     <message>
         <source>Add &amp;without asking</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>添加而不提问(&amp;W)</translation>
     </message>
     <message>
         <source>As a message of yours that is not answered yet</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>作为您的一条尚未回答的消息</translation>
     </message>
     <message>
         <source>Add as &amp;answer</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>作为回答添加(&amp;A)</translation>
     </message>
     <message>
         <source>As if the model had written it</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>如同模型所写</translation>
     </message>
     <message>
         <source>&amp;Queue</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>排队(&amp;Q)</translation>
     </message>
     <message>
         <source>As recommended</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>按推荐</translation>
     </message>
     <message>
         <source>{points} points</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>{points} 磅</translation>
     </message>
     <message>
         <source>{points} points, as usual</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>{points} 磅（常规）</translation>
     </message>
     <message>
         <source>Automatic is {tokens} tokens here.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>“自动”在这里是 {tokens} 个词元。</translation>
     </message>
     <message>
         <source>That would be {part} tokens ({pool} / {slots}) for each slot.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>即每个槽位 {part} 个词元（{pool} / {slots}）。</translation>
     </message>
     <message numerus="yes">
         <source>This computer has {n} physical cores.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>
             <numerusform>这台电脑有 {n} 个物理核心。</numerusform>
         </translation>
     </message>
     <message>
         <source>Recommended for {model}: {value}.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>{model} 的推荐值：{value}。</translation>
     </message>
     <message>
         <source>General</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>常规</translation>
     </message>
     <message>
@@ -6630,836 +6630,836 @@ MiB</translation>
     </message>
     <message>
         <source>What the window speaks, from the next start on.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>窗口使用的语言，从下次启动起生效。</translation>
     </message>
     <message>
         <source>Look</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>外观</translation>
     </message>
     <message>
         <source>Theme</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>主题</translation>
     </message>
     <message>
         <source>Which colours the window has.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>窗口使用哪种颜色。</translation>
     </message>
     <message>
         <source>Text size</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>文字大小</translation>
     </message>
     <message>
         <source>How large messages are written. Ctrl and the wheel over them change it, too.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
     </message>
     <message>
         <source>Font for reading</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>阅读字体</translation>
     </message>
     <message>
         <source>What messages are written in.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>消息使用的字体。</translation>
     </message>
     <message>
         <source>Font for code</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>代码字体</translation>
     </message>
     <message>
         <source>What code in messages is written in: fonts whose letters all have one width.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>消息中代码使用的字体：所有字符等宽的字体。</translation>
     </message>
     <message>
         <source>Motion</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>动画</translation>
     </message>
     <message>
         <source>Enter sends the message</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>Enter 发送消息</translation>
     </message>
     <message>
         <source>Shift+Enter begins a new line. Otherwise Enter does, and Ctrl+Enter sends.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>Shift+Enter 换行。否则 Enter 换行，Ctrl+Enter 发送。</translation>
     </message>
     <message>
         <source>Titles by themselves</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>自动标题</translation>
     </message>
     <message>
         <source>A new chat is named after its first message, until you give it another name.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>新对话以第一条消息命名，直到您另起名称。</translation>
     </message>
     <message>
         <source>What every new chat tells the model before the first message.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>每个新对话在第一条消息之前告诉模型的内容。</translation>
     </message>
     <message>
         <source>None</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>无</translation>
     </message>
     <message>
         <source>When a chat is full</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>对话已满时</translation>
     </message>
     <message>
         <source>What becomes of a new chat that no longer fits; each chat can choose for itself.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>新对话放不下时如何处理；每个对话可以自行选择。</translation>
     </message>
     <message>
         <source>Sampling</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>采样</translation>
     </message>
     <message>
         <source>How the next token is chosen, in every chat that has no settings of its own.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>在没有自己设置的对话中，如何选择下一个词元。</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>温度</translation>
     </message>
     <message>
         <source>0 always takes the most likely token; higher values let less likely ones through.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>0 总是选择最可能的词元；较高的值让不太可能的词元通过。</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Top-k</translation>
     </message>
     <message>
         <source>Only the so many most likely tokens are considered; 0 considers all.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>只考虑最可能的若干个词元；0 表示全部考虑。</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Top-p</translation>
     </message>
     <message>
         <source>Only the likeliest tokens that together reach this probability; 1 considers all.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>只考虑概率之和达到此值的最可能词元；1 表示全部考虑。</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Min-p</translation>
     </message>
     <message>
         <source>Tokens less likely than this part of the likeliest one are left out; 0 leaves out none.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>省略概率低于最可能词元的这一比例的词元；0 表示不省略。</translation>
     </message>
     <message>
         <source>Repeat penalty</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>重复惩罚</translation>
     </message>
     <message>
         <source>Makes tokens that were there lately less likely; 1 does nothing.</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>降低近期出现过的词元的概率；1 表示不作用。</translation>
     </message>
     <message>
         <source>Longest answer</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>最长回答</translation>
     </message>
     <message>
         <source>How many tokens an answer may have.</source>
-        <extracomment>app/ui/chat_settings.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>一个回答最多可以有多少词元。</translation>
     </message>
     <message>
         <source>Engine</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>引擎</translation>
     </message>
     <message>
         <source>What goes first</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>优先顺序</translation>
     </message>
     <message>
         <source>How a step is shared between answers that run and prompts that are read.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>一步如何在正在生成的回答和正在读取的提示词之间分配。</translation>
     </message>
     <message>
         <source>Threads</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>线程</translation>
     </message>
     <message>
         <source>How many CPU threads compute.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>用多少个 CPU 线程计算。</translation>
     </message>
     <message>
         <source>Automatic</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>自动</translation>
     </message>
     <message>
         <source>Check every step</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>检查每一步</translation>
     </message>
     <message>
         <source>Compare our books with the library&apos;s after every step, not only when idle; slower.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>每一步之后都把我们的记录与库的比较，而不只在空闲时；会变慢。</translation>
     </message>
     <message>
         <source>Context</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>上下文</translation>
     </message>
     <message>
         <source>Context pool (all chats)</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>上下文池（所有对话）</translation>
     </message>
     <message>
         <source>Tokens for all chats together.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>所有对话共用的词元数。</translation>
     </message>
     <message>
         <source>Parallel chats (slots)</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>并行对话（槽位）</translation>
     </message>
     <message>
         <source>How many answers are computed at the same time.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>同时计算多少个回答。</translation>
     </message>
     <message>
         <source>Isolated memory</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>隔离内存</translation>
     </message>
     <message>
         <source>Each slot has its part of the pool for itself; else equal beginnings are kept once.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>每个槽位独自拥有池的一部分；否则相同的开头只保存一次。</translation>
     </message>
     <message>
         <source>Longest chat</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>最长对话</translation>
     </message>
     <message>
         <source>Tokens that any one chat may have; a chat can have its own limit.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>任一对话最多可以有的词元数；每个对话可以有自己的上限。</translation>
     </message>
     <message>
         <source>Whole context</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>整个上下文</translation>
     </message>
     <message>
         <source>Programs on this computer that have the key can ask the model, too.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>这台电脑上持有密钥的程序也可以向模型提问。</translation>
     </message>
     <message>
         <source>Where they find it: a number no other program uses.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>它们在哪里找到它：一个没有其他程序使用的端口号。</translation>
     </message>
     <message>
         <source>Shortcuts</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>快捷键</translation>
     </message>
     <message>
         <source>Privacy &amp; data</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>隐私与数据</translation>
     </message>
     <message>
         <source>Models run on this computer, and what you write does not leave it.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>模型在这台电脑上运行，您写的内容不会离开它。</translation>
     </message>
     <message>
         <source>Chats, settings and logs are files that only your account can read.</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>对话、设置和日志都是只有您的账户能读取的文件。</translation>
     </message>
     <message>
         <source>Back to the default: {setting}</source>
-        <extracomment>app/ui/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/setting_row.py</extracomment>
         <translation>恢复默认值：{setting}</translation>
     </message>
     <message>
         <source>A change loads the model again.</source>
-        <extracomment>app/ui/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/setting_row.py</extracomment>
         <translation>更改后会重新加载模型。</translation>
     </message>
     <message>
         <source>Open</source>
-        <extracomment>app/ui/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>打开</translation>
     </message>
     <message>
         <source>Default: {value}.</source>
-        <extracomment>app/ui/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/setting_row.py</extracomment>
         <translation>默认：{value}。</translation>
     </message>
     <message>
         <source>on</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>开</translation>
     </message>
     <message>
         <source>off</source>
-        <extracomment>app/ui/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>关</translation>
     </message>
     <message>
         <source>System font</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>系统字体</translation>
     </message>
     <message>
         <source>No limit</source>
-        <extracomment>app/ui/setting_list.py</extracomment>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>无限制</translation>
     </message>
     <message>
         <source>Settings</source>
-        <extracomment>app/ui/settings_window.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>设置</translation>
     </message>
     <message>
         <source>No setting has these words.</source>
-        <extracomment>app/ui/settings_window.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>没有包含这些词的设置。</translation>
     </message>
     <message>
         <source>Search settings</source>
-        <extracomment>app/ui/settings_window.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>搜索设置</translation>
     </message>
     <message>
         <source>Pages</source>
-        <extracomment>app/ui/settings_window.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>页面</translation>
     </message>
     <message>
         <source>What you changed counts when the model is loaded again. Answers being written end then.</source>
-        <extracomment>app/ui/settings_window.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>您的更改在重新加载模型后生效。届时正在生成的回答会结束。</translation>
     </message>
     <message>
         <source>Command</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>命令</translation>
     </message>
     <message>
         <source>Shortcut</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>快捷键</translation>
     </message>
     <message>
         <source>Default</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>默认</translation>
     </message>
     <message>
         <source>New shortcut</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>新快捷键</translation>
     </message>
     <message>
         <source>Set</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>设定</translation>
     </message>
     <message>
         <source>Make it the only key of this command</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>把它设为这个命令唯一的按键</translation>
     </message>
     <message>
         <source>Add</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>添加</translation>
     </message>
     <message>
         <source>Give this command another key</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>为这个命令再加一个按键</translation>
     </message>
     <message>
         <source>No key</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>无按键</translation>
     </message>
     <message>
         <source>Take its keys from this command</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>取消这个命令的按键</translation>
     </message>
     <message>
         <source>Give this command its own keys again</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>恢复这个命令原来的按键</translation>
     </message>
     <message>
         <source>All defaults</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>全部默认</translation>
     </message>
     <message>
         <source>Give every command its own keys again</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>恢复每个命令原来的按键</translation>
     </message>
     <message>
         <source>Take it over</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>改归此命令</translation>
     </message>
     <message>
         <source>Commands and their shortcuts</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>命令及其快捷键</translation>
     </message>
     <message>
         <source>{key} belongs to “{command}”, which would lose it.</source>
-        <extracomment>app/ui/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>{key} 属于“{command}”，改动后该命令会失去它。</translation>
     </message>
     <message>
         <source>{key} is needed for writing. Take it together with Ctrl or Alt.</source>
-        <extracomment>app/ui/shortcuts.py</extracomment>
+        <extracomment>app/ui/settings/shortcuts.py</extracomment>
         <translation>{key} 用于输入文字。请与 Ctrl 或 Alt 一起使用。</translation>
     </message>
     <message>
         <source>{key} is needed for writing.</source>
-        <extracomment>app/ui/shortcuts.py</extracomment>
+        <extracomment>app/ui/settings/shortcuts.py</extracomment>
         <translation>{key} 用于输入文字。</translation>
     </message>
     <message>
         <source>All chats</source>
-        <extracomment>app/ui/sidebar.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>所有对话</translation>
     </message>
     <message>
         <source>Filter chats</source>
-        <extracomment>app/ui/sidebar.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>筛选对话</translation>
     </message>
     <message>
         <source>Filter chats by their titles</source>
-        <extracomment>app/ui/sidebar.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>按标题筛选对话</translation>
     </message>
     <message>
         <source>Search all messages (Ctrl+K)</source>
-        <extracomment>app/ui/sidebar.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>搜索所有消息 (Ctrl+K)</translation>
     </message>
     <message>
         <source>New folder</source>
-        <extracomment>app/ui/navigation.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>新建文件夹</translation>
     </message>
     <message>
         <source>No chat has this in its title.</source>
-        <extracomment>app/ui/sidebar.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>没有标题包含此内容的对话。</translation>
     </message>
     <message>
         <source>No chats yet.</source>
-        <extracomment>app/ui/sidebar.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>还没有对话。</translation>
     </message>
     <message>
         <source>&amp;Rename folder</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>重命名文件夹(&amp;R)</translation>
     </message>
     <message>
         <source>&amp;Delete folder, keep its chats</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>删除文件夹，保留其中的对话(&amp;D)</translation>
     </message>
     <message>
         <source>New &amp;folder</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>新建文件夹(&amp;F)</translation>
     </message>
     <message>
         <source>&amp;Open</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>打开(&amp;O)</translation>
     </message>
     <message>
         <source>Open &amp;beside</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>在旁边打开(&amp;B)</translation>
     </message>
     <message>
         <source>&amp;Rename</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>重命名(&amp;R)</translation>
     </message>
     <message>
         <source>&amp;Fork</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>分叉(&amp;F)</translation>
     </message>
     <message>
         <source>Un&amp;pin</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>取消固定(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Pin</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>固定(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Export…</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>导出(&amp;E)…</translation>
     </message>
     <message>
         <source>&amp;Move to folder</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>移动到文件夹(&amp;M)</translation>
     </message>
     <message>
         <source>&amp;No folder</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>不放入文件夹(&amp;N)</translation>
     </message>
     <message>
         <source>New &amp;folder…</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>新建文件夹(&amp;F)…</translation>
     </message>
     <message numerus="yes">
         <source>{n} chats</source>
-        <extracomment>app/ui/sidebar_model.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>
             <numerusform>{n} 个对话</numerusform>
         </translation>
     </message>
     <message>
         <source>Folder {name}, {chats}</source>
-        <extracomment>app/ui/sidebar_model.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>文件夹 {name}，{chats}</translation>
     </message>
     <message>
         <source>open</source>
-        <extracomment>app/ui/search_model.py</extracomment>
+        <extracomment>app/ui/chats/search_model.py</extracomment>
         <translation>已打开</translation>
     </message>
     <message>
         <source>Pinned</source>
-        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
         <translation>已固定</translation>
     </message>
     <message>
         <source>Folders</source>
-        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
         <translation>文件夹</translation>
     </message>
     <message>
         <source>Today</source>
-        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
         <translation>今天</translation>
     </message>
     <message>
         <source>Yesterday</source>
-        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
         <translation>昨天</translation>
     </message>
     <message>
         <source>Previous 7 days</source>
-        <extracomment>app/ui/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
         <translation>过去 7 天</translation>
     </message>
     <message>
         <source>Engine settings</source>
-        <extracomment>app/ui/status_bar.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>引擎设置</translation>
     </message>
     <message>
         <source>Show the KV map</source>
-        <extracomment>app/ui/status_bar.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>显示 KV 图</translation>
     </message>
     <message>
         <source>Show the sequences</source>
-        <extracomment>app/ui/status_bar.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>显示序列</translation>
     </message>
     <message>
         <source>Show the batch timeline</source>
-        <extracomment>app/ui/status_bar.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>显示批次时间线</translation>
     </message>
     <message>
         <source>Stop all {number}</source>
-        <extracomment>app/ui/status_bar.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>全部停止 {number}</translation>
     </message>
     <message>
         <source>Stop the answers of all chats (Shift+Esc)</source>
-        <extracomment>app/ui/status_bar.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>停止所有对话的回答 (Shift+Esc)</translation>
     </message>
     <message>
         <source>No model</source>
-        <extracomment>app/ui/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_text.py</extracomment>
         <translation>无模型</translation>
     </message>
     <message>
         <source>{used} / {total} cells, {shared} shared, {free} free</source>
-        <extracomment>app/ui/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_text.py</extracomment>
         <translation>单元 {used} / {total}，共享 {shared}，空闲 {free}</translation>
     </message>
     <message>
         <source>{paused} paused, {waiting} waiting</source>
-        <extracomment>app/ui/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_text.py</extracomment>
         <translation>暂停 {paused}，等待 {waiting}</translation>
     </message>
     <message>
         <source>{running} running, {waiting} waiting</source>
-        <extracomment>app/ui/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_text.py</extracomment>
         <translation>运行 {running}，等待 {waiting}</translation>
     </message>
     <message>
         <source>&amp;Rename…</source>
-        <extracomment>app/ui/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
         <translation>重命名(&amp;R)…</translation>
     </message>
     <message>
         <source>Un&amp;pin tab</source>
-        <extracomment>app/ui/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
         <translation>取消固定标签页(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Pin tab</source>
-        <extracomment>app/ui/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
         <translation>固定标签页(&amp;P)</translation>
     </message>
     <message>
         <source>Show &amp;beside</source>
-        <extracomment>app/ui/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
         <translation>并排显示(&amp;B)</translation>
     </message>
     <message>
         <source>Chat &amp;settings…</source>
-        <extracomment>app/ui/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
         <translation>对话设置(&amp;S)…</translation>
     </message>
     <message>
         <source>Close &amp;others</source>
-        <extracomment>app/ui/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
         <translation>关闭其他(&amp;O)</translation>
     </message>
     <message>
         <source>Close to the ri&amp;ght</source>
-        <extracomment>app/ui/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
         <translation>关闭右侧(&amp;G)</translation>
     </message>
     <message>
         <source>New chat (Ctrl+T)</source>
-        <extracomment>app/ui/tab_strip.py</extracomment>
+        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
         <translation>新建对话 (Ctrl+T)</translation>
     </message>
     <message>
         <source>All open chats</source>
-        <extracomment>app/ui/tab_strip.py</extracomment>
+        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
         <translation>所有打开的对话</translation>
     </message>
     <message>
         <source>sequence {number}</source>
-        <extracomment>app/ui/tab_strip.py</extracomment>
+        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
         <translation>序列 {number}</translation>
     </message>
     <message>
         <source>pinned</source>
-        <extracomment>app/ui/sidebar_model.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>已固定</translation>
     </message>
     <message>
         <source>Title</source>
-        <extracomment>app/ui/sidebar_delegate.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_delegate.py</extracomment>
         <translation>标题</translation>
     </message>
     <message>
         <source>Deleted a message.</source>
-        <extracomment>app/ui/transcript_actions.py</extracomment>
+        <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
         <translation>已删除一条消息。</translation>
     </message>
     <message>
         <source>Deleted an answer.</source>
-        <extracomment>app/ui/transcript_actions.py</extracomment>
+        <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
         <translation>已删除一个回答。</translation>
     </message>
     <message>
         <source>Copy as &amp;plain text</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>复制为纯文本(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Edit…</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>编辑(&amp;E)…</translation>
     </message>
     <message>
         <source>&amp;Regenerate</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>重新生成(&amp;R)</translation>
     </message>
     <message>
         <source>Show &amp;versions side by side</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>并排显示各版本(&amp;V)</translation>
     </message>
     <message>
         <source>Co&amp;ntinue</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>继续(&amp;N)</translation>
     </message>
     <message>
         <source>&amp;Fork the chat here</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>在此分叉对话(&amp;F)</translation>
     </message>
     <message>
         <source>&amp;Token probabilities</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>词元概率(&amp;T)</translation>
     </message>
     <message>
         <source>What this answer c&amp;ost</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>这个回答的开销(&amp;O)</translation>
     </message>
     <message>
         <source>&amp;Select messages</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>选择消息(&amp;S)</translation>
     </message>
     <message>
         <source>&amp;Delete</source>
-        <extracomment>app/ui/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
         <translation>删除(&amp;D)</translation>
     </message>
     <message numerus="yes">
         <source>{n} answers</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>
             <numerusform>{n} 个回答</numerusform>
         </translation>
     </message>
     <message>
         <source>More actions</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>更多操作</translation>
     </message>
     <message>
         <source>Previous version</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>上一版本</translation>
     </message>
     <message>
         <source>Next version</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>下一版本</translation>
     </message>
     <message>
         <source>Version {number} of {total}</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>版本 {number}，共 {total} 个</translation>
     </message>
     <message>
         <source>Edited message</source>
-        <extracomment>app/ui/turn_editor.py</extracomment>
+        <extracomment>app/ui/transcript/turn_editor.py</extracomment>
         <translation>编辑后的消息</translation>
     </message>
     <message>
         <source>Ctrl+Enter</source>
-        <extracomment>app/ui/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>Ctrl+Enter</translation>
     </message>
     <message>
         <source>Esc</source>
-        <extracomment>app/ui/message_picker.py</extracomment>
+        <extracomment>app/ui/transcript/message_picker.py</extracomment>
         <translation>Esc</translation>
     </message>
     <message>
         <source>Answer in several &amp;ways</source>
-        <extracomment>app/ui/turn_actions.py</extracomment>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>以多种方式回答(&amp;W)</translation>
     </message>
     <message>
         <source>Save &amp; send</source>
-        <extracomment>app/ui/user_view.py</extracomment>
+        <extracomment>app/ui/transcript/user_view.py</extracomment>
         <translation>保存并发送</translation>
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/ui/answer_view.py</extracomment>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>继续</translation>
     </message>
     <message>
         <source>Let the model go on where it stopped</source>
-        <extracomment>app/ui/answer_view.py</extracomment>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>让模型从停下的地方继续</translation>
     </message>
     <message>
         <source>Keep going with a rolling window</source>
-        <extracomment>app/ui/answer_view.py</extracomment>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>用滚动窗口继续</translation>
     </message>
     <message>
         <source>From now on the oldest turns are left out; the system prompt stays</source>
-        <extracomment>app/ui/answer_view.py</extracomment>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>从现在起省略最早的轮次；保留系统提示词</translation>
     </message>
     <message>
         <source>Answer by {model}</source>
-        <extracomment>app/ui/answer_view.py</extracomment>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>{model} 的回答</translation>
     </message>
     <message>
         <source>Save as a new version</source>
-        <extracomment>app/ui/answer_view.py</extracomment>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>另存为新版本</translation>
     </message>
 </context>

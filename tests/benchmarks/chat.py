@@ -168,8 +168,8 @@ def _stream_answer(text: str, rate: float) -> list[float]:
 
     from app.chats.chat import Chat, Turn, TurnState
     from app.engine.types import Role
-    from app.ui import transcript as transcripts
-    from app.ui.turn_view import Progress
+    from app.ui.transcript import transcript as transcripts
+    from app.ui.transcript.turn_view import Progress
 
     text = (text * (ANSWER_CHARS // len(text) + 1))[:ANSWER_CHARS]
     answer = Turn(Role.ASSISTANT, "", TurnState.STREAMING)

@@ -90,8 +90,8 @@ async def _fill(store: ChatStore) -> None:
 def _list(summaries: tuple[ChatSummary, ...], options: argparse.Namespace, verdict: Verdict) -> None:
     from dataclasses import replace
 
-    from app.ui.search_rows import title_rows
-    from app.ui.sidebar import Sidebar
+    from app.ui.chats.search_rows import title_rows
+    from app.ui.chats.sidebar import Sidebar
 
     side = Sidebar()
     side.resize(240, 800)

@@ -6,9 +6,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QListWidget, QMenu, QWidget
 
 from app.look.tokens import DARK, current
-from app.ui.chat_view import ChatView
 from app.ui.main_window import MainWindow
-from app.ui.turn_view import TurnView
+from app.ui.tabs.chat_view import ChatView
+from app.ui.transcript.turn_view import TurnView
 from tests.e2e.inspected import middle
 
 

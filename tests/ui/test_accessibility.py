@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
-from app.ui.settings_window import SettingsWindow
+from app.ui.settings.settings_window import SettingsWindow
 from tests.ui.fakes import FakeWorkspace
 
 # What a screen reader stops at. Of a scroll bar and the line of a spin box it says what they belong to.

@@ -1,9 +1,9 @@
 from app.chats.chat import Chat, Turn
 from app.engine.types import Role
 from app.storage.chat_rows import DAMAGED
-from app.ui.answer_view import AnswerView
-from app.ui.transcript import Transcript
-from app.ui.user_view import UserView
+from app.ui.transcript.answer_view import AnswerView
+from app.ui.transcript.transcript import Transcript
+from app.ui.transcript.user_view import UserView
 
 
 def test_a_message_that_was_damaged_on_disk_says_so_under_its_text(qtbot) -> None:

@@ -17,13 +17,13 @@ from pytestqt.qtbot import QtBot
 
 import app
 from app.chats.thinking import split_thinking
-from app.ui.answer_body import AnswerBody
-from app.ui.hidden_characters import BADGE
-from app.ui.long_text import LongText
-from app.ui.markdown import parse_blocks
-from app.ui.markdown_column import MarkdownColumn
-from app.ui.markdown_html import is_safe_link, letters
-from app.ui.prose_pane import ProsePane
+from app.ui.message.answer_body import AnswerBody
+from app.ui.message.hidden_characters import BADGE
+from app.ui.message.long_text import LongText
+from app.ui.message.markdown import parse_blocks
+from app.ui.message.markdown_column import MarkdownColumn
+from app.ui.message.markdown_html import is_safe_link, letters
+from app.ui.message.prose_pane import ProsePane
 from tests.ui.hostile import EVERYTHING, FETCHES, LIES, SHAPES
 
 SECONDS = 3.0  # of this thread's own time: the aim is 1 s, and a busy machine must not fail the test
@@ -180,8 +180,8 @@ def test_a_message_cannot_dress_as_the_program(source: str) -> None:
 
 
 OPENERS = {
-    "app/ui/link_prompt.py",
-    "app/ui/help_commands.py",
+    "app/ui/message/link_prompt.py",
+    "app/ui/commands/help_commands.py",
 }  # of links after a question; of our own log folder
 
 
@@ -190,7 +190,7 @@ def test_every_view_of_text_from_outside_is_the_safe_one() -> None:
     for path in (root / "app").rglob("*.py"):
         code, name = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
         assert name in OPENERS or "openUrl(" not in code, name
-        assert name == "app/ui/safe_browser.py" or not re.search(
+        assert name == "app/ui/message/safe_browser.py" or not re.search(
             r"QTextBrowser|QTextEdit\(|\.setHtml\(", code
         ), name
         assert not re.search(r"\.setMarkdown\(|\.insertHtml\(", code), name

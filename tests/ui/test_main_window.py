@@ -16,8 +16,8 @@ from app.inspector.sequences import SequencesPanel
 from app.look.tokens import DARK, LIGHT, current
 from app.settings import Settings
 from app.ui.main_window import MainWindow
-from app.ui.tab_menu import TabMenu
-from app.ui.turn_actions import TurnAction
+from app.ui.tabs.tab_menu import TabMenu
+from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 from tests.ui.fakes import FakeEngine, FakeWorkspace

@@ -32,10 +32,10 @@ from app.chats.imports.read import Found
 from app.engine.types import Role
 from app.look.theme import apply_theme
 from app.settings import Settings
-from app.ui.commands import commands_of
-from app.ui.empty_chat import SAMPLES
-from app.ui.import_preview import ImportPreview
+from app.ui.commands.commands import commands_of
+from app.ui.data.import_preview import ImportPreview
 from app.ui.main_window import MainWindow
+from app.ui.transcript.empty_chat import SAMPLES
 from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace
 
 WORD = re.compile(r"[^\W\d_]{2,}")

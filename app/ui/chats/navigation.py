@@ -1,0 +1,290 @@
+"""How any chat is found: the sidebar with all chats, and the search over all messages. GUI thread.
+
+Connects the two with the library, the tabs and the menus; draws nothing itself.
+"""
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMainWindow, QSplitter
+
+from app.bridge.chat_search import ChatSearch
+from app.bridge.library import Library
+from app.bridge.workspace import Workspace
+from app.look.marks import Mark
+from app.look.words import tr, tr_n
+from app.ui.chats.chat_title import shown_title
+from app.ui.chats.search_popup import Known, SearchPopup
+from app.ui.chats.sidebar import USUAL_WIDTH, Sidebar
+from app.ui.chats.sidebar_rows import Kind
+from app.ui.commands.actions import make_action
+from app.ui.commands.menus import Menus
+from app.ui.notices import Notices, UndoToast
+from app.ui.tabs.chat_tabs import ChatTabs
+
+NARROW = 1_000  # a window below this has no room for the list unless it is asked for
+
+
+class Navigation(QObject):
+    export_requested = Signal(object)  # tuple of chat ids
+
+    def __init__(
+        self,
+        library: Library,
+        search: ChatSearch,
+        workspace: Workspace,
+        tabs: ChatTabs,
+        middle: QSplitter,
+        notices: Notices,
+        undo: UndoToast,
+        window: QMainWindow,
+    ) -> None:
+        super().__init__(window)
+        self._library = library
+        self._search = search
+        self._workspace = workspace
+        self._tabs = tabs
+        self._middle = middle
+        self._undo = undo
+        self._window = window
+        self._is_chosen: bool | None = None  # whether the list is shown; None: as the window's width says
+        self._width = USUAL_WIDTH
+        self._hit = ("", "", "")  # to be shown when its chat is there: chat id, turn id, words
+        self.sidebar = Sidebar(middle)
+        self.popup = SearchPopup(window)
+        self.show_sidebar = make_action(
+            window,
+            "view.sidebar",
+            tr("&List of chats"),
+            tr("Show or hide all chats at the left"),
+            self.toggle_sidebar,
+            "Ctrl+B",
+        )
+        self.show_sidebar.setCheckable(True)
+        self._marks_timer = QTimer(self, singleShot=True, interval=0)  # once for 1,000 tabs that open
+        middle.insertWidget(0, self.sidebar)
+        middle.setCollapsible(0, False)
+        middle.setStretchFactor(0, 0)
+        middle.setStretchFactor(1, 1)
+        self._connect(notices)
+        window.installEventFilter(self)
+        self._fit()
+
+    def add_to(self, menus: Menus) -> None:
+        first = menus.view.actions()[0]
+        menus.view.insertActions(first, [self.show_sidebar])
+        search = self._action(
+            "chat.search",
+            tr("&Search all chats…"),
+            tr("Find a chat by its title, or by anything that was said"),
+            self.open_search,
+            "Ctrl+K",
+        )
+        filter_chats = self._action(
+            "view.filter-chats",
+            tr("&Filter list of chats"),
+            tr("Go to the field above the list of all chats"),
+            self.focus_filter,
+            "Ctrl+Shift+B",
+        )
+        menus.view.insertActions(first, [filter_chats, search])
+        menus.view.insertSeparator(first)
+        folder = self._action(
+            "chat.new-folder", tr("New f&older"), tr("Make a folder in the list of chats"), self.new_folder
+        )
+        menus.file.insertActions(menus.reopen, [folder])
+        delete = self._action(
+            "chat.delete",
+            tr("&Delete chat"),
+            tr("Delete this chat; it can be had back for a moment"),
+            self.delete_current,
+            "Ctrl+Shift+Backspace",
+        )
+        menus.chat.addSeparator()
+        menus.chat.addAction(delete)
+
+    # What is kept over restarts
+
+    @property
+    def width(self) -> int:
+        """Of the list, also while it is hidden."""
+        return self.sidebar.width() if self.sidebar.isVisible() else self._width
+
+    @property
+    def choice(self) -> bool | None:
+        """Whether the user wants the list; None has not said so."""
+        return self._is_chosen
+
+    def restore(self, width: int, choice: bool | None, closed_folders: Iterable[str]) -> None:
+        self._width, self._is_chosen = width, choice
+        self._fit()
+        for folder in closed_folders:
+            self.sidebar.model.set_folder_open(folder, False)
+
+    # Commands
+
+    def toggle_sidebar(self) -> None:
+        self._is_chosen = not self.sidebar.isVisible()
+        self._fit()
+        if self._is_chosen:
+            self.sidebar.setFocus()
+        elif self._tabs.current:
+            self._tabs.current.setFocus()
+
+    def focus_filter(self) -> None:
+        self._show_list()
+        self.sidebar.filter.setFocus()
+        self.sidebar.filter.selectAll()
+
+    def open_search(self) -> None:
+        self.popup.open(Known(self._library.chats, self._mark_by_id()))
+
+    def open_tab_list(self) -> None:
+        """All open chats, the same way."""
+        self.popup.field.clear()
+        self.open_search()
+
+    def new_folder(self, chat_ids: tuple[str, ...] = ()) -> None:
+        """Asks for its name where it stands."""
+        name = self._library.create_folder(tr("New folder"))
+        self._library.move(chat_ids, name)
+        self._show_list()
+        self._show_chats()
+        self.sidebar.rename(Kind.FOLDER, name)
+
+    def delete_current(self) -> None:
+        if session := self._workspace.current:
+            self._on_delete_requested((session.chat.id,))
+
+    # Parts
+
+    def _action(self, name: str, text: str, tip: str, act: Callable[[], object], *keys: str) -> QAction:
+        return make_action(self._window, name, text, tip, act, *keys)
+
+    def _connect(self, notices: Notices) -> None:
+        self._library.changed.connect(self._show_chats)
+        self._library.failed.connect(notices.show_error)
+        self._library.opened.connect(self._on_opened)
+        self._search.found.connect(self.popup.show_hits)
+        self._search.failed.connect(notices.show_error)
+        self._tabs.marks_changed.connect(self._marks_timer.start)
+        self._tabs.strip.list_requested.connect(self.open_tab_list)
+        self._marks_timer.timeout.connect(self._show_marks)
+        self.popup.typed.connect(self._search.look_for)
+        self.popup.chosen.connect(self._on_chosen)
+        self.popup.beside_chosen.connect(self._library.open_beside)
+        side = self.sidebar
+        side.open_requested.connect(self._library.open)
+        side.beside_requested.connect(self._library.open_beside)
+        side.fork_requested.connect(self._library.fork)
+        side.rename_requested.connect(self._library.rename)
+        side.pin_requested.connect(self._library.set_pinned)
+        side.move_requested.connect(self._library.move)
+        side.move_to_new_requested.connect(self.new_folder)
+        side.delete_requested.connect(self._on_delete_requested)
+        side.export_requested.connect(self.export_requested)
+        side.new_requested.connect(self._on_new_requested)
+        side.search_requested.connect(self.open_search)
+        side.folder_requested.connect(self.new_folder)
+        side.folder_renamed.connect(self._library.rename_folder)
+        side.folder_deleted.connect(self._on_folder_deleted)
+        side.left.connect(self._on_left)
+
+    def _show_list(self) -> None:
+        if not self.sidebar.isVisible():
+            self._is_chosen = True
+            self._fit()
+
+    def _fit(self) -> None:
+        is_wide = self._window.width() >= NARROW
+        is_wanted = is_wide if self._is_chosen is None else self._is_chosen
+        if is_wanted == self.sidebar.isHidden():
+            self._width = self.width
+            self.sidebar.setVisible(is_wanted)
+            if is_wanted:
+                self._middle.setSizes([self._width, max(1, self._middle.width() - self._width)])
+        self.show_sidebar.setChecked(is_wanted)
+
+    def _mark_by_id(self) -> dict[str, Mark]:
+        return {tab.session.chat.id: tab.mark for tab in self._tabs.tabs}
+
+    @Slot()
+    def _show_chats(self) -> None:
+        self.sidebar.apply(self._library.chats, self._library.folders)
+        self._show_marks()
+
+    @Slot()
+    def _show_marks(self) -> None:
+        current = self._workspace.current
+        self.sidebar.set_marks(self._mark_by_id(), current.chat.id if current else "")
+
+    @Slot()
+    def _on_new_requested(self) -> None:
+        self._workspace.new_chat()
+
+    @Slot()
+    def _on_left(self) -> None:
+        if self._tabs.current:
+            self._tabs.current.setFocus()
+
+    @Slot(object)
+    def _on_delete_requested(self, chat_ids: tuple[str, ...]) -> None:
+        known = [summary for chat_id in chat_ids if (summary := self._library.chat(chat_id))]
+        if not known:
+            return
+        were_open = self._library.delete(chat_ids)
+        if len(known) == 1:
+            text = tr("Deleted “{title}”.", title=shown_title(known[0].title))
+        else:
+            text = tr_n("Deleted {n} chat.", "Deleted {n} chats.", len(known))
+        self._undo.offer(text, lambda: self._library.undelete(chat_ids, were_open))
+
+    @Slot(str)
+    def _on_folder_deleted(self, name: str) -> None:
+        index = self._library.folders.index(name)
+        inside = self._library.delete_folder(name)
+
+        def take_back() -> None:
+            self._library.move(inside, self._library.create_folder(name, index))
+
+        self._undo.offer(tr("Deleted the folder “{name}”. Its chats are kept.", name=name), take_back)
+
+    @Slot(str, str, str)
+    def _on_chosen(self, chat_id: str, turn_id: str, words: str) -> None:
+        self._hit = (chat_id, turn_id, words)
+        self._library.open(chat_id)
+
+    @Slot(str)
+    def _on_opened(self, chat_id: str) -> None:
+        """The chat is there, with its turns."""
+        wanted_id, turn_id, words = self._hit
+        tab = self._tabs.tab_of(chat_id)
+        if tab is None or tab.view is None:
+            return
+        tab.view.setFocus()
+        if chat_id != wanted_id or not turn_id:
+            return
+        self._hit = ("", "", "")
+        turn = next((turn for turn in tab.session.chat.all_turns() if turn.id == turn_id), None)
+        if turn:
+            tab.session.show_version(turn)
+            tab.view.show_words(turn, said_words(turn.text, words))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._window and event.type() == QEvent.Type.Resize:
+            self._fit()
+        return False
+
+
+def chat_titles(library: Library) -> list[tuple[str, str]]:
+    """Ids and titles of all chats, the newest first."""
+    newest = sorted(library.chats, key=lambda chat: chat.updated_at, reverse=True)
+    return [(chat.id, shown_title(chat.title)) for chat in newest]
+
+
+def said_words(text: str, words: str) -> str:
+    """All of the words where they stand together, else the first that is there."""
+    folded = text.casefold()
+    wanted = [words.strip('"'), *words.replace('"', " ").split()]
+    return next((each for each in wanted if each.casefold() in folded), wanted[0])

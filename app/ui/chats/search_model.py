@@ -1,0 +1,85 @@
+"""What was found, as Qt's views read it. GUI thread."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app.look import marks
+from app.look.marks import Mark
+from app.look.words import tr
+from app.storage.chat_store import ChatSummary
+from app.storage.search import SearchHit
+from app.ui.chats.search_rows import Found, Heading, hit_rows, title_rows
+
+ROW = Qt.ItemDataRole.UserRole
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class SearchModel(QAbstractListModel):
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._titles: list[Heading | Found] = []
+        self._hits: list[Heading | Found] = []
+        self._marks: Mapping[str, Mark] = {}
+
+    @property
+    def rows(self) -> Sequence[Heading | Found]:
+        return [*self._titles, *self._hits]
+
+    def set_titles(self, words: str, chats: Sequence[ChatSummary], marks: Mapping[str, Mark]) -> None:
+        """Messages found for other words go."""
+        self.beginResetModel()
+        self._marks = marks
+        self._titles, self._hits = title_rows(words, chats, marks), []
+        self.endResetModel()
+
+    def set_hits(self, hits: Sequence[SearchHit]) -> None:
+        """Below the titles, which stay as they are, and so does what is chosen of them."""
+        rows = hit_rows(hits, self._marks)
+        if not self._titles or self._hits:
+            self.beginResetModel()
+            self._hits = rows
+            self.endResetModel()
+        elif rows:
+            first = len(self._titles)
+            self.beginInsertRows(QModelIndex(), first, first + len(rows) - 1)
+            self._hits = rows
+            self.endInsertRows()
+
+    def found_at(self, index: Index) -> Found | None:
+        row = self._row(index)
+        return row if isinstance(row, Found) else None
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._titles) + len(self._hits)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self._row(index)
+        if row is None:
+            return None
+        if role == ROW:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.text if isinstance(row, Heading) else row.plain_title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return row.text if isinstance(row, Heading) else _spoken(row)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+        return usual | Qt.ItemFlag.ItemIsSelectable if self.found_at(index) else usual
+
+    def _row(self, index: Index) -> Heading | Found | None:
+        place, num_titles = index.row(), len(self._titles)
+        if not index.isValid() or place >= num_titles + len(self._hits):
+            return None
+        return self._titles[place] if place < num_titles else self._hits[place - num_titles]
+
+
+def _spoken(found: Found) -> str:
+    parts = [found.plain_title, found.excerpt]
+    if found.mark is not None:
+        parts.append(tr("open") if found.mark is marks.IDLE else found.mark.word)
+    return ", ".join(part for part in parts if part)

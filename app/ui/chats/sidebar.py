@@ -1,0 +1,352 @@
+"""The list of all chats beside the tabs: a filter, folders, and everything that can be done with a chat.
+
+Tells what the user wants; whoever owns the chats does it. GUI thread.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.icon_button import IconButton
+from app.look.icons import icon
+from app.look.marks import Mark
+from app.look.plain_text import PlainLabel
+from app.look.tokens import current
+from app.look.words import tr
+from app.storage.chat_store import ChatSummary
+from app.ui.chats.escape import keeps_escape
+from app.ui.chats.sidebar_delegate import SidebarDelegate
+from app.ui.chats.sidebar_menu import SidebarMenu
+from app.ui.chats.sidebar_model import SidebarModel
+from app.ui.chats.sidebar_rows import Kind, Row, local_today
+
+MIN_WIDTH, USUAL_WIDTH = 180, 240
+_LOOK_AT_CLOCK_MS = 60_000
+
+
+class Sidebar(QWidget):
+    open_requested = Signal(str)  # chat ids, from here on
+    beside_requested = Signal(str)
+    fork_requested = Signal(str)
+    export_requested = Signal(object)  # tuple of chat ids
+    rename_requested = Signal(str, str)  # and the new title
+    pin_requested = Signal(object, bool)  # tuple of chat ids
+    move_requested = Signal(object, str)  # tuple of chat ids, folder or ""
+    move_to_new_requested = Signal(object)  # tuple of chat ids
+    delete_requested = Signal(object)  # tuple of chat ids
+    new_requested = Signal()
+    search_requested = Signal()
+    folder_requested = Signal()  # a new one
+    folder_renamed = Signal(str, str)
+    folder_deleted = Signal(str)
+    left = Signal()  # Escape: back to the message
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._folders: Sequence[str] = ()
+        self._chats: Sequence[ChatSummary] = ()
+        self.model = SidebarModel(self)
+        self.filter = QLineEdit(self)
+        self.list = _List(self)
+        self._nothing = PlainLabel("", self, "muted")
+        self._day = local_today()
+        self._clock = QTimer(self, interval=_LOOK_AT_CLOCK_MS)
+        self._lay_out()
+        self._connect()
+        self._nothing.hide()  # nothing is known yet
+        self._clock.start()
+
+    def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str]) -> None:
+        self._chats, self._folders = chats, folders
+        self.model.apply(chats, folders)
+        self._show_nothing()
+
+    def set_marks(self, mark_by_id: Mapping[str, Mark], current_id: str) -> None:
+        self.model.set_marks(mark_by_id, current_id)
+
+    def select(self, kind: Kind, key: str) -> None:
+        """Makes a row the one the keyboard is on."""
+        index = self.model.index_of((kind, key))
+        if index.isValid():
+            self.list.setCurrentIndex(index)
+            self.list.scrollTo(index)
+
+    def rename(self, kind: Kind, key: str) -> None:
+        """Puts a field in the place of its name."""
+        self.select(kind, key)
+        if self.list.currentIndex().isValid():
+            self.list.setFocus()
+            self.list.edit(self.list.currentIndex())
+
+    def selected_rows(self) -> list[Row]:
+        rows = (self.model.row_at(index) for index in sorted(self.list.selectedIndexes()))
+        return [row for row in rows if row]
+
+    def _lay_out(self) -> None:
+        self.setMinimumWidth(MIN_WIDTH)
+        self.setAccessibleName(tr("All chats"))
+        self.filter.setPlaceholderText(tr("Filter chats"))
+        self.filter.setAccessibleName(tr("Filter chats by their titles"))
+        self.filter.setClearButtonEnabled(True)
+        self._filter_icon = self.filter.addAction(
+            icon("list-filter"), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(SidebarDelegate(self.list))
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._nothing.setWordWrap(True)
+        search = IconButton("search", tr("Search all messages (Ctrl+K)"), 28, self)
+        search.setProperty("command", "chat.search")
+        search.clicked.connect(self.search_requested)
+        folder = IconButton("folder-plus", tr("New folder"), 28, self)
+        folder.clicked.connect(self.folder_requested)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 6, 6, 4)
+        head.setSpacing(2)
+        head.addWidget(self.filter, 1)
+        head.addWidget(search)
+        head.addWidget(folder)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 1, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self._nothing)
+        column.addWidget(self.list, 1)
+        self.setFocusProxy(self.list)
+
+    def _connect(self) -> None:
+        self.filter.textChanged.connect(self._on_filter_changed)
+        self.model.renamed.connect(self._on_renamed)
+        self.model.dropped.connect(self.move_requested)
+        self.list.opened.connect(self._on_opened)
+        self.list.delete_pressed.connect(self._on_delete)
+        self.list.folder_toggled.connect(self.model.set_folder_open)
+        self.list.menu_requested.connect(self._on_menu_requested)
+        self.list.left.connect(self.left)
+        self._clock.timeout.connect(self._on_minute)
+
+    def _show_nothing(self) -> None:
+        self._nothing.setVisible(not self.model.rows)
+        self._nothing.setText(
+            tr("No chat has this in its title.") if self.filter.text() else tr("No chats yet.")
+        )
+
+    @Slot(str)
+    def _on_filter_changed(self, text: str) -> None:
+        self.model.set_wanted(text)
+        self._show_nothing()
+
+    @Slot()
+    def _on_minute(self) -> None:
+        """What was of today may be of yesterday by now."""
+        if local_today() != self._day:
+            self._day = local_today()
+            self.model.apply(self._chats, self._folders)
+
+    @Slot(object, str)
+    def _on_renamed(self, row: Row, name: str) -> None:
+        if row.kind is Kind.FOLDER:
+            self.folder_renamed.emit(row.folder, name)
+        else:
+            self.rename_requested.emit(row.chat_id, name)
+
+    @Slot(object)
+    def _on_opened(self, row: Row) -> None:
+        if row.kind is Kind.CHAT:
+            self.open_requested.emit(row.chat_id)
+        elif row.kind is Kind.FOLDER:
+            self.model.set_folder_open(row.folder, not row.is_open)
+
+    @Slot()
+    def _on_delete(self) -> None:
+        rows = self.selected_rows()
+        chats = tuple(row.chat_id for row in rows if row.kind is Kind.CHAT)
+        if chats:
+            self._leave_rows(rows)
+            self.delete_requested.emit(chats)
+        elif rows and rows[0].kind is Kind.FOLDER:
+            self.folder_deleted.emit(rows[0].folder)
+
+    def _leave_rows(self, rows: Sequence[Row]) -> None:
+        """The keyboard stays near: on the next chat, or on the one before."""
+        gone = {row.key for row in rows}
+        places = [place for place, row in enumerate(self.model.rows) if row.key in gone]
+        after = [row for row in self.model.rows[places[-1] + 1 :] if row.kind is Kind.CHAT]
+        before = [row for row in self.model.rows[: places[0]] if row.kind is Kind.CHAT]
+        if near := (after or before[::-1])[:1]:
+            self.select(Kind.CHAT, near[0].chat_id)
+
+    @Slot(object, QPoint)
+    def _on_menu_requested(self, row: Row | None, place: QPoint) -> None:
+        rows = self.selected_rows() if row else []
+        menu = SidebarMenu(rows, self._folders, self)
+        menu.open_requested.connect(self.open_requested)
+        menu.beside_requested.connect(self.beside_requested)
+        menu.rename_requested.connect(lambda: self.rename(rows[0].kind, rows[0].key[1]))
+        menu.pin_requested.connect(self.pin_requested)
+        menu.move_requested.connect(self.move_requested)
+        menu.move_to_new_requested.connect(self.move_to_new_requested)
+        menu.fork_requested.connect(self.fork_requested)
+        menu.export_requested.connect(self.export_requested)
+        menu.delete_requested.connect(self._on_delete)
+        menu.new_requested.connect(self.new_requested)
+        menu.folder_requested.connect(self.folder_requested)
+        menu.popup(place)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._filter_icon.setIcon(icon("list-filter"))
+
+    def event(self, event: QEvent) -> bool:
+        return keeps_escape(event) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """From the filter down into the list."""
+        if event.key() == Qt.Key.Key_Down and self.filter.hasFocus():
+            self.list.setFocus()
+            self.list.go_to_first()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.filter.hasFocus():
+            self.list.go_to_first()
+            if row := self.model.row_at(self.list.currentIndex()):
+                self._on_opened(row)
+        elif event.key() == Qt.Key.Key_Escape and self.filter.hasFocus() and self.filter.text():
+            self.filter.clear()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(tokens.surface))
+        painter.fillRect(self.width() - 1, 0, 1, self.height(), QColor(tokens.hairline))
+
+
+class _List(QListView):
+    opened = Signal(object)  # a Row
+    delete_pressed = Signal()
+    folder_toggled = Signal(str, bool)
+    menu_requested = Signal(object, QPoint)  # a Row or None, a place on the screen
+    left = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("chats")
+        self.setAccessibleName(tr("All chats"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setUniformItemSizes(True)
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setDropIndicatorShown(False)  # a black frame
+        self.setDragDropOverwriteMode(True)  # onto rows, never between them
+        self.viewport().setAutoFillBackground(False)
+
+    def go_to_first(self) -> None:
+        model = self._model()
+        for place, row in enumerate(model.rows):
+            if row.kind is Kind.CHAT:
+                self.setCurrentIndex(model.index(place))
+                return
+
+    def _model(self) -> SidebarModel:
+        model = self.model()
+        assert isinstance(model, SidebarModel)
+        return model
+
+    def _row(self, index: QModelIndex) -> Row | None:
+        return self._model().row_at(index)
+
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Over the headings, on which nothing can be done."""
+        index = super().moveCursor(action, modifiers)
+        up = QAbstractItemView.CursorAction
+        step = -1 if action in (up.MoveUp, up.MovePrevious, up.MovePageUp, up.MoveLeft) else 1
+        place = index.row()
+        rows = self._model().rows
+        while 0 <= place < len(rows) and rows[place].kind is Kind.HEADING:
+            place += step
+        return self._model().index(place) if 0 <= place < len(rows) else self.currentIndex()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        row = self._row(self.currentIndex())
+        key = event.key()
+        if self.state() == QAbstractItemView.State.EditingState:
+            super().keyPressEvent(event)
+        elif row and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.opened.emit(row)
+        elif row and key == Qt.Key.Key_Delete:
+            self.delete_pressed.emit()
+        elif row and row.kind is Kind.FOLDER and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.folder_toggled.emit(row.folder, key == Qt.Key.Key_Right)
+        elif row and row.folder and row.kind is Kind.CHAT and key == Qt.Key.Key_Left:
+            self.setCurrentIndex(self._model().index_of((Kind.FOLDER, row.folder)))
+        elif key == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """One click opens, as in a browser; with Ctrl or Shift it selects."""
+        pressed = self.state() == QAbstractItemView.State.DraggingState
+        super().mouseReleaseEvent(event)
+        row = self._row(self.indexAt(event.position().toPoint()))
+        is_plain = event.button() is Qt.MouseButton.LeftButton and not event.modifiers()
+        if row and is_plain and not pressed and len(self.selectedIndexes()) == 1:
+            self.opened.emit(row)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        super().dragMoveEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        self._point_at(self._row(index) if event.isAccepted() else None)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        super().dragLeaveEvent(event)
+        self._point_at(None)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        super().dropEvent(event)
+        self._point_at(None)
+
+    def _point_at(self, row: Row | None) -> None:
+        """Where the dragged chats would go."""
+        self._model().set_target(row.folder if row else "")
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            index = self.currentIndex()
+            place = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
+        else:
+            index, place = self.indexAt(event.pos()), event.globalPos()
+        row = self._row(index)
+        if row and row.kind is not Kind.HEADING and index not in self.selectedIndexes():
+            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self.menu_requested.emit(row if row and row.kind is not Kind.HEADING else None, place)

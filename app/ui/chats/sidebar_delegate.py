@@ -1,0 +1,148 @@
+"""Paints the lines of the list of all chats, all of one height; gives the field to rename one. GUI thread."""
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QPainter
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.look import marks
+from app.look.fonts import small_font
+from app.look.icons import paint_icon
+from app.look.painted import paint_mark
+from app.look.tokens import Tokens, current
+from app.look.words import locale, tr
+from app.ui.chats.sidebar_model import MARK, ROW, SidebarModel
+from app.ui.chats.sidebar_rows import Kind, Row
+from app.ui.chats.title_edit import MAX_GIVEN_CHARS, STILL_EDITED
+
+HEIGHT = 30
+_SIDE = 14  # of marks and icons
+_INSET = 8
+_INDENT = 16  # of chats in a folder
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class SidebarDelegate(QStyledItemDelegate):
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(120, HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row = index.data(ROW)
+        if not isinstance(row, Row):
+            return
+        tokens = current()
+        rect: QRect = option.rect.adjusted(4, 1, -4, -1)
+        painter.save()
+        painter.setFont(option.font)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if row.kind is Kind.HEADING:
+            self._paint_heading(painter, rect, row, tokens)
+        else:
+            self._paint_ground(painter, option, index, rect, row, tokens)
+            inner = rect.adjusted(_INSET, 0, -_INSET, 0)
+            if row.kind is Kind.FOLDER:
+                self._paint_folder(painter, inner, row, tokens)
+            else:
+                self._paint_chat(painter, inner, row, index, tokens)
+        painter.restore()
+
+    def _paint_heading(self, painter: QPainter, rect: QRect, row: Row, tokens: Tokens) -> None:
+        painter.setFont(small_font())
+        painter.setPen(QColor(tokens.muted))
+        painter.drawText(
+            rect.adjusted(_INSET, 6, -_INSET, 0),
+            Qt.AlignmentFlag.AlignVCenter,
+            _elided(painter, row.text, rect),
+        )
+
+    def _paint_ground(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: Index,
+        rect: QRect,
+        row: Row,
+        tokens: Tokens,
+    ) -> None:
+        state = option.state
+        model = index.model()
+        is_current = isinstance(model, SidebarModel) and model.is_current(row)
+        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        is_target = isinstance(model, SidebarModel) and model.is_target(row)
+        has_focus = bool(state & QStyle.StateFlag.State_HasFocus) or is_target
+        painter.setPen(QColor(tokens.accent) if has_focus else Qt.PenStyle.NoPen)
+        if is_current or is_selected or state & QStyle.StateFlag.State_MouseOver or has_focus:
+            ground = QColor(tokens.raised)
+            if is_selected and not is_current:
+                ground = QColor(tokens.hairline)
+            painter.setBrush(ground)
+            painter.drawRoundedRect(rect.toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        if index.data(MARK) is not None:  # it has a tab
+            height, colour = (rect.height() - 14, tokens.accent) if is_current else (8, tokens.muted)
+            bar = QRectF(rect.left(), rect.center().y() + 0.5 - height / 2, 3, height)
+            painter.fillRect(bar, QColor(colour))
+
+    def _paint_folder(self, painter: QPainter, rect: QRect, row: Row, tokens: Tokens) -> None:
+        chevron = "chevron-down" if row.is_open else "chevron-right"
+        paint_icon(painter, chevron, _square(rect.left(), rect), tokens.muted)
+        number = locale().toString(row.num_chats)
+        painter.setPen(QColor(tokens.muted))
+        width = painter.fontMetrics().horizontalAdvance(number)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, number)
+        painter.setPen(QColor(tokens.text))
+        _draw(painter, rect.adjusted(_SIDE + 6, 0, -width - 8, 0), row.text)
+
+    def _paint_chat(self, painter: QPainter, rect: QRect, row: Row, index: Index, tokens: Tokens) -> None:
+        mark = index.data(MARK)
+        if row.folder and not row.is_pinned:
+            rect = rect.adjusted(_INDENT, 0, 0, 0)
+        if mark is not None and mark is not marks.IDLE:
+            paint_mark(painter, _square(rect.right() - _SIDE, rect), mark, tokens)
+            rect = rect.adjusted(0, 0, -_SIDE - 4, 0)
+        elif row.is_pinned:
+            paint_icon(painter, "pin", _square(rect.right() - 12, rect, 12), tokens.muted)
+            rect = rect.adjusted(0, 0, -_SIDE - 4, 0)
+        painter.setPen(QColor(tokens.text))
+        _draw(painter, rect, row.text)
+
+    # Renaming
+
+    def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
+        edit = QLineEdit(parent)
+        edit.setMaxLength(MAX_GIVEN_CHARS)
+        edit.setProperty("place", "title")
+        edit.setAccessibleName(tr("Title"))
+        return edit
+
+    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
+        """Qt would end the editing whenever another window comes to the front."""
+        is_left = event.type() == QEvent.Type.FocusOut
+        if is_left and isinstance(event, QFocusEvent) and event.reason() in STILL_EDITED:
+            return False
+        return super().eventFilter(editor, event)
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        assert isinstance(editor, QLineEdit)
+        editor.setText(str(index.data()))
+        editor.selectAll()
+
+    def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:
+        assert isinstance(editor, QLineEdit)
+        model.setData(index, editor.text())
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, _index: Index) -> None:
+        editor.setGeometry(option.rect.adjusted(4, 2, -4, -2))
+
+
+def _square(left: float, rect: QRect, side: int = _SIDE) -> QRectF:
+    return QRectF(left, rect.center().y() - side / 2 + 0.5, side, side)
+
+
+def _draw(painter: QPainter, rect: QRect, text: str) -> None:
+    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, _elided(painter, text, rect))
+
+
+def _elided(painter: QPainter, text: str, rect: QRect) -> str:
+    return painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, rect.width())

@@ -1,0 +1,53 @@
+"""The field in which a title is changed where it stands: Enter keeps it, Escape leaves it. GUI thread."""
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app.look.plain_text import one_line
+from app.look.words import tr
+from app.ui.chats.escape import keeps_escape
+
+MAX_GIVEN_CHARS = 200
+# Its own menu, or another window in front: on X11 the menu that a rename began in is one for a moment.
+STILL_EDITED = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
+
+
+class TitleEdit(QLineEdit):
+    """Goes by itself."""
+
+    committed = Signal(str)  # a title, other than before and not blank
+    left_by_key = Signal()  # the keyboard is free to go elsewhere
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(one_line(title), parent)
+        self._is_over = False
+        self.setMaxLength(MAX_GIVEN_CHARS)
+        self.setAccessibleName(tr("Title"))
+        self.setProperty("place", "title")
+        self.setSelection(len(self.text()), -len(self.text()))  # all, with its beginning in sight
+
+    def event(self, event: QEvent) -> bool:
+        return keeps_escape(event) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+            super().keyPressEvent(event)
+            return
+        self._end(is_kept=event.key() != Qt.Key.Key_Escape)
+        self.left_by_key.emit()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() not in STILL_EDITED:
+            self._end(is_kept=True)
+
+    def _end(self, is_kept: bool) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        title = one_line(self.text())
+        if is_kept and title and self.isModified():
+            self.committed.emit(title)
+        self.hide()
+        self.deleteLater()

@@ -1,0 +1,1 @@
+"""Every command as an action, in the menus and in the palette."""

@@ -1,0 +1,91 @@
+"""How a command of the window is made, and the menus they stand in. GUI thread.
+
+A command is a QAction with a name that never changes, whatever the language: settings and the palette know it
+by that. What commands there are is told by the menus themselves (see commands.py).
+"""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from app.look.words import tr
+from app.ui.settings.choices import Choice
+
+Shortcut = QKeySequence.StandardKey | str
+
+
+def make_action(
+    parent: QObject,
+    name: str,
+    text: str,
+    tip: str,
+    on_triggered: Callable[[], object],
+    *shortcuts: Shortcut,
+    needs: str = "",
+) -> QAction:
+    """The first shortcut is the one the menu shows. `needs` says what it takes to enable it."""
+    action = QAction(text, parent)
+    action.setObjectName(name)
+    action.setStatusTip(tip)
+    action.setProperty("needs", needs)
+    action.setMenuRole(QAction.MenuRole.NoRole)  # macOS guesses one from the text otherwise
+    action.setShortcuts([QKeySequence(shortcut) for shortcut in shortcuts])
+    action.triggered.connect(lambda _checked=False: on_triggered())
+    return action
+
+
+def add_menu(bar: QMenuBar, title: str, *actions: QAction | QMenu | None) -> QMenu:
+    """None stands for a line between groups."""
+    menu = bar.addMenu(title)
+    fill(menu, *actions)
+    return menu
+
+
+def submenu(parent: QWidget, title: str, *actions: QAction | QMenu | None) -> QMenu:
+    menu = QMenu(title, parent)
+    fill(menu, *actions)
+    return menu
+
+
+def fill(menu: QMenu, *actions: QAction | QMenu | None) -> None:
+    for action in actions:
+        if action is None:
+            menu.addSeparator()
+        elif isinstance(action, QMenu):
+            menu.addMenu(action)
+        else:
+            menu.addAction(action)
+
+
+def radio_menu(
+    parent: QWidget,
+    name: str,
+    title: str,
+    choices: Sequence[Choice],
+    chosen: str,
+    on_chosen: Callable[[str], object],
+) -> QMenu:
+    menu = QMenu(title, parent)
+    group = QActionGroup(menu)
+    for choice in choices:
+        action = group.addAction(menu.addAction(_with_mnemonic(tr(choice.label))))
+        action.setObjectName(f"{name}.{choice.value or 'system'}")
+        action.setMenuRole(QAction.MenuRole.NoRole)
+        action.setCheckable(True)
+        action.setData(choice.value)
+        action.setStatusTip(tr(choice.sentence or choice.label))
+        action.triggered.connect(lambda _checked, value=choice.value: on_chosen(value))
+    tick(menu, chosen)
+    return menu
+
+
+def _with_mnemonic(label: str) -> str:
+    """Its first letter, where that is on a keyboard."""
+    return f"&{label}" if label[:1].isascii() else label
+
+
+def tick(menu: QMenu, value: str) -> None:
+    for action in menu.actions():
+        action.setChecked(action.data() == value)

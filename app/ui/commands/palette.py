@@ -1,0 +1,353 @@
+"""The command palette: a line to type into, and below it whatever fits. Needs no mouse. GUI thread.
+
+Knows entries, not what they do. Lies upon its window as a part of it, so that input methods work in it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from app.look.fonts import small_font
+from app.look.plain_text import PlainLabel, one_line
+from app.look.tokens import current
+from app.look.words import tr
+from app.ui.commands.palette_entry import Entry, Hit, hits
+
+WIDTH, ROW, MAX_ROWS, TOP = 640, 32, 12, 56
+MAX_RECENT = 30
+_HIT = Qt.ItemDataRole.UserRole
+_LIST_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+
+Source = Callable[[], Iterable[Entry]]
+Index = QModelIndex | QPersistentModelIndex
+
+
+class CommandPalette(QFrame):
+    """`sources` are asked each time it opens."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.recent: list[str] = []  # names of entries, the last used first
+        self._sources: list[Source] = []
+        self._entries: list[Entry] = []
+        self._former_focus: QWidget | None = None
+        self.line = _Line(self)
+        self.list = _List(self)
+        self._nothing = PlainLabel(tr("Nothing is called that."), self, "muted")
+        self._nothing.setContentsMargins(14, 8, 14, 12)
+        self.setObjectName("palette")
+        self.setAccessibleName(tr("Command palette"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        for part in (self.line, self.list, self._nothing):
+            column.addWidget(part)
+        self.line.textChanged.connect(self._show_hits)
+        self.line.moved.connect(self.list.move_by)
+        self.line.confirmed.connect(self._run_current)
+        self.line.left.connect(self.close_up)
+        self.list.clicked.connect(self._run)
+        self.list.current_changed.connect(self.line.setAccessibleDescription)
+        window.installEventFilter(self)
+        self.hide()
+
+    def add_source(self, source: Source) -> None:
+        self._sources.append(source)
+
+    @property
+    def shown(self) -> Sequence[Hit]:
+        return self.list.hits
+
+    def entries(self) -> list[Entry]:
+        """All there are now."""
+        return [entry for source in self._sources for entry in source()]
+
+    def open_up(self) -> None:
+        """Once more it closes, as the same keys do elsewhere."""
+        if not self.isHidden():
+            self.close_up()
+            return
+        self._former_focus = QApplication.focusWidget()
+        self._entries = self.entries()
+        self.line.clear()
+        self._show_hits("")
+        self._place()
+        self.show()
+        self.raise_()
+        self.line.setFocus(Qt.FocusReason.PopupFocusReason)
+        QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr]
+
+    def close_up(self) -> None:
+        """The focus goes back to where it was."""
+        if self.isHidden():
+            return
+        QApplication.instance().focusChanged.disconnect(self._on_focus_changed)  # type: ignore[union-attr]
+        had_focus = self.isAncestorOf(QApplication.focusWidget() or self.window())
+        self.hide()
+        self._entries = []
+        self.list.apply([])
+        former, self._former_focus = self._former_focus, None
+        if had_focus and former and isValid(former) and former.isVisible():
+            former.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    @Slot(str)
+    def _show_hits(self, query: str) -> None:
+        found = hits(query, self._entries, self.recent)
+        self.list.apply(found)
+        self._nothing.setVisible(not found)
+        self.list.setVisible(bool(found))
+        self._place()
+
+    @Slot()
+    def _run_current(self) -> None:
+        self._run(self.list.currentIndex())
+
+    def _run(self, index: Index) -> None:
+        hit = index.data(_HIT)
+        if not isinstance(hit, Hit) or not hit.entry.is_enabled:
+            return
+        self.close_up()  # first: what is done may want the focus
+        name = hit.entry.name
+        self.recent = [name, *(other for other in self.recent if other != name)][:MAX_RECENT]
+        hit.entry.run()
+
+    def _place(self) -> None:
+        space = self.window().rect()
+        self.setFixedWidth(min(WIDTH, space.width() - 32))
+        self.list.setFixedHeight(min(self.list.wanted_height, max(ROW, space.height() - 2 * TOP - ROW)))
+        self.adjustSize()
+        self.move((space.width() - self.width()) // 2, TOP)
+
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        """Whoever clicks beside it has gone on."""
+        if new and new.window() is self.window() and not self.isAncestorOf(new):
+            self.close_up()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QResizeEvent) and self.isVisible():
+            self._place()
+        return False
+
+
+class _Line(QLineEdit):
+    moved = Signal(int)  # so many rows down
+    confirmed = Signal()
+    left = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setPlaceholderText(tr("Command, chat or setting…"))
+        self.setAccessibleName(tr("Command, chat or setting"))
+        self.setFrame(False)
+        self.setMinimumHeight(44)
+        self.setTextMargins(8, 0, 8, 0)
+
+    def event(self, event: QEvent) -> bool:
+        """The keys of the palette are not the window's, where Escape stops an answer."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_ours(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if key == Qt.Key.Key_Escape:
+            self.left.emit()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.confirmed.emit()
+        elif key in _LIST_KEYS:
+            page = MAX_ROWS - 1 if key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) else 1
+            self.moved.emit(-page if key in (Qt.Key.Key_Up, Qt.Key.Key_PageUp) else page)
+        elif key not in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            super().keyPressEvent(event)
+
+
+def _is_ours(event: QKeyEvent) -> bool:
+    return event.key() in (_LIST_KEYS | {Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter})
+
+
+class _Hits(QAbstractListModel):
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.hits: list[Hit] = []
+
+    def apply(self, found: list[Hit]) -> None:
+        self.beginResetModel()
+        self.hits = found
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        return 0 if parent.isValid() else len(self.hits)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        hit = self.hits[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return hit.entry.text
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return spoken(hit.entry)
+        return hit if role == _HIT else None
+
+
+class _List(QListView):
+    current_changed = Signal(str)  # what a screen reader should say
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._model = _Hits(self)
+        self.setModel(self._model)
+        self.setItemDelegate(_Row(self))
+        self.setUniformItemSizes(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMouseTracking(True)
+        self.setAccessibleName(tr("Found"))
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        return self._model.hits
+
+    @property
+    def wanted_height(self) -> int:
+        return min(MAX_ROWS, len(self._model.hits)) * ROW + 8
+
+    def apply(self, found: list[Hit]) -> None:
+        self._model.apply(found)
+        self._choose(0)
+
+    @Slot(int)
+    def move_by(self, rows: int) -> None:
+        """One row goes round the end, a page stops there."""
+        count = len(self._model.hits)
+        row = self.currentIndex().row() + rows
+        if count:
+            self._choose(row % count if abs(rows) == 1 else max(0, min(count - 1, row)))
+
+    def _choose(self, row: int) -> None:
+        if 0 <= row < len(self._model.hits):
+            self.setCurrentIndex(self._model.index(row))
+            self.current_changed.emit(spoken(self._model.hits[row].entry))
+
+
+class _Row(QStyledItemDelegate):
+    """Name, where it stands or why it cannot be used, and its keys at the right."""
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(100, ROW)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        hit, tokens = index.data(_HIT), current()
+        if not isinstance(hit, Hit):
+            return
+        entry, rect = hit.entry, option.rect.adjusted(4, 0, -4, 0)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.raised))
+            painter.drawRoundedRect(rect.adjusted(0, 1, 0, -1), 6, 6)
+        rest = rect.adjusted(10, 0, -10, 0)
+        rest = _paint_keys(painter, rest, entry.keys)
+        rest = _paint_name(painter, rest, hit)
+        painter.setFont(small_font())
+        painter.setPen(QColor(tokens.muted))
+        words = entry.detail if entry.is_enabled else entry.why_disabled or entry.detail
+        _paint_elided(painter, rest.adjusted(12, 0, 0, 0), words)
+        painter.restore()
+
+
+def _paint_keys(painter: QPainter, rect: QRect, keys: str) -> QRect:
+    """What is left of the row."""
+    if not keys:
+        return rect
+    painter.setFont(small_font())
+    width = painter.fontMetrics().horizontalAdvance(keys) + 14
+    cap = QRect(rect.right() - width, rect.center().y() - 9, width, 20)
+    painter.setPen(QPen(QColor(current().hairline), 1))
+    painter.setBrush(QColor(current().window))
+    painter.drawRoundedRect(cap.toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
+    painter.setPen(QColor(current().muted))
+    painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, keys)
+    return rect.adjusted(0, 0, -width - 12, 0)
+
+
+def _paint_name(painter: QPainter, rect: QRect, hit: Hit) -> QRect:
+    """With the typed letters in bold: what is left of the row."""
+    tokens, usual = current(), QApplication.font()
+    bold = QFont(usual)
+    bold.setWeight(QFont.Weight.Bold)
+    text = one_line(hit.entry.text)
+    if text != hit.entry.text or QFontMetrics(bold).horizontalAdvance(text) > rect.width():
+        painter.setFont(usual)
+        painter.setPen(QColor(tokens.text if hit.entry.is_enabled else tokens.muted))
+        return _paint_elided(painter, rect, text)
+    x = rect.left()
+    if hit.entry.is_on:
+        text_on = "✓ "
+        painter.setFont(usual)
+        painter.setPen(QColor(tokens.accent))
+        painter.drawText(
+            QRect(x, rect.top(), rect.width(), rect.height()), Qt.AlignmentFlag.AlignVCenter, text_on
+        )
+        x += painter.fontMetrics().horizontalAdvance(text_on)
+    for run, is_typed in runs(text, hit.places):
+        painter.setFont(bold if is_typed else usual)
+        colour = tokens.muted if not hit.entry.is_enabled else tokens.accent if is_typed else tokens.text
+        painter.setPen(QColor(colour))
+        painter.drawText(
+            QRect(x, rect.top(), rect.right() - x, rect.height()), Qt.AlignmentFlag.AlignVCenter, run
+        )
+        x += painter.fontMetrics().horizontalAdvance(run)
+    return QRect(x, rect.top(), rect.right() - x, rect.height())
+
+
+def _paint_elided(painter: QPainter, rect: QRect, text: str) -> QRect:
+    words = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, max(0, rect.width()))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, words)
+    return rect.adjusted(painter.fontMetrics().horizontalAdvance(words), 0, 0, 0)
+
+
+def runs(text: str, places: frozenset[int]) -> list[tuple[str, bool]]:
+    """The text in pieces that were typed and pieces that were not."""
+    pieces: list[tuple[str, bool]] = []
+    for at, letter in enumerate(text):
+        is_typed = at in places
+        if pieces and pieces[-1][1] == is_typed:
+            pieces[-1] = (pieces[-1][0] + letter, is_typed)
+        else:
+            pieces.append((letter, is_typed))
+    return pieces
+
+
+def spoken(entry: Entry) -> str:
+    parts = (
+        entry.text,
+        entry.detail,
+        entry.keys,
+        "" if entry.is_enabled else entry.why_disabled or tr("unavailable"),
+    )
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,87 @@
+"""What the command palette offers: all commands, the chats, the settings. GUI thread."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import islice
+
+from PySide6.QtWidgets import QMenuBar
+
+from app.look.plain_text import one_line
+from app.look.words import tr
+from app.ui.commands.commands import Command, commands_of
+from app.ui.commands.palette_entry import Entry
+from app.ui.settings.setting_list import PAGES, Page, Setting
+from app.ui.tabs.chat_tabs import ChatTabs
+
+COMMAND, CHAT, SAVED, SETTING = "command", "chat", "saved", "setting"
+MAX_SAVED = 2_000  # so many are looked through between two keys
+
+SavedChats = Callable[[], Iterable[tuple[str, str]]]  # chat_id and title of each, the newest first
+
+
+def command_entries(bar: QMenuBar) -> list[Entry]:
+    return [_of_command(command) for command in commands_of(bar)]
+
+
+def _of_command(command: Command) -> Entry:
+    action = command.action
+    return Entry(
+        name=f"{COMMAND} {command.name}",
+        text=command.text,
+        run=action.trigger,
+        detail=" › ".join(command.path),
+        keys=command.keys,
+        keywords=f"{command.name} {command.tip}",
+        is_enabled=action.isEnabled(),
+        why_disabled=command.why_disabled,
+        is_on=action.isCheckable() and action.isChecked(),
+    )
+
+
+def open_chat_entries(tabs: ChatTabs) -> list[Entry]:
+    return [
+        Entry(
+            name=f"{CHAT} {tab.session.chat.id}",
+            text=one_line(tab.title),
+            run=partial(tabs.show_chat, tab.session.chat.id),
+            detail=tr("Open chat"),
+        )
+        for tab in tabs.tabs
+    ]
+
+
+def saved_chat_entries(saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[str], object]) -> list[Entry]:
+    """Those that have no tab now, the newest of them; all are found by the search over all chats."""
+    open_ids = {tab.session.chat.id for tab in tabs.tabs}
+    return [
+        Entry(
+            name=f"{SAVED} {chat_id}",
+            text=one_line(title),
+            run=partial(open_chat, chat_id),
+            detail=tr("Saved chat"),
+            only_when_asked=True,
+        )
+        for chat_id, title in islice(saved(), MAX_SAVED)
+        if chat_id not in open_ids
+    ]
+
+
+def setting_entries(show: Callable[[str], object]) -> list[Entry]:
+    """`show` takes the name of the setting."""
+    return [
+        _of_setting(setting, page, show)
+        for page in PAGES
+        for setting in page.rows
+        if isinstance(setting, Setting)
+    ]
+
+
+def _of_setting(setting: Setting, page: Page, show: Callable[[str], object]) -> Entry:
+    return Entry(
+        name=f"{SETTING} {setting.name}",
+        text=tr(setting.label),
+        run=partial(show, setting.name),
+        detail=tr("Setting › {page}", page=tr(page.title)),
+        keywords=f"{setting.name} {tr(setting.sentence)}",
+        only_when_asked=True,
+    )

@@ -1,0 +1,250 @@
+"""The files that go with a message, above its text: what each is and how many tokens it has. GUI thread."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+
+from app.bridge.token_counter import TokenCount
+from app.chats.attachment import Attachment
+from app.look.fonts import small_font, tabular
+from app.look.icon_button import IconButton
+from app.look.icons import paint_icon
+from app.look.plain_text import as_tooltip, one_line
+from app.look.tokens import current
+from app.look.words import tr
+from app.ui.composer.attachment_words import icon_name, kind_label, title, tokens_text
+from app.ui.composer.flow_layout import FlowLayout
+
+HEIGHT, SIDE, PADDING, GAP = 30, 22, 8, 6
+MIN_NAME_WIDTH, MAX_NAME_WIDTH, MIN_WIDTH, MAX_WIDTH = 72, 220, 80, 420
+END = GAP + SIDE + 4  # where the cross is
+RADIUS = 8
+_REMOVE = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
+_OPEN = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+class AttachmentChips(QScrollArea):
+    """As high as its rows, up to a height that is set; then it scrolls."""
+
+    removed = Signal(int)
+    cancelled = Signal(int)  # which of the files that are still being read
+    opened = Signal(int, object)  # which of them, its chip
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._chips: list[AttachmentChip] = []
+        self._pending: list[PendingChip] = []
+        self._attachments: tuple[Attachment, ...] = ()
+        self._max_height = HEIGHT
+        self._content = QWidget(self)
+        self._flow = FlowLayout(self._content, GAP)
+        self.setWidget(self._content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        self._content.setAutoFillBackground(False)
+        self.setAccessibleName(tr("Attachments"))
+        self.hide()
+
+    @property
+    def chips(self) -> tuple["AttachmentChip", ...]:
+        return tuple(self._chips)
+
+    @property
+    def pending(self) -> tuple["PendingChip", ...]:
+        return tuple(self._pending)
+
+    @property
+    def pending_names(self) -> tuple[str, ...]:
+        return tuple(chip.name for chip in self._pending)
+
+    def set_max_height(self, height: int) -> None:
+        """In whole rows, at least one."""
+        self._max_height = max(1, (height + GAP) // (HEIGHT + GAP)) * (HEIGHT + GAP) - GAP
+        self._fit()
+
+    def show_attachments(self, attachments: Sequence[Attachment]) -> None:
+        if tuple(attachments) == self._attachments:
+            return
+        self._attachments = tuple(attachments)
+        self._drop(self._chips)
+        self._chips = [self._new_chip(attachment, number) for number, attachment in enumerate(attachments)]
+        for chip in self._pending:  # they stay behind those that are there
+            self._flow.removeWidget(chip)
+            self._flow.addWidget(chip)
+        self._fit()
+
+    def show_pending(self, names: Sequence[str]) -> None:
+        """Files that are still being read."""
+        if tuple(names) == self.pending_names:
+            return
+        self._drop(self._pending)
+        self._pending = [self._new_pending(name, number) for number, name in enumerate(names)]
+        self._fit()
+
+    def show_tokens(self, num_tokens: Callable[[str], TokenCount | None]) -> None:
+        for chip in self._chips:
+            chip.show_tokens(num_tokens(chip.attachment.text))
+
+    def focus_chip(self, number: int) -> bool:
+        """False if there is none: the focus stays where it is."""
+        if not self._chips:
+            return False
+        chip = self._chips[min(number, len(self._chips) - 1)]
+        chip.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.ensureWidgetVisible(chip)
+        return True
+
+    def _new_chip(self, attachment: Attachment, number: int) -> "AttachmentChip":
+        chip = AttachmentChip(attachment, self._content)
+        chip.opened.connect(lambda: self.opened.emit(number, chip))
+        chip.removed.connect(lambda: self.removed.emit(number))
+        chip.stepped.connect(lambda step: self.focus_chip(max(0, number + step)))
+        self._flow.addWidget(chip)
+        chip.show()
+        return chip
+
+    def _new_pending(self, name: str, number: int) -> "PendingChip":
+        chip = PendingChip(name, self._content)
+        chip.removed.connect(lambda: self.cancelled.emit(number))
+        self._flow.addWidget(chip)
+        chip.show()
+        return chip
+
+    def _drop(self, chips: Sequence[QWidget]) -> None:
+        for chip in chips:
+            self._flow.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(min(self._max_height, self._flow.heightForWidth(self.viewport().width())))
+        self.setVisible(bool(self._chips or self._pending))
+
+
+class _Chip(QWidget):
+    """An icon, a name and a quieter word, on one line. Its cross, Backspace or Delete removes it."""
+
+    removed = Signal()
+
+    def __init__(self, name: str, icon: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.name = name
+        self._icon = icon
+        self._detail = ""
+        self.setFont(tabular(small_font()))
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.cross = IconButton("x", tr("Remove {name}", name=name), SIDE, self, icon_side=14)
+        self.cross.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.cross.setCursor(Qt.CursorShape.ArrowCursor)
+        self.cross.clicked.connect(self.removed)
+
+    @property
+    def detail(self) -> str:
+        return self._detail
+
+    def show_detail(self, detail: str) -> None:
+        if detail != self._detail:
+            self._detail = detail
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        name = min(self._advance(self.name), MAX_NAME_WIDTH)
+        detail = self._advance(self._detail)
+        width = PADDING + 16 + GAP + name + (GAP + detail if detail else 0) + END
+        return QSize(min(width, MAX_WIDTH), HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(MIN_WIDTH, HEIGHT)
+
+    def _advance(self, text: str) -> int:
+        """Qt rounds it down, and then finds no room for the text."""
+        return self.fontMetrics().horizontalAdvance(text) + 1 if text else 0
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens, metrics = current(), self.fontMetrics()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(tokens.accent if self.hasFocus() else tokens.hairline), 1))
+        painter.setBrush(QColor(tokens.raised if self.underMouse() else tokens.surface))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_icon(painter, self._icon, QRectF(PADDING, (HEIGHT - 15) / 2, 15, 15), tokens.muted)
+        x = PADDING + 16 + GAP
+        end = self.width() - END
+        room = max(MIN_NAME_WIDTH, end - x - GAP - self._advance(self._detail))
+        name = metrics.elidedText(self.name, Qt.TextElideMode.ElideMiddle, room)
+        baseline = (HEIGHT + metrics.ascent() - metrics.descent()) // 2
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(x, baseline, name)
+        painter.setPen(QColor(tokens.muted))
+        x += self._advance(name) + GAP
+        detail = metrics.elidedText(self._detail, Qt.TextElideMode.ElideRight, end - x)
+        painter.drawText(x, baseline, detail)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _REMOVE:
+            self.removed.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.cross.move(self.width() - SIDE - 4, (HEIGHT - SIDE) // 2)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.update()
+
+
+class PendingChip(_Chip):
+    """A file that is still being read, which may take long."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(one_line(name), "hourglass", parent)
+        self.show_detail(tr("reading…"))
+        self.setAccessibleName(tr("{name} is being read", name=name))
+
+
+class AttachmentChip(_Chip):
+    """A click or Enter opens what was read from the file."""
+
+    opened = Signal()
+    stepped = Signal(int)  # to the next or the previous chip
+
+    def __init__(self, attachment: Attachment, parent: QWidget) -> None:
+        super().__init__(title(attachment), icon_name(attachment), parent)
+        self.attachment = attachment
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.show_tokens(None)
+
+    def show_tokens(self, counted: TokenCount | None) -> None:
+        parts = (kind_label(self.attachment), tokens_text(counted))
+        self.show_detail(" · ".join(part for part in parts if part))
+        self.setAccessibleName(tr("Attachment: {name}", name=self.name))
+        self.setAccessibleDescription(self.detail)
+        lines = (self.name, self.detail, tr("Click to see what the model will read."))
+        self.setToolTip(as_tooltip("\n".join(line for line in lines if line)))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _OPEN:
+            self.opened.emit()
+        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.stepped.emit(1 if event.key() == Qt.Key.Key_Right else -1)
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.opened.emit()

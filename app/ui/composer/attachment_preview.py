@@ -1,0 +1,95 @@
+"""Shows the text that was read from a file, as the model will get it. GUI thread."""
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.chats.attachment import Attachment
+from app.look.figures import count
+from app.look.fonts import code_font
+from app.look.plain_text import PlainLabel, heading
+from app.look.words import tr
+from app.ui.composer.attachment_words import title
+
+WIDTH, HEIGHT = 560, 360
+GAP = 6
+SHOWN_CHARS = 12_000  # laying out more of them would be felt
+
+
+class AttachmentPreview(QFrame):
+    """Escape and a click beside it close it."""
+
+    removed = Signal()
+    turned_into_text = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("popover")
+        self.setFixedSize(WIDTH, HEIGHT)
+        self._title = heading("", self)
+        self._figures = PlainLabel(parent=self, tone="muted")
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName(tr("Text of the file"))
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setFont(code_font())
+        self.into_text = QPushButton(tr("Turn into text"), self)
+        self.remove = QPushButton(tr("Remove"), self)
+        self._lay_out()
+        self.into_text.clicked.connect(self._on_into_text)
+        self.remove.clicked.connect(self._on_remove)
+
+    @property
+    def figures(self) -> str:
+        return self._figures.text()
+
+    def open_above(self, widget: QWidget, attachment: Attachment, detail: str, *, fits_draft: bool) -> None:
+        """With `fits_draft` it can become part of the text that is written."""
+        shown = attachment.text[:SHOWN_CHARS]
+        name = title(attachment)
+        metrics = self._title.fontMetrics()
+        self._title.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, WIDTH - 40))
+        self.setAccessibleName(tr("Text of {name}", name=name))
+        self.text.setAccessibleName(self.accessibleName())
+        left_out = len(attachment.text) - len(shown)
+        more = tr("the first {number} characters are shown", number=count(SHOWN_CHARS)) if left_out else ""
+        self._figures.setText(" · ".join(part for part in (detail, more) if part))
+        self.text.setPlainText(shown)
+        self.into_text.setVisible(fits_draft)
+        self._place_above(widget)
+        self.show()
+        self.text.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_into_text(self) -> None:
+        self.close()
+        self.turned_into_text.emit()
+
+    def _on_remove(self) -> None:
+        self.close()
+        self.removed.emit()
+
+    def _place_above(self, widget: QWidget) -> None:
+        corner = widget.mapToGlobal(QPoint(0, 0)) - QPoint(0, self.height() + GAP)
+        space = widget.screen().availableGeometry()
+        x = max(space.left(), min(corner.x(), space.right() - self.width()))
+        self.move(x, max(corner.y(), space.top()))
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(6)
+        column.addWidget(self._title)
+        column.addWidget(self._figures)
+        column.addWidget(self.text, 1)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.into_text)
+        row.addStretch(1)
+        row.addWidget(self.remove)
+        column.addLayout(row)

@@ -1,0 +1,285 @@
+"""Where a message is written, with the files that go with it, and what can be done with both. GUI thread.
+
+Knows texts and attachments, neither paths on the disk nor the chat.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen, QTextCursor
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.chats.attachment import Attachment
+from app.chats.text import valid_unicode
+from app.engine.types import Role
+from app.look.fonts import small_font
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel
+from app.look.tokens import current
+from app.look.words import tr
+from app.ui.composer.attachment_chips import AttachmentChip, AttachmentChips
+from app.ui.composer.attachment_preview import AttachmentPreview
+from app.ui.composer.attachment_words import IMAGE_PASTED, PASTED, title
+from app.ui.composer.composer_notice import ComposerNotice
+from app.ui.composer.context_meter import ContextMeter
+from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
+from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
+from app.ui.settings.chat_settings import ChatSettingsButton
+
+RADIUS = 12
+SIDE, MARGIN = 28, 8
+EDITORS_SHARE, CHIPS_SHARE = 0.4, 0.2  # of the chat's height, at most
+
+
+class Composer(QWidget):
+    submitted = Signal(str, object)  # the text, its attachments
+    insert_requested = Signal(object, str, object)  # Role, text, attachments: without asking
+    stop_requested = Signal()
+    attach_requested = Signal()  # somebody wants to choose files
+    files_given = Signal(object)  # list of Path, pasted or dropped
+    draft_changed = Signal(str)
+    attachments_changed = Signal(object)  # tuple of Attachment
+    pending_cancelled = Signal(int)  # which of the files that are still being read
+    edit_last_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._is_busy = False
+        self._can_insert = True
+        self._is_drop_target = False
+        self._attachments: tuple[Attachment, ...] = ()
+        self._previewed: Attachment | None = None
+        self.notice = ComposerNotice(self)
+        self.waiting = ComposerNotice(self)
+        self.chips = AttachmentChips(self)
+        self.preview = AttachmentPreview(self)
+        self.editor = MessageEditor(self)
+        self.forecast = PlainLabel(parent=self, tone="warning")
+        self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
+        self.settings = ChatSettingsButton(self)
+        self.meter = ContextMeter(self)
+        self.more = SendMenuButton(self)
+        self.stop = StopButton(self)
+        self.button = SendButton(self)
+        self._lay_out()
+        self._connect()
+        self.setFocusProxy(self.editor)
+        self._show_state()
+
+    # What others tell it
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        return self._attachments
+
+    def set_busy(self, is_busy: bool, *, can_insert: bool = True) -> None:
+        """While busy messages are queued, and nothing is added without asking."""
+        self._is_busy = is_busy
+        self._can_insert = can_insert and not is_busy
+        if not is_busy and self.stop.hasFocus():
+            self.editor.setFocus()
+        self.stop.setVisible(is_busy)
+        self._show_state()
+
+    def set_enter_sends(self, enter_sends: bool) -> None:
+        """Else Ctrl+Enter does."""
+        self.editor.enter_sends = enter_sends
+        self._show_state()
+
+    def set_reading_font(self, font: QFont) -> None:
+        self.editor.setFont(font)
+        self.editor.fit()
+
+    def set_room(self, height: int) -> None:
+        """How high the chat is."""
+        self.editor.set_max_height(int(height * EDITORS_SHARE))
+        self.chips.set_max_height(int(height * CHIPS_SHARE))
+
+    def set_text(self, text: str) -> None:
+        """In place of what stands there. One that is too long to be written in becomes an attachment."""
+        if len(text) <= MAX_CHARS:
+            self.editor.setPlainText(text)
+            self.editor.moveCursor(QTextCursor.MoveOperation.End)
+        else:
+            self._fold(text)
+            self.editor.clear()
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        self._attachments = tuple(attachments)
+        self.chips.show_attachments(self._attachments)
+        self._show_state()
+
+    def set_pending(self, names: Sequence[str]) -> None:
+        """Files that are still being read. A message waits for them."""
+        self.chips.show_pending(names)
+        self._show_state()
+
+    def show_forecast(self, text: str) -> None:
+        """What will happen to the chat if the draft is sent."""
+        self.forecast.setText(text)
+        self.forecast.setVisible(bool(text))
+
+    def set_drop_target(self, is_target: bool) -> None:
+        """Files are being held over the chat."""
+        self._is_drop_target = is_target
+        self.editor.setPlaceholderText(tr("Drop to attach") if is_target else tr("Message…"))
+        self.update()
+
+    # What is done in it
+
+    def _on_submitted(self) -> None:
+        if self._can_send:
+            self.submitted.emit(*self._take())
+
+    def _insert(self, role: Role) -> None:
+        if self._can_send and self._can_insert:
+            self.insert_requested.emit(role, *self._take())
+
+    def _take(self) -> tuple[str, tuple[Attachment, ...]]:
+        """What was written, which leaves the composer."""
+        text, attachments = self.editor.toPlainText(), self._attachments
+        self.notice.clear()
+        self.editor.clear()
+        self._change_attachments(())
+        return text, attachments
+
+    @property
+    def _can_send(self) -> bool:
+        has_words = not self.editor.document().isEmpty() and bool(self.editor.toPlainText().strip())
+        return (has_words or bool(self._attachments)) and not self.chips.pending_names
+
+    def _on_clicked(self) -> None:
+        self._on_submitted()
+        self.editor.setFocus()
+
+    def _on_text_changed(self) -> None:
+        self._show_state()
+        self.draft_changed.emit(self.editor.toPlainText())
+
+    def _fold(self, text: str) -> None:
+        """Qt would need seconds to lay out a very long text."""
+        self._change_attachments(
+            (*self._attachments, Attachment(tr("Pasted text"), valid_unicode(text), PASTED))
+        )
+
+    def _change_attachments(self, attachments: tuple[Attachment, ...]) -> None:
+        if attachments != self._attachments:
+            self.set_attachments(attachments)
+            self.attachments_changed.emit(attachments)
+
+    def _remove(self, number: int) -> None:
+        focused = QApplication.focusWidget()
+        had_focus = focused is not None and self.chips.isAncestorOf(focused)
+        removed = self._attachments[number]
+        self._change_attachments((*self._attachments[:number], *self._attachments[number + 1 :]))
+        said = tr("Removed “{name}”.", name=title(removed))
+        self.notice.offer_undo(said, lambda: self._put_back(removed, number))
+        if not (had_focus and self.chips.focus_chip(number)):
+            self.editor.setFocus()
+
+    def _put_back(self, attachment: Attachment, number: int) -> None:
+        self._change_attachments((*self._attachments[:number], attachment, *self._attachments[number:]))
+        self.editor.setFocus()
+
+    def _open(self, number: int, chip: AttachmentChip) -> None:
+        attachment = self._attachments[number]
+        self._previewed = attachment
+        fits_draft = attachment.kind == PASTED and self.editor.has_room_for(attachment.text)
+        self.preview.open_above(chip, attachment, chip.detail, fits_draft=fits_draft)
+
+    def _on_turned_into_text(self) -> None:
+        number = self._number_of_previewed()
+        if number is not None:
+            text = self._attachments[number].text
+            self._change_attachments((*self._attachments[:number], *self._attachments[number + 1 :]))
+            self.editor.insertPlainText(text)
+            self.editor.setFocus()
+
+    def _on_previewed_removed(self) -> None:
+        number = self._number_of_previewed()
+        if number is not None:
+            self._remove(number)
+
+    def _number_of_previewed(self) -> int | None:
+        return next((n for n, each in enumerate(self._attachments) if each is self._previewed), None)
+
+    def _show_state(self) -> None:
+        can_send = self._can_send
+        enter_sends = self.editor.enter_sends
+        self.button.show_state(is_busy=self._is_busy, can_send=can_send, enter_sends=enter_sends)
+        can_insert = can_send and self._can_insert
+        self.more.show_state(is_busy=self._is_busy, can_send=can_send, can_insert=can_insert)
+
+    def _connect(self) -> None:
+        self.editor.submitted.connect(self._on_submitted)
+        self.editor.textChanged.connect(self._on_text_changed)
+        self.editor.focus_changed.connect(self.update)
+        self.editor.files_given.connect(self.files_given)
+        self.editor.image_given.connect(lambda: self.notice.add_problem(tr(IMAGE_PASTED)))
+        self.editor.long_text_given.connect(self._fold)
+        self.editor.edit_last_requested.connect(self.edit_last_requested)
+        self.editor.left_upwards.connect(lambda: self.chips.focus_chip(len(self._attachments) - 1))
+        self.chips.removed.connect(self._remove)
+        self.chips.cancelled.connect(self.pending_cancelled)
+        self.chips.opened.connect(self._open)
+        self.preview.turned_into_text.connect(self._on_turned_into_text)
+        self.preview.removed.connect(self._on_previewed_removed)
+        self.attach.clicked.connect(self.attach_requested)
+        self.stop.clicked.connect(self.stop_requested)
+        self.button.clicked.connect(self._on_clicked)
+        self.more.send.triggered.connect(self._on_clicked)
+        self.more.add.triggered.connect(lambda: self._insert(Role.USER))
+        self.more.add_answer.triggered.connect(lambda: self._insert(Role.ASSISTANT))
+
+    def _lay_out(self) -> None:
+        self.forecast.setFont(small_font())
+        self.forecast.setWordWrap(True)
+        self.forecast.hide()
+        self._foot = foot = QHBoxLayout()
+        foot.setContentsMargins(0, 0, 0, 0)
+        foot.setSpacing(4)
+        foot.addWidget(self.attach)
+        foot.addWidget(self.settings)
+        foot.addStretch(1)
+        foot.addWidget(self.meter)
+        foot.addSpacing(8)
+        foot.addWidget(self.more)
+        foot.addWidget(self.stop)
+        foot.addWidget(self.button)
+        inset = QVBoxLayout()
+        inset.setContentsMargins(6, 0, 0, 0)
+        inset.setSpacing(6)
+        inset.addWidget(self.chips)
+        inset.addWidget(self.editor)
+        inset.addWidget(self.forecast)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN, 10, MARGIN, MARGIN)
+        column.setSpacing(4)
+        column.addWidget(self.waiting)
+        column.addWidget(self.notice)
+        column.addLayout(inset)
+        column.addLayout(foot)
+
+    # Qt's events
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._fit_foot()
+        return super().event(event)
+
+    def _fit_foot(self) -> None:
+        """The settings show their words where all others have their full width, or else only their icon."""
+        button = self.settings
+        words = button.sizeHint().width()
+        others = self._foot.sizeHint().width() - min(words, button.maximumWidth())
+        has_room = self.width() - 2 * MARGIN >= others + words
+        button.setMaximumWidth(words if has_room else button.minimumSizeHint().width())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        has_focus = self.editor.hasFocus() or self._is_drop_target
+        painter.setPen(QPen(QColor(tokens.accent if has_focus else tokens.hairline), 1.5 if has_focus else 1))
+        painter.setBrush(QColor(tokens.window))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(1, 1, -1, -1), RADIUS, RADIUS)

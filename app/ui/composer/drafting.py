@@ -1,0 +1,183 @@
+"""Brings a chat and its composer together: what is written, its files, what it will cost, where it goes.
+
+GUI thread.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from app.attachments.refusal import Reason
+from app.bridge.chat_session import ChatSession
+from app.chats.attachment import Attachment, with_attachments
+from app.engine.types import Role, SlotSnapshot
+from app.look.words import tr, tr_n
+from app.ui.composer.attachment_words import TOO_MANY, refusal_text
+from app.ui.composer.composer import Composer
+from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_used
+
+COUNT_AFTER_MS = 250  # of quiet
+MAX_FILES = 20
+
+
+class Drafting(QObject):
+    sent = Signal()  # something was said, or waits to be
+
+    def __init__(self, session: ChatSession, composer: Composer, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._composer = composer
+        self._slot: SlotSnapshot | None = None
+        self._is_hibernated = False
+        self._n_ctx = 0
+        self._never_computed = ""
+        self._num_draft = 0  # tokens
+        self._count_timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
+        self._connect()
+        composer.set_attachments(session.draft_attachments)
+        composer.set_text(session.draft)
+        self.show_state()
+
+    def set_slot(self, slot: SlotSnapshot | None, n_ctx: int, *, is_hibernated: bool) -> None:
+        """Where the engine is with this chat. `n_ctx` is what one chat can have of the context."""
+        self._slot, self._n_ctx, self._is_hibernated = slot, n_ctx, is_hibernated
+        self.show_figures()
+
+    @Slot()
+    def show_state(self) -> None:
+        session, composer = self._session, self._composer
+        composer.set_busy(session.is_busy, can_insert=session.is_loaded)
+        composer.set_enter_sends(session.enter_sends)
+        self._show_waiting()
+        self.show_figures()
+        self._count_timer.start()
+
+    @Slot()
+    def show_figures(self) -> None:
+        session, composer = self._session, self._composer
+        figures = self._figures()
+        composer.meter.apply(figures)
+        composer.show_forecast(forecast(figures, session.chat.overflow))
+        composer.chips.show_tokens(session.tokens.num_tokens)
+
+    def attach(self, paths: Sequence[Path]) -> None:
+        """They are read beside everything else."""
+        session = self._session
+        num_files = len(paths) + len(session.draft_attachments) + len(session.files.names)
+        if num_files > MAX_FILES:
+            self._composer.notice.add_problem(tr(TOO_MANY, number=num_files, limit=MAX_FILES))
+            return
+        self._composer.notice.clear()
+        session.files.read_files(paths)
+
+    @Slot()
+    def choose_files(self) -> None:
+        dialog = QFileDialog(self._composer, tr("Attach files"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda names: self.attach([Path(name) for name in names]))
+        dialog.open()  # never exec: a nested loop would stop every coroutine
+
+    def _figures(self) -> ContextFigures:
+        session = self._session
+        used = num_used(session.chat.turns, self._slot)
+        held = self._slot.pos_max + 1 if self._slot else 0
+        cached = used if self._is_hibernated else min(used, held)
+        return ContextFigures(
+            used=used + (self._num_tokens((self._never_computed,)) or 0),
+            cached=cached,
+            draft=self._num_draft_tokens(),
+            limit=session.context_limit(self._n_ctx),
+        )
+
+    def _num_draft_tokens(self) -> int:
+        """While somebody types, what it had when it was counted last."""
+        num_tokens = self._num_tokens(self._draft_texts())
+        if num_tokens is not None:
+            self._num_draft = num_tokens
+        return self._num_draft
+
+    def _draft_texts(self) -> tuple[str, ...]:
+        """What is written, the files, and what the model reads around these. Copies no long text."""
+        attachments = self._session.draft_attachments
+        frames = (with_attachments("", (replace(each, text=""),)) for each in attachments)
+        return (self._session.draft, *(each.text for each in attachments), *frames)
+
+    def _num_tokens(self, texts: Sequence[str]) -> int | None:
+        """None until all of them are counted."""
+        counted = [self._session.tokens.num_tokens(text) for text in texts]
+        numbers = [count.number for count in counted if count]
+        return sum(numbers) if len(numbers) == len(counted) else None
+
+    def _show_waiting(self) -> None:
+        """What was queued is not sent by itself once the answer before it was stopped."""
+        num_waiting = 0 if self._session.is_busy else len(self._session.queue)
+        if not num_waiting:
+            self._composer.waiting.clear()
+            return
+        said = tr_n("{n} message waits to be sent.", "{n} messages wait to be sent.", num_waiting)
+        self._composer.waiting.offer(said, tr("Send now"), self._session.send_queued)
+
+    def _connect(self) -> None:
+        session, composer = self._session, self._composer
+        composer.submitted.connect(self._on_submitted)
+        composer.insert_requested.connect(self._on_insert_requested)
+        composer.stop_requested.connect(session.stop)
+        composer.attach_requested.connect(self.choose_files)
+        composer.files_given.connect(self.attach)
+        composer.draft_changed.connect(self._on_draft_changed)
+        composer.attachments_changed.connect(self._on_attachments_changed)
+        composer.pending_cancelled.connect(session.files.cancel_file)
+        session.changed.connect(self.show_state)
+        session.draft_changed.connect(self._on_session_draft_changed)
+        session.files.changed.connect(self._on_files_changed)
+        session.files.refused.connect(self._on_refused)
+        session.tokens.counted.connect(self.show_figures)
+        self._count_timer.timeout.connect(self._count)
+
+    @Slot()
+    def _count(self) -> None:
+        """What was typed last only: a text may be long, and keys come fast."""
+        session = self._session
+        self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
+        session.tokens.count((*self._draft_texts(), self._never_computed))
+        self.show_figures()
+
+    @Slot(str, object)
+    def _on_submitted(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
+        self._session.send(text, attachments)
+        self.sent.emit()
+
+    @Slot(object, str, object)
+    def _on_insert_requested(self, role: Role, text: str, attachments: tuple[Attachment, ...]) -> None:
+        self._session.insert(role, text, attachments)
+        self.sent.emit()
+
+    @Slot(str)
+    def _on_draft_changed(self, text: str) -> None:
+        self._session.draft = text
+        self._count_timer.start()
+        if not text:
+            self.show_figures()
+
+    @Slot(object)
+    def _on_attachments_changed(self, attachments: tuple[Attachment, ...]) -> None:
+        self._session.draft_attachments = attachments
+
+    @Slot()
+    def _on_session_draft_changed(self) -> None:
+        """A file has been read, or somebody gave attachments back."""
+        if self._session.draft_attachments != self._composer.attachments:
+            self._composer.set_attachments(self._session.draft_attachments)
+        self._count_timer.start()
+
+    @Slot()
+    def _on_files_changed(self) -> None:
+        self._composer.set_pending(self._session.files.names)
+
+    @Slot(str, object)
+    def _on_refused(self, name: str, reason: Reason) -> None:
+        self._composer.notice.add_problem(refusal_text(name, reason))

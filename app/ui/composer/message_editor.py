@@ -1,0 +1,128 @@
+"""The text of a message while it is written: plain, and never so long that Qt is slow. GUI thread."""
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from app.look.fonts import reading_font
+from app.look.words import tr
+from app.ui.composer.dropped_files import dropped_files
+from app.ui.engine.dropped_model import dropped_model
+
+MAX_PASTED_CHARS = 4_000  # longer pastes become attachments
+MAX_CHARS = 20_000  # in one line of one word, a key stroke takes 30 ms
+PADDING = 6
+_MODIFIERS = Qt.KeyboardModifier
+
+
+class MessageEditor(QPlainTextEdit):
+    """As high as its lines, up to a height that is set. Without a preedit, Enter or Ctrl+Enter submits."""
+
+    submitted = Signal()
+    focus_changed = Signal()
+    files_given = Signal(object)  # list of Path, pasted or dropped
+    image_given = Signal()
+    long_text_given = Signal(str)
+    edit_last_requested = Signal()  # Up, while there is nothing
+    left_upwards = Signal()  # Backspace at the beginning
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.enter_sends = True
+        self._is_composing = False
+        self._max_height = 200
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setPlaceholderText(tr("Message…"))
+        self.setAccessibleName(tr("Message"))
+        self.setTabChangesFocus(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        self.document().setDocumentMargin(2)
+        self.setFont(reading_font())
+        self.document().documentLayout().documentSizeChanged.connect(self.fit)
+        self.textChanged.connect(self.fit)
+        self.fit()
+
+    def has_room_for(self, text: str) -> bool:
+        return self.document().characterCount() + len(text) <= MAX_CHARS
+
+    def set_max_height(self, height: int) -> None:
+        self._max_height = height
+        self.fit()
+
+    def fit(self) -> None:
+        line = self.fontMetrics().lineSpacing()
+        wanted = max(1, int(self.document().size().height())) * line + PADDING
+        height = min(wanted, max(self._max_height, line + PADDING))
+        if height != self.height():
+            self.setFixedHeight(height)
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if height < wanted else policy.ScrollBarAlwaysOff
+        )
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._press_enter(event)
+        elif (
+            event.key() == Qt.Key.Key_Up
+            and self._is_empty
+            and not event.modifiers() & ~_MODIFIERS.KeypadModifier
+        ):
+            self.edit_last_requested.emit()
+        elif event.key() == Qt.Key.Key_Backspace and self._is_at_start and not self._is_composing:
+            self.left_upwards.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _press_enter(self, event: QKeyEvent) -> None:
+        has_control = bool(event.modifiers() & _MODIFIERS.ControlModifier)
+        has_shift = bool(event.modifiers() & _MODIFIERS.ShiftModifier)
+        if self._is_composing:  # the key is the input method's
+            event.ignore()
+        elif has_control or (self.enter_sends and not has_shift):
+            self.submitted.emit()
+        else:
+            self.insertPlainText("\n")
+            self.ensureCursorVisible()
+
+    @property
+    def _is_empty(self) -> bool:
+        return self.document().isEmpty() and not self._is_composing
+
+    @property
+    def _is_at_start(self) -> bool:
+        cursor = self.textCursor()
+        return cursor.atStart() and not cursor.hasSelection()
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._is_composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """A model file dropped here is for the window."""
+        if dropped_model(source):
+            return False
+        return source.hasText() or source.hasImage() or bool(dropped_files(source))
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Pastes the words, never their formatting. An image counts only where there are no words."""
+        files = dropped_files(source)
+        text = "" if files else source.text()
+        if files:
+            self.files_given.emit(files)
+        elif not text and source.hasImage():
+            self.image_given.emit()
+        elif len(text) > MAX_PASTED_CHARS or not self.has_room_for(text):
+            self.long_text_given.emit(text)
+        else:
+            self.insertPlainText(text)
+            self.ensureCursorVisible()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus_changed.emit()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focus_changed.emit()

@@ -1,0 +1,64 @@
+"""Backups in the window: the command, its dialog, and what they ask for. GUI thread."""
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.bridge.chat_backups import ChatBackups
+from app.look.words import tr, tr_said
+from app.storage.backups import Backup
+from app.ui.commands.actions import make_action
+from app.ui.commands.help_commands import open_folder
+from app.ui.data.backups import BackupsDialog, when
+from app.ui.notices import Notices
+
+
+class BackupsMenu(QObject):
+    def __init__(self, backups: ChatBackups, notices: Notices, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._backups = backups
+        self._notices = notices
+        self._parent = parent
+        self._dialog: BackupsDialog | None = None
+        self.open = make_action(
+            parent,
+            "tools.backups",
+            tr("&Backups…"),
+            tr("Copies of all chats, and how to go back to one"),
+            self.show_dialog,
+        )
+        backups.made.connect(self._on_made)
+        backups.failed.connect(self._on_failed)
+
+    @property
+    def dialog(self) -> BackupsDialog:
+        """Made when it is first asked for."""
+        if self._dialog is None:
+            self._dialog = BackupsDialog(self._parent)
+            self._dialog.make_requested.connect(self._backups.make)
+            self._dialog.restore_requested.connect(self._backups.restore)
+            self._dialog.folder_requested.connect(self._open_folder)
+            self._backups.listed.connect(self._dialog.apply)
+        return self._dialog
+
+    def add_to(self, menu: QMenu) -> None:
+        menu.addAction(self.open)
+
+    def show_dialog(self) -> None:
+        self._backups.refresh()
+        self.dialog.show()
+        self.dialog.raise_()
+        self.dialog.activateWindow()
+
+    def _open_folder(self) -> None:
+        open_folder(self._backups.folder)
+
+    @Slot(object)
+    def _on_made(self, backup: Backup) -> None:
+        self.dialog.show_note(tr("A backup was made at {time}.", time=when(backup.made_at)))
+
+    @Slot(object)
+    def _on_failed(self, message: str) -> None:
+        if self._dialog and self._dialog.isVisible():
+            self._dialog.show_note(tr_said(message), "danger")
+        else:
+            self._notices.show_error(tr_said(message))

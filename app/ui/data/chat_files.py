@@ -1,0 +1,287 @@
+"""File > Export and Import: the actions, their dialogs, and what is said afterwards. GUI thread."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from app.bridge.chat_transfer import ChatTransfer, ImportPlan, StoppedError
+from app.bridge.tasks import spawn
+from app.bridge.workspace import Workspace
+from app.chats.exports.files import ExportError, Form, file_name
+from app.chats.exports.words import Words
+from app.look.figures import percent
+from app.look.words import mark, tr, tr_n, tr_said
+from app.storage.errors import StorageError
+from app.ui.commands.actions import make_action
+from app.ui.data.import_preview import ImportPreview
+from app.ui.notices import Notices, UndoToast
+
+ONE = {
+    Form.MARKDOWN: mark("Markdown (*.md)"),
+    Form.HTML: mark("Web page (*.html)"),
+    Form.JSON: mark("Skein, complete (*.json)"),
+}
+MANY = {
+    Form.JSON: mark("Skein, complete, in one file (*.json)"),
+    Form.MARKDOWN: mark("Folder of Markdown files (*)"),
+    Form.HTML: mark("Folder of web pages (*)"),
+}
+FILTERS = (mark("Chats (*.json *.jsonl *.zip)"), mark("All files (*)"))
+
+
+class ChatFiles(QObject):
+    """`say` is for one short sentence that goes by itself."""
+
+    def __init__(
+        self,
+        transfer: ChatTransfer,
+        workspace: Workspace,
+        notices: Notices,
+        undo: UndoToast,
+        say: Callable[[str], object],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._transfer = transfer
+        self._workspace = workspace
+        self._notices = notices
+        self._undo = undo
+        self._say = say
+        self._window = parent
+        self._folder = Path.home()
+        self._is_busy = False
+        self._is_exporting = False
+        self.preview: ImportPreview | None = None
+        self.actions = tuple(self._make_actions())
+        transfer.progressed.connect(self._on_progressed)
+
+    def add_to(self, menu: QMenu, before: QAction) -> None:
+        menu.insertActions(before, self.actions)
+        menu.insertSeparator(before)
+
+    def _make_actions(self) -> list[QAction]:
+        window = self._window
+        return [
+            make_action(
+                window,
+                "chat.export",
+                tr("&Export chat…"),
+                tr("Save this chat as Markdown, as a web page, or complete"),
+                self.export_current,
+                "Ctrl+Shift+S",
+            ),
+            make_action(
+                window,
+                "chat.export-all",
+                tr("Export &all chats…"),
+                tr("Save all chats in one file, or each in a file of its own"),
+                self.export_all,
+            ),
+            make_action(
+                window,
+                "chat.import",
+                tr("&Import chats…"),
+                tr("Take over chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp"),
+                self.import_files,
+            ),
+            make_action(
+                window,
+                "chat.import-folder",
+                tr("Import chats from a &folder…"),
+                tr("Take over all chats in a folder, such as that of LM Studio or Jan"),
+                self.import_folder,
+            ),
+        ]
+
+    # Out
+
+    def export_current(self) -> None:
+        if session := self._workspace.current:
+            self.export_chat(session.chat.id, session.chat.display_title)
+
+    def export_chat(self, chat_id: str, title: str) -> None:
+        dialog = self._save_dialog(tr("Export chat"), ONE, lambda form: file_name(title, form))
+        dialog.fileSelected.connect(
+            lambda name: self._start(
+                self._export_one(chat_id, *file_and_form(Path(name), _form(dialog, ONE)))
+            )
+        )
+        dialog.open()
+
+    def export_all(self) -> None:
+        self._export_to_file_or_folder(tr("Export all chats"), None)
+
+    def export_chats(self, chat_ids: Sequence[str]) -> None:
+        """Those that somebody has selected."""
+        if len(chat_ids) == 1:
+            self.export_chat(chat_ids[0], self._transfer.title_of(chat_ids[0]))
+            return
+        self._export_to_file_or_folder(tr("Export chats"), tuple(chat_ids))
+
+    def _export_to_file_or_folder(self, title: str, chat_ids: tuple[str, ...] | None) -> None:
+        day = datetime.now().astimezone().strftime("%Y-%m-%d")
+        dialog = self._save_dialog(
+            title, MANY, lambda form: f"skein-chats-{day}{'.json' if form is Form.JSON else ''}"
+        )
+        dialog.fileSelected.connect(
+            lambda name: self._start(self._export_many(chat_ids, Path(name), _form(dialog, MANY)))
+        )
+        dialog.open()
+
+    async def _export_one(self, chat_id: str, path: Path, form: Form) -> None:
+        self._folder, self._is_exporting = path.parent, True
+        await self._transfer.export_chat(chat_id, path, form, words())
+        self._say(tr("Exported to {name}.", name=path.name))
+
+    async def _export_many(self, chat_ids: tuple[str, ...] | None, path: Path, form: Form) -> None:
+        self._folder, self._is_exporting = path.parent, True
+        if chat_ids is None:
+            num_chats = await self._transfer.export_all(path, form, words())
+        else:
+            num_chats = await self._transfer.export_chats(chat_ids, path, form, words())
+        self._say(
+            tr_n("Exported {n} chat to {name}.", "Exported {n} chats to {name}.", num_chats, name=path.name)
+        )
+
+    def _save_dialog(
+        self, title: str, filters: dict[Form, str], name_for: Callable[[Form], str]
+    ) -> QFileDialog:
+        dialog = self._dialog(title, [tr(text) for text in filters.values()])
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+
+        def follow_filter() -> None:
+            form = _form(dialog, filters)
+            name = name_for(form)
+            dialog.setDefaultSuffix(form if name.endswith(f".{form}") else "")
+            dialog.selectFile(name)
+
+        dialog.filterSelected.connect(lambda _filter: follow_filter())
+        follow_filter()
+        return dialog
+
+    # In
+
+    def import_files(self) -> None:
+        dialog = self._dialog(tr("Import chats"), [tr(text) for text in FILTERS])
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda names: self.import_paths([Path(name) for name in names]))
+        dialog.open()
+
+    def import_folder(self) -> None:
+        dialog = self._dialog(tr("Import chats from a folder"), [])
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda name: self.import_paths([Path(name)]))
+        dialog.open()
+
+    def import_paths(self, paths: Sequence[Path]) -> None:
+        """Reads them and shows what they would bring."""
+        if self._is_busy:
+            self._say_busy()
+            return
+        if self.preview:
+            self.preview.close()
+        preview = ImportPreview(self._window)
+        preview.stopped.connect(self._transfer.stop)
+        preview.accepted_plan.connect(self._on_accepted)
+        preview.finished.connect(self._on_preview_finished)
+        preview.show()
+        self.preview = preview
+        self._start(self._read(preview, paths))
+
+    async def _read(self, preview: ImportPreview, paths: Sequence[Path]) -> None:
+        self._folder, self._is_exporting = paths[0].parent, False
+        plan = await self._transfer.read(paths)
+        if preview is self.preview:
+            preview.show_plan(plan)
+
+    def _on_accepted(self, plan: ImportPlan, with_known: bool) -> None:
+        if self.preview:
+            self.preview.show_importing()
+        self._start(self._import(plan, with_known))
+
+    async def _import(self, plan: ImportPlan, with_known: bool) -> None:
+        self._is_exporting = False
+        chat_ids = await self._transfer.import_chats(plan, with_known)
+        if self.preview:
+            self.preview.close()
+        text = tr_n("Imported {n} chat.", "Imported {n} chats.", len(chat_ids))
+        self._say(text)
+        self._undo.offer(text, lambda: self._take_back(chat_ids))
+
+    def _take_back(self, chat_ids: Sequence[str]) -> None:
+        self._transfer.take_back(chat_ids)
+        self._say(tr("The import is undone."))
+
+    # Both
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._is_busy:
+            work.close()
+            self._say_busy()
+            return
+        self._is_busy = True
+        spawn(self._run(work))
+
+    async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except StoppedError:
+            self._say(tr("Stopped. Nothing has changed."))
+        except (ExportError, StorageError) as error:
+            self._notices.show_error(tr_said(error.args[0]))
+            if self.preview:
+                self.preview.close()
+        finally:
+            self._is_busy = False
+
+    def _say_busy(self) -> None:
+        self._say(tr("Another export or import is under way. Try again when it is done."))
+
+    def _on_progressed(self, fraction: float) -> None:
+        if self._is_exporting:
+            self._say(tr("Exporting… {percent}", percent=percent(fraction, 1)))
+        elif self.preview:
+            self.preview.show_progress(fraction)
+
+    def _on_preview_finished(self) -> None:
+        self.preview = None
+
+    def _dialog(self, title: str, filters: Sequence[str]) -> QFileDialog:
+        dialog = QFileDialog(self._window, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setDirectory(str(self._folder))
+        if filters:
+            dialog.setNameFilters(list(filters))
+        return dialog
+
+
+def words() -> Words:
+    """Those of an exported chat, in the user's language."""
+    return Words(
+        user=tr("You"),
+        assistant=tr("Assistant"),
+        system=tr("System"),
+        tool=tr("Tool"),
+        system_prompt=tr("System prompt"),
+        thinking=tr("Thinking"),
+        attachment=tr("Attached file"),
+        exported_from=tr("Exported from Skein"),
+        untitled=tr("New chat"),
+    )
+
+
+def file_and_form(path: Path, form: Form) -> tuple[Path, Form]:
+    """What was typed wins over the filter that was chosen."""
+    endings = {f".{each}": each for each in Form}
+    return path, endings.get(path.suffix.lower(), form)
+
+
+def _form(dialog: QFileDialog, filters: dict[Form, str]) -> Form:
+    chosen = dialog.selectedNameFilter()
+    return next((form for form, text in filters.items() if tr(text) == chosen), next(iter(filters)))

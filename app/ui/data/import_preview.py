@@ -1,0 +1,234 @@
+"""What an import would bring, before anything is changed. Not modal. GUI thread."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QListWidget,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge.chat_transfer import ImportPlan
+from app.chats.imports.problems import Problem
+from app.chats.imports.read import Found
+from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.words import sentences, tr, tr_n, tr_said
+from app.ui.settings.setting_controls import Switch
+
+SIZE = QSize(560, 480)
+MAX_LINES = 1_000  # of a list; nobody reads more
+SOURCES = ", "
+
+
+class ImportPreview(QDialog):
+    """First a bar while the file is read, then the plan."""
+
+    accepted_plan = Signal(object, bool)  # ImportPlan, whether those that are here already come as copies
+    stopped = Signal()  # closed while a file was read
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Import chats"))
+        self._plan: ImportPlan | None = None
+        self.summary = PlainLabel(tr("Reading…"), self)
+        self.summary.setWordWrap(True)
+        self.bar = QProgressBar(self)
+        self.bar.setRange(0, 1000)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("How much has been read"))
+        self.chats = _Lines(tr("Chats"), self)
+        self.problems = _Lines(tr("Cannot be imported"), self)
+        self.with_known = Switch(self)
+        self.known_words = PlainLabel(parent=self)
+        self.known_words.setBuddy(self.with_known)
+        self.left_out = PlainLabel(parent=self, tone="muted")
+        self.left_out.setWordWrap(True)
+        self.cancel_button = self._button(tr("Cancel"), self.close)
+        self.import_button = self._button(tr("Import"), self._accept)
+        self.import_button.setDefault(True)
+        self.import_button.setEnabled(False)
+        self.with_known.toggled.connect(self._show_button)
+        self._lay_out()
+        for part in (self.chats, self.problems, self.with_known, self.known_words, self.left_out):
+            part.hide()
+        self.resize(SIZE)
+
+    def show_progress(self, fraction: float) -> None:
+        self.bar.setValue(round(1000 * fraction))
+
+    def show_plan(self, plan: ImportPlan) -> None:
+        self._plan = plan
+        self.bar.hide()
+        self.summary.setText(summary_of(plan))
+        self.chats.show_lines([chat_line(found) for found in plan.new])
+        self.problems.show_lines([problem_line(problem) for problem in plan.problems])
+        self._offer_known(len(plan.known))
+        self.left_out.setText(left_out_of(plan))
+        self.left_out.setVisible(bool(self.left_out.text()))
+        self._show_button()
+        (self.import_button if self.import_button.isEnabled() else self.cancel_button).setFocus()
+
+    def show_importing(self) -> None:
+        """Too late to take it back here; undo does."""
+        self.summary.setText(tr("Importing…"))
+        self.bar.setRange(0, 0)
+        self.bar.show()
+        for part in (self.import_button, self.cancel_button, self.with_known):
+            part.setEnabled(False)
+
+    def done(self, result: int) -> None:
+        if self._plan is None:
+            self.stopped.emit()
+        super().done(result)
+
+    @property
+    def num_chosen(self) -> int:
+        if self._plan is None:
+            return 0
+        return len(self._plan.new) + (len(self._plan.known) if self.with_known.isChecked() else 0)
+
+    def _offer_known(self, num_known: int) -> None:
+        words = tr_n(
+            "Import {n} chat that is here already once more, as a copy",
+            "Import {n} chats that are here already once more, as copies",
+            num_known,
+        )
+        self.known_words.setText(words)
+        self.with_known.setAccessibleName(words)
+        for part in (self.with_known, self.known_words):
+            part.setVisible(num_known > 0)
+
+    def _accept(self) -> None:
+        if self._plan and self.num_chosen:
+            self.accepted_plan.emit(self._plan, self.with_known.isChecked())
+
+    def _show_button(self) -> None:
+        self.import_button.setEnabled(self.num_chosen > 0)
+        text = tr_n("Import {n} chat", "Import {n} chats", self.num_chosen)
+        self.import_button.setText(text if self.num_chosen else tr("Import"))
+
+    def _button(self, label: str, on_clicked: Callable[[], object]) -> QPushButton:
+        button = QPushButton(label, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda _checked=False: on_clicked())
+        return button
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addStretch(1)
+        foot.addWidget(self.cancel_button)
+        foot.addWidget(self.import_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 16)
+        column.setSpacing(12)
+        column.addWidget(self.summary)
+        column.addWidget(self.bar)
+        column.addWidget(self.chats, 2)
+        column.addWidget(self.problems, 1)
+        known = QHBoxLayout()
+        known.setSpacing(8)
+        known.addWidget(self.with_known)
+        known.addWidget(self.known_words, 1)
+        column.addLayout(known)
+        column.addWidget(self.left_out)
+        column.addStretch()
+        column.addLayout(foot)
+
+
+class _Lines(QWidget):
+    """A heading and a list under it. Hidden while there is nothing in it."""
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName(title)
+        self.list.setObjectName("lines")
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.list.setWordWrap(True)
+        self.list.setUniformItemSizes(False)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(heading(title, self))
+        column.addWidget(self.list, 1)
+
+    @property
+    def lines(self) -> list[str]:
+        return [self.list.item(row).text() for row in range(self.list.count())]
+
+    def show_lines(self, lines: Sequence[str]) -> None:
+        self.list.clear()
+        self.list.addItems(list(lines[:MAX_LINES]))
+        if len(lines) > MAX_LINES:
+            self.list.addItem(tr_n("and {n} more", "and {n} more", len(lines) - MAX_LINES))
+        self.setVisible(bool(lines))
+
+
+def summary_of(plan: ImportPlan) -> str:
+    if not plan.new and not plan.known:
+        return tr("There is nothing in it to import. Nothing has changed.")
+    sources = SOURCES.join(plan.sources)
+    if not plan.new:
+        told = tr("All chats of this export ({sources}) are here already.", sources=sources)
+        return sentences(told, changed_of(plan))
+    messages = tr_n("{n} message", "{n} messages", sum(found.num_messages for found in plan.new))
+    counted = tr_n(
+        "{n} new chat with {messages}, from {sources}.",
+        "{n} new chats with {messages}, from {sources}.",
+        len(plan.new),
+        messages=messages,
+        sources=sources,
+    )
+    known = tr_n("{n} is here already.", "{n} are here already.", len(plan.known)) if plan.known else ""
+    return sentences(counted, known, changed_of(plan))
+
+
+def changed_of(plan: ImportPlan) -> str:
+    """Whoever has gone on with a chat elsewhere wants to know."""
+    if not plan.num_changed:
+        return ""
+    return tr_n(
+        "{n} of these has more or fewer messages here.",
+        "{n} of these have more or fewer messages here.",
+        plan.num_changed,
+    )
+
+
+def left_out_of(plan: ImportPlan) -> str:
+    if not plan.num_left_out:
+        return ""
+    return tr_n(
+        "{n} picture or other file is left out, as it is no text.",
+        "{n} pictures and other files are left out, as they are no text.",
+        plan.num_left_out,
+    )
+
+
+def chat_line(found: Found) -> str:
+    messages = tr_n("{n} message", "{n} messages", found.num_messages)
+    return tr("{title} · {messages}", title=one_line(found.chat.display_title), messages=messages)
+
+
+def problem_line(problem: Problem) -> str:
+    reason = tr_said(problem.reason)
+    if not problem.entry:
+        return tr("{file}: {reason}", file=one_line(problem.file), reason=reason)
+    if not problem.title:
+        return tr("Chat {number}: {reason}", number=problem.entry, reason=reason)
+    return tr(
+        "Chat {number}, “{title}”: {reason}",
+        number=problem.entry,
+        title=one_line(problem.title),
+        reason=reason,
+    )

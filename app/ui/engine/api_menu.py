@@ -1,0 +1,85 @@
+"""The local API in the window: its place in the Tools menu and the status bar, and its dialog. GUI thread."""
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.bridge.local_api import LocalApi
+from app.look.words import tr
+from app.settings import Settings
+from app.ui.commands.actions import fill, make_action
+from app.ui.engine.api_panel import ApiPanel, requests_text
+
+
+class ApiMenu(QObject):
+    state_changed = Signal(str)  # for the status bar
+
+    def __init__(self, api: LocalApi, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._api = api
+        self._settings = settings
+        self.switch = make_action(
+            parent,
+            "api.switch",
+            tr("&Local API"),
+            tr("Let other programs on this computer ask the model"),
+            self._toggle,
+        )
+        self.switch.setCheckable(True)
+        self.copy_address = make_action(
+            parent,
+            "api.copy-address",
+            tr("Copy API &address"),
+            tr("What other programs call the base URL"),
+            self._copy_address,
+            needs=tr("The local API is off."),
+        )
+        self.copy_key = make_action(
+            parent,
+            "api.copy-key",
+            tr("Copy API &key"),
+            tr("What other programs must send"),
+            self._copy_key,
+            needs=tr("The key is made when the local API is first switched on."),
+        )
+        self.open = make_action(
+            parent, "api.open", tr("Local API s&ettings…"), tr("Port, address and key"), self.show_panel
+        )
+        self.panel = ApiPanel(parent)
+        self.panel.switched.connect(api.switch)
+        self.panel.port_chosen.connect(api.set_port)
+        self.panel.new_key_requested.connect(api.renew_key)
+        api.changed.connect(self._on_changed)
+
+    def add_to(self, menu: QMenu) -> None:
+        fill(menu, self.switch, self.copy_address, self.copy_key, self.open)
+
+    def show_panel(self) -> None:
+        self.panel.show()
+        self.panel.raise_()
+        self.panel.activateWindow()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        api, key = self._api, self._settings.api_key
+        self.switch.setChecked(api.is_on)
+        self.copy_address.setEnabled(api.is_on)
+        self.copy_key.setEnabled(bool(key))
+        self.panel.apply(api.is_on, api.address, key, api.num_requests)
+        self.state_changed.emit(state_text(api.is_on, api.address, api.num_requests))
+
+    def _toggle(self) -> None:
+        self._api.switch(not self._api.is_on)
+
+    def _copy_address(self) -> None:
+        QGuiApplication.clipboard().setText(f"{self._api.address}/v1")
+
+    def _copy_key(self) -> None:
+        QGuiApplication.clipboard().setText(self._settings.api_key)
+
+
+def state_text(is_on: bool, address: str, num_requests: int) -> str:
+    if not is_on:
+        return tr("API off")
+    state = tr("API on {address}", address=address.removeprefix("http://"))
+    return f"{state} · {requests_text(num_requests)}" if num_requests else state

@@ -1,0 +1,142 @@
+"""The dialog for the local API: on or off, its port, and what other programs must know to use it.
+
+Shows values and tells what was chosen. Not modal. GUI thread.
+"""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.look.fonts import code_font
+from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr, tr_n
+from app.ui.message.copy_button import CopyButton
+from app.ui.settings.choice_list import ChoiceList
+from app.ui.settings.choices import Choice
+from app.ui.settings.number_field import NumberField
+
+WIDTH = 640
+LABEL_WIDTH = 96
+FIRST_LINE = 3  # what a radio button has above its text
+MIN_PORT, MAX_PORT = 1024, 65_535
+ON, OFF = "on", "off"
+TOP, MIDDLE = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter
+CHOICES = (
+    Choice(OFF, mark("Off"), mark("Only this window uses the model.")),
+    Choice(ON, mark("On"), mark("Programs on this computer with the key, too.")),
+)
+NO_KEY = mark("Made when the API is first switched on")
+
+
+class ApiPanel(QDialog):
+    switched = Signal(bool)
+    port_chosen = Signal(int)
+    new_key_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._address = self._key = ""
+        self.switch = ChoiceList(tr("Local API"), CHOICES, parent=self)
+        self.switch.chosen.connect(lambda: self.switched.emit(self.switch.value == ON))
+        self.port = NumberField(tr("Port"), MIN_PORT, MAX_PORT, 1, self)
+        self.port.setGroupSeparatorShown(False)
+        self.port.setKeyboardTracking(False)  # each digit would be another port
+        self.port.valueChanged.connect(self.port_chosen)
+        self.address, self.key = self._value(), self._value()
+        self.copy_address = CopyButton(tr("Copy the address"), self.address.text, self)
+        self.copy_key = CopyButton(tr("Copy the key"), lambda: self._key, self)
+        self.copy_example = CopyButton(
+            tr("Copy the command"), lambda: example(self._address, self._key), self
+        )
+        self.new_key = self._button(tr("New key"), self.new_key_requested.emit)
+        self.new_key.setToolTip(tr("Programs that have the old key are shut out"))
+        self.state = PlainLabel(parent=self, tone="muted")
+        self.close_button = self._button(tr("Close"), self.close)
+        self.setWindowTitle(tr("Local API"))
+        self._lay_out()
+
+    def apply(self, is_on: bool, address: str, key: str, num_requests: int) -> None:
+        """Shows what is in force now."""
+        self._address, self._key = address, key
+        self.switch.choose(ON if is_on else OFF)
+        self.address.setText(f"{address}/v1")
+        self.key.setText(masked(key) if key else tr(NO_KEY))
+        self.key.setFont(code_font() if key else self.font())
+        for button in (self.copy_key, self.copy_example, self.new_key):
+            button.setEnabled(bool(key))
+        self.state.setText(requests_text(num_requests) if is_on else "")
+        self._show_port(int(address.rpartition(":")[2]))
+
+    def _show_port(self, port: int) -> None:
+        if not self.port.hasFocus() and self.port.value() != port:
+            self.port.blockSignals(True)
+            self.port.setValue(port)
+            self.port.blockSignals(False)
+
+    # Building
+
+    def _value(self) -> PlainLabel:
+        label = PlainLabel(parent=self)
+        label.setFont(code_font())
+        return label
+
+    def _button(self, label: str, on_clicked: object) -> QPushButton:
+        button = QPushButton(label, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(on_clicked)
+        return button
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(12)
+        grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        grid.setColumnStretch(1, 1)
+        self._add_row(grid, tr("Server"), self.switch)
+        self._add_row(grid, tr("Port"), self.port)
+        self._add_row(grid, tr("Address"), self.address, self.copy_address)
+        self._add_row(grid, tr("Key"), self.key, self.copy_key, self.new_key)
+        note = PlainLabel(
+            tr("A curl command with address and key, to try it in a terminal."), self, tone="muted"
+        )
+        self._add_row(grid, tr("Example"), note, self.copy_example)
+        foot = QHBoxLayout()
+        foot.addWidget(self.state, 1)
+        foot.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 16, 24, 16)
+        column.setSpacing(16)
+        column.addLayout(grid)
+        column.addLayout(foot)
+        self.setFixedWidth(WIDTH)
+
+    def _add_row(self, grid: QGridLayout, name: str, *parts: QWidget) -> None:
+        row = grid.rowCount()
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        for part in parts:
+            line.addWidget(part)
+        if not isinstance(parts[0], ChoiceList):
+            line.addStretch(1)
+        label = PlainLabel(name, self)
+        has_lines = isinstance(parts[0], ChoiceList)
+        label.setContentsMargins(0, FIRST_LINE if has_lines else 0, 0, 0)
+        grid.addWidget(label, row, 0, TOP if has_lines else MIDDLE)
+        grid.addLayout(line, row, 1)
+
+
+def masked(key: str) -> str:
+    """Enough to tell two keys apart, on a screen that others may see."""
+    return f"{'•' * 12}{key[-4:]}"
+
+
+def requests_text(num_requests: int) -> str:
+    return tr_n("{n} request", "{n} requests", num_requests)
+
+
+def example(address: str, key: str) -> str:
+    return (
+        f"curl {address}/v1/chat/completions \\\n"
+        f"  -H 'Authorization: Bearer {key}' \\\n"
+        "  -H 'Content-Type: application/json' \\\n"
+        """  -d '{"messages": [{"role": "user", "content": "What is 2 + 2?"}]}'"""
+    )

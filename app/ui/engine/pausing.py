@@ -1,0 +1,38 @@
+"""Pausing all chats: its actions in the menu, the strip that tells of it, and the engine. GUI thread."""
+
+from PySide6.QtCore import QObject
+
+from app.bridge.active_engine import ActiveEngine
+from app.engine.types import ModelInfo, PauseState, StepReport
+from app.inspector.docks import InspectorDocks
+from app.inspector.stepper_panel import StepperPanel
+from app.ui.engine.pause_strip import PauseStrip
+
+
+class Pausing(QObject):
+    """What is paused is seen and can be resumed also where the inspector is hidden."""
+
+    def __init__(
+        self, docks: InspectorDocks, strip: PauseStrip, engine: ActiveEngine, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        stepper = docks.panel(StepperPanel.NAME)
+        assert isinstance(stepper, StepperPanel)
+        self._strip = strip
+        self._has_engine = False
+        self.actions = stepper.actions_of_step
+        self.actions.commanded.connect(engine.post)
+        strip.step_requested.connect(self.actions.step.trigger)
+        strip.resume_requested.connect(self.actions.resume.trigger)
+
+    def set_model(self, model: ModelInfo | None) -> None:
+        """A new engine runs."""
+        self._has_engine = model is not None
+        self._show(None)
+
+    def apply(self, report: StepReport) -> None:
+        self._show(report.pause)
+
+    def _show(self, pause: PauseState | None) -> None:
+        self.actions.apply(is_paused=pause is not None, has_engine=self._has_engine)
+        self._strip.apply(pause)

@@ -1,0 +1,288 @@
+"""The dialog of the self-test: what will be done, and each claim with what was done and seen.
+
+Shows values and tells what was asked for; knows no process and no file. Not modal. GUI thread.
+"""
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.engine.types import ModelInfo
+from app.look.figures import count, decimal, percent, seconds
+from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.words import mark, sentences, tr, tr_n, tr_said
+from app.selftest.report import TITLES, Line, Outcome, Report
+from app.ui.engine.self_test_row import CANCELLED, OUTCOMES, RUNNING, WARNING, LineRow, Mark
+
+SIZE = QSize(760, 760)
+NO_MODEL = mark("No model is open. Open one with Ctrl+O, then test it here.")
+
+
+class SelfTestDialog(QDialog):
+    start_requested = Signal()
+    cancel_requested = Signal()
+    save_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.report: Report | None = None
+        self._model: ModelInfo | None = None
+        self._is_running = False
+        self._intro, self._memory, self._busy = (self._words() for _ in range(3))
+        self._warning = Mark(WARNING, self)
+        self._mark = Mark("", self)
+        self._state = heading("", self)
+        self._state.setWordWrap(True)
+        self._percent = PlainLabel(parent=self, tone="muted")
+        self.bar = QProgressBar(self)
+        self.bar.setRange(0, 100)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("Progress of the self-test"))
+        self.rows = {name: LineRow(name, self) for name in TITLES}
+        self.note = self._words()
+        self.copy_button = self._button(tr("&Copy"), self._copy)
+        self.save_button = self._button(tr("&Save report…"), self.save_requested.emit)
+        self.close_button = self._button(tr("Close"), self.close)
+        self.cancel_button = self._button(tr("Cancel"), self._cancel)
+        self.start_button = self._button(tr("Start"), self.start_requested.emit)
+        self.setWindowTitle(tr("Self-test"))
+        self._lay_out()
+        self.set_num_busy(0)
+        self._reset()
+        self.finished.connect(self._on_closed)
+
+    @property
+    def state(self) -> str:
+        return self._state.text()
+
+    @property
+    def words(self) -> str:
+        """What stands above the results."""
+        return sentences(*(label.text() for label in (self._intro, self._memory, self._busy)))
+
+    def apply(self, model: ModelInfo | None, needed_bytes: int, free_bytes: int) -> None:
+        """What would be tested, and what it needs."""
+        self._model = model
+        self._intro.setText(intro_text(model) if model else tr(NO_MODEL))
+        self._memory.setText(memory_text(needed_bytes, free_bytes) if model else "")
+        is_tight = model is not None and needed_bytes > free_bytes
+        self._memory.set_tone("" if is_tight else "muted")
+        self._warning.setVisible(is_tight)
+        self._show_buttons()
+
+    def set_num_busy(self, num_busy: int) -> None:
+        self._busy.setText(tr("Chats are being answered, so the test may take longer.") if num_busy else "")
+        self._busy.setVisible(num_busy > 0)
+
+    def begin(self) -> None:
+        self._reset()
+        self._is_running = True
+        self._mark.show_state(RUNNING)
+        self.show_progress(0.0, tr("Starting"))
+        self.rows_area.verticalScrollBar().setValue(0)
+        self._show_buttons()
+        self.cancel_button.setFocus()
+
+    @Slot(float, str)
+    def show_progress(self, fraction: float, doing: str) -> None:
+        if not self.cancel_button.isEnabled():  # it says that it is being cancelled
+            return
+        self._state.setText(tr_said(doing))
+        self._percent.setText(percent(fraction, 1.0))
+        self.bar.setValue(round(100 * fraction))
+        for row in self.rows.values():
+            if row.english_title == doing and not row.is_running:
+                row.show_running()
+                self.rows_area.ensureWidgetVisible(row)
+
+    @Slot(object)
+    def show_line(self, line: Line) -> None:
+        self.rows[line.name].show_line(line)
+
+    @Slot(object)
+    def show_report(self, report: Report) -> None:
+        self.report = report
+        for row in self.rows.values():
+            row.show_waiting()
+        for line in report.lines:
+            self.show_line(line)
+        outcome = Outcome.PASSED if report.passed else Outcome.FAILED
+        self._end(verdict_text(report), CANCELLED if report.was_cancelled else outcome)
+        failed = [self.rows[line.name] for line in report.lines if line.outcome is Outcome.FAILED]
+        if failed:
+            self.rows_area.ensureWidgetVisible(failed[0])
+
+    @Slot(object)
+    def show_failure(self, text: str) -> None:
+        """Nothing could be tested."""
+        self._end(one_line(tr_said(text)), Outcome.FAILED)
+
+    def show_note(self, text: str, tone: str = "muted") -> None:
+        """What became of the report: copied, saved, or not."""
+        self.note.setText(text)
+        self.note.set_tone(tone)
+
+    def _end(self, text: str, mark: str) -> None:
+        self._is_running = False
+        self._state.setText(text)
+        self._state.set_tone("danger" if mark == Outcome.FAILED else "")
+        self._mark.show_state(mark)
+        self._percent.clear()
+        self._show_buttons()
+
+    def _reset(self) -> None:
+        self.report = None
+        for row in self.rows.values():
+            row.show_waiting()
+        self._end("", "")
+        self.bar.reset()
+        self.show_note("")
+
+    def _show_buttons(self) -> None:
+        for part in (self._mark, self._state, self._percent, self.bar):
+            part.setVisible(bool(self.state))
+        self.cancel_button.setVisible(self._is_running)
+        self.cancel_button.setEnabled(True)
+        self.start_button.setVisible(not self._is_running)
+        self.start_button.setEnabled(self._model is not None)
+        self.start_button.setText(tr("Start again") if self.state else tr("Start"))
+        self.start_button.setDefault(not self.state)  # Enter must not throw a result away
+        for button in (self.copy_button, self.save_button):
+            button.setEnabled(self.report is not None and bool(self.report.lines))
+
+    def _cancel(self) -> None:
+        """The step that is being computed may still take a while."""
+        self.cancel_button.setEnabled(False)
+        self._state.setText(tr("Cancelling"))
+        self.cancel_requested.emit()
+
+    def _copy(self) -> None:
+        if self.report:
+            QGuiApplication.clipboard().setText(self.report.as_text())
+            self.show_note(tr("Copied."))
+
+    @Slot()
+    def _on_closed(self) -> None:
+        """A test that runs goes on."""
+        if not self._is_running:
+            self._reset()
+
+    # Building
+
+    def _words(self) -> PlainLabel:
+        label = PlainLabel(parent=self, tone="muted")
+        label.setWordWrap(True)
+        return label
+
+    def _button(self, label: str, on_clicked: object) -> QPushButton:
+        button = QPushButton(label, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(on_clicked)
+        return button
+
+    def _lay_out(self) -> None:
+        self._intro.set_tone("")
+        memory = _row(8, self._warning, self._memory)
+        head = QVBoxLayout()
+        head.setSpacing(4)
+        for part in (self._intro, memory, self._busy):
+            head.addLayout(part) if isinstance(part, QHBoxLayout) else head.addWidget(part)
+        progress = QVBoxLayout()
+        progress.setSpacing(8)
+        line = _row(8, self._mark, self._state)
+        line.addWidget(self._percent)
+        progress.addLayout(line)
+        progress.addWidget(self.bar)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.copy_button)
+        foot.addWidget(self.save_button)
+        foot.addWidget(self.note, 1)
+        for button in (self.close_button, self.cancel_button, self.start_button):
+            foot.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 16, 24, 16)
+        column.setSpacing(16)
+        column.addLayout(head)
+        column.addLayout(progress)
+        column.addWidget(self._scrolled_rows(), 1)
+        column.addLayout(foot)
+        self.resize(SIZE.boundedTo(self.screen().availableSize() - QSize(40, 80)))
+
+    def _scrolled_rows(self) -> QScrollArea:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        for row in self.rows.values():
+            column.addWidget(row)
+        column.addStretch(1)
+        self.rows_area = QScrollArea(self)
+        self.rows_area.setWidget(inside)
+        self.rows_area.setWidgetResizable(True)
+        self.rows_area.setAccessibleName(tr("Checks"))
+        self.rows_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.rows_area.viewport().setAutoFillBackground(False)
+        inside.setAutoFillBackground(False)
+        return self.rows_area
+
+
+def _row(spacing: int, mark: QWidget, words: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(spacing)
+    row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+    row.addWidget(words, 1)
+    return row
+
+
+def intro_text(model: ModelInfo) -> str:
+    cells = count(model.n_ctx)
+    return tr(
+        "Loads {name} a second time, in a process of its own with {slots} and {cells}, and lets it answer "
+        "questions that nobody sees. What comes of it shows whether chats that share a context disturb or "
+        "slow each other here.",
+        name=one_line(model.name),
+        slots=tr_n("{n} slot", "{n} slots", model.n_seq_max),
+        cells=tr("{number} cells", number=cells)
+        if model.is_unified
+        else tr("{number} cells, isolated", number=cells),
+    )
+
+
+def verdict_text(report: Report) -> str:
+    if report.was_cancelled:
+        return tr("Cancelled.")
+    counts = [
+        tr("{number} {outcome}", number=number, outcome=tr(OUTCOMES[outcome]))
+        for outcome in Outcome
+        if (number := sum(line.outcome is outcome for line in report.lines))
+    ]
+    return tr("{counts} in {time}.", counts=", ".join(counts), time=seconds(report.seconds))
+
+
+def memory_text(needed_bytes: int, free_bytes: int) -> str:
+    needed, free = gibibytes(needed_bytes), gibibytes(free_bytes)
+    if needed_bytes <= free_bytes:
+        return tr(
+            "Needs up to {needed} of memory while it runs; {free} are free. Your chats go on.",
+            needed=needed,
+            free=free,
+        )
+    return tr(
+        "Needs up to {needed} of memory while it runs, but only {free} are free. "
+        "Close other programs first: the test may fail, and this computer may become slow.",
+        needed=needed,
+        free=free,
+    )
+
+
+def gibibytes(size_bytes: int) -> str:
+    return tr("{number} GiB", number=decimal(size_bytes / 2**30, 1))

@@ -1,0 +1,88 @@
+"""The line at the bottom: model, cells, queue, speed. Each part opens what tells more about it.
+
+Parts never shrink, so nothing jumps. GUI thread.
+"""
+
+from PySide6.QtCore import Signal, SignalInstance
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
+
+from app.engine.types import ModelInfo, StepReport
+from app.look.fonts import small_font, tabular
+from app.look.plain_text import as_tab_text
+from app.look.words import tr
+from app.ui.engine.status_text import cells_text, model_text, queue_text, speed_text
+
+
+class StatusBar(QStatusBar):
+    stop_all_requested = Signal()
+    model_clicked = Signal()
+    cells_clicked = Signal()
+    queue_clicked = Signal()
+    speed_clicked = Signal()
+    api_clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._n_ctx = 0
+        self.setSizeGripEnabled(False)
+        self.model = self._part(tr("Engine settings"), self.model_clicked)
+        self.cells = self._part(tr("Show the KV map"), self.cells_clicked)
+        self.queue = self._part(tr("Show the sequences"), self.queue_clicked)
+        self.speed = self._part(tr("Show the batch timeline"), self.speed_clicked)
+        self.api = self._part(tr("Local API"), self.api_clicked)
+        self.api.hide()
+        self.stop_all = self._stop_all_button()
+        self.setContentsMargins(8, 0, 8, 0)
+        self.set_model(None)
+        self.set_num_busy(0)
+
+    def set_model(self, model: ModelInfo | None) -> None:
+        self._n_ctx = model.n_ctx if model else 0
+        self.model.setText(as_tab_text(model_text(model)))
+        for part in (self.cells, self.queue, self.speed):
+            part.setVisible(model is not None)
+        self.apply(None)
+
+    def apply(self, report: StepReport | None) -> None:
+        for part, text in (
+            (self.cells, cells_text(report, self._n_ctx)),
+            (self.queue, queue_text(report)),
+            (self.speed, speed_text(report)),
+        ):
+            if part.text() != text:
+                part.setText(text)
+                part.setMinimumWidth(max(part.minimumWidth(), part.sizeHint().width()))
+
+    def set_api(self, text: str) -> None:
+        self.api.setText(text)
+        self.api.show()
+
+    def set_num_busy(self, num_busy: int) -> None:
+        """One answer has its own Stop button."""
+        self.stop_all.setText(tr("Stop all {number}", number=num_busy))
+        self.stop_all.setVisible(num_busy > 1)
+
+    def _stop_all_button(self) -> QPushButton:
+        """At the right end, where its coming and going moves nothing."""
+        button = self._button("bar")
+        button.setToolTip(tr("Stop the answers of all chats (Shift+Esc)"))
+        button.setProperty("command", "engine.stop-all")
+        button.clicked.connect(self.stop_all_requested)
+        self.addPermanentWidget(button)
+        return button
+
+    def _part(self, tip: str, clicked: SignalInstance) -> QPushButton:
+        button = self._button("status")
+        button.setToolTip(tip)
+        button.setAccessibleDescription(tip)
+        button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        button.clicked.connect(clicked)
+        self.addWidget(button)
+        return button
+
+    def _button(self, place: str) -> QPushButton:
+        button = QPushButton(self)
+        button.setProperty("kind", "quiet")
+        button.setProperty("place", place)
+        button.setFont(tabular(small_font()))
+        return button

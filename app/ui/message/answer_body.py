@@ -1,0 +1,63 @@
+"""The text of an answer: what was thought before, folded away, and what was said. GUI thread."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.chats.thinking import Split, split_thinking
+from app.ui.message.code_block import CodeBlock
+from app.ui.message.markdown_column import MarkdownColumn
+from app.ui.message.prose_pane import ProsePane
+from app.ui.message.thinking_section import ThinkingSection
+
+GAP = 8
+
+
+class AnswerBody(QWidget):
+    height_changed = Signal()  # by itself: a formula is drawn, something was unfolded
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.thinking = ThinkingSection(self)
+        self.column = MarkdownColumn(self)
+        self.thinking.hide()
+        self.thinking.height_changed.connect(self.height_changed)
+        self.column.height_changed.connect(self.height_changed)
+
+    @property
+    def parts(self) -> list[ProsePane | CodeBlock]:
+        """The views of the answer, from top to bottom."""
+        return self.column.parts
+
+    def show_growing(self, source: str, thinking_s: float = 0.0) -> None:
+        split = split_thinking(source, is_growing=True)
+        self._show_thinking(split, split.is_thinking, thinking_s)
+        self.column.show_growing(split.answer)
+
+    def show_whole(self, source: str, thinking_s: float = 0.0) -> None:
+        split = split_thinking(source)
+        self._show_thinking(split, False, thinking_s)
+        self.column.show_whole(split.answer)
+
+    def _show_thinking(self, split: Split, is_thinking: bool, thinking_s: float) -> None:
+        has_thought = bool(split.thinking) or is_thinking
+        self.thinking.setVisible(has_thought)
+        if has_thought:
+            self.thinking.apply(split.thinking, is_thinking, thinking_s)
+
+    def plain_text(self) -> str:
+        """The answer as it reads, without what was thought."""
+        return self.column.plain_text()
+
+    def set_zoom(self, zoom: int) -> None:
+        self.thinking.set_zoom(zoom)
+        self.column.set_zoom(zoom)
+
+    def arrange(self, width: int) -> int:
+        y = 0
+        if not self.thinking.isHidden():
+            y = self.thinking.arrange(width)
+            y += GAP if self.column.parts else 0
+        self.column.move(0, y)
+        y += self.column.arrange(width)
+        self.setFixedSize(width, y)
+        return y

@@ -1,0 +1,155 @@
+"""A fenced piece of code: its language, buttons to wrap, save and copy it, the code. GUI thread."""
+
+import asyncio
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+
+from app.bridge.tasks import spawn
+from app.bridge.text_file import write_text_file
+from app.look.fonts import small_font
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel, one_line
+from app.look.tokens import current
+from app.look.words import tr, tr_n
+from app.ui.message.code_colours import file_name
+from app.ui.message.code_text import CodeText
+from app.ui.message.copy_button import CopyButton
+from app.ui.message.hidden_characters import num_hidden, without_hidden
+from app.ui.message.markdown import Block
+
+RADIUS = 8
+PADDING = 12
+HEADER = 32
+SIDE = CopyButton.SIDE
+
+
+class CodeBlock(QWidget):
+    height_changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._block: Block | None = None
+        self._language = PlainLabel(parent=self, tone="muted")
+        self._language.setFont(small_font())
+        self.text = CodeText(self)
+        self.wrap = IconButton("wrap-text", tr("Wrap long lines"), SIDE, self)
+        self.wrap.setCheckable(True)
+        self.wrap.setProperty("kind", "chip")  # which is seen to be pressed
+        self.wrap.setStyleSheet("QToolButton { padding: 3px; }")
+        self.wrap.toggled.connect(self._on_wrap_toggled)
+        self.save = IconButton("download", tr("Save to a file"), SIDE, self)
+        self.save.clicked.connect(self._choose_file)
+        self.copy = CopyButton(tr("Copy code"), lambda: self._code, self)
+        self.note = PlainLabel(parent=self)
+        self.note.setFont(small_font())
+        self.note.hide()
+        self.copy_clean = QPushButton(tr("Copy without them"), self)
+        self.copy_clean.hide()
+        self.copy_clean.setProperty("kind", "quiet")
+        self.copy_clean.setProperty("place", "bar")
+        self.copy_clean.setFont(small_font())
+        self.copy_clean.clicked.connect(
+            lambda: QGuiApplication.clipboard().setText(without_hidden(self._code))
+        )
+        self.copy.clicked.connect(self._warn_of_copy)
+
+    @property
+    def _code(self) -> str:
+        return self._block.code if self._block else ""
+
+    def show_block(self, block: Block) -> None:
+        if block == self._block:
+            return
+        is_same_language = self._block is not None and block.info == self._block.info
+        self._block = block
+        if not is_same_language:
+            self._language.setText(one_line(block.info) or tr("text"))
+            self.text.setAccessibleName(tr("Code, {language}", language=self._language.text()))
+        code = block.code.rstrip("\n") if block.is_closed else block.code.removesuffix("\n")
+        self.text.show_code(code, _language_of(block.info), block.is_closed)
+        self._show_hidden()
+
+    def _show_hidden(self) -> None:
+        number = num_hidden(self._code)
+        self.copy_clean.setVisible(number > 0)
+        note = tr_n("{n} hidden character", "{n} hidden characters", number)
+        self._show_note(f"⚠ {note}" if number else "", "danger")
+
+    def _warn_of_copy(self) -> None:
+        if number := num_hidden(self._code):
+            note = tr_n("Copied with {n} hidden character", "Copied with {n} hidden characters", number)
+            self._show_note(f"⚠ {note}", "danger")
+
+    def _show_note(self, text: str, tone: str) -> None:
+        self.note.setText(text)
+        self.note.set_tone(tone)
+        self.note.setVisible(bool(text))
+        self._place_header()
+
+    def set_code_font(self, font: QFont) -> None:
+        self.text.set_code_font(font)
+
+    def arrange(self, width: int) -> int:
+        height = HEADER + self.text.arrange(width - 2 * PADDING) + PADDING
+        self.text.move(PADDING, HEADER)
+        self.setFixedSize(width, height)
+        self._place_header()
+        return height
+
+    def _place_header(self) -> None:
+        """The buttons at the edge; the name of the language has what is left."""
+        x = self.width() - 4
+        for button in (self.copy, self.save, self.wrap):
+            x -= SIDE
+            button.move(x, (HEADER - SIDE) // 2)
+        for part in (self.copy_clean, self.note):
+            if not part.isHidden():
+                part.adjustSize()
+                x -= part.width() + 4
+                part.move(x, (HEADER - part.height()) // 2)
+        self._language.setGeometry(PADDING, 0, max(0, x - PADDING - 4), HEADER)
+
+    def plain_text(self) -> str:
+        return self.text.toPlainText()
+
+    def _on_wrap_toggled(self, is_wrapped: bool) -> None:
+        self.text.set_wrapped(is_wrapped)
+        self.height_changed.emit()
+
+    def _choose_file(self) -> None:
+        code = self._code
+        dialog = QFileDialog(self.window(), tr("Save code"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.selectFile(file_name(_language_of(self._block.info if self._block else "")))
+        dialog.fileSelected.connect(lambda name: self.save_as(Path(name), code))
+        dialog.open()  # never exec: a nested loop would stop every coroutine
+
+    def save_as(self, path: Path, code: str) -> None:
+        spawn(self._save(path, code))
+
+    async def _save(self, path: Path, code: str) -> None:
+        try:
+            await asyncio.to_thread(write_text_file, path, code)
+        except OSError as error:
+            reason = tr("{name} could not be written: {reason}.", name=path.name, reason=error.strerror)
+            self._show_note(one_line(reason), "danger")
+        else:
+            self._show_note(tr("Saved in {name}.", name=one_line(path.name)), "muted")
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(current().raised))
+        painter.drawRoundedRect(self.rect(), RADIUS, RADIUS)
+
+    def sizeHint(self) -> QSize:
+        return self.size()
+
+
+def _language_of(info: str) -> str:
+    return info.split()[0].lower() if info.split() else ""

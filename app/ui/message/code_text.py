@@ -1,0 +1,213 @@
+"""Code as it is shown: appended to while it is written, coloured line by line, as high as its lines.
+
+GUI thread.
+"""
+
+import time
+from collections.abc import Iterator
+
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QResizeEvent,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from app.look.tokens import Tokens, current
+from app.look.words import tr
+from app.ui.message.code_colours import Ink, Run, coloured_lines
+from app.ui.message.folding import fold
+from app.ui.message.hidden_characters import BADGE, mark_hidden
+
+SLICE_S = 0.004
+
+
+class CodeText(QPlainTextEdit):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._colours = _Highlighter(self.document())
+        self._source = ""
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setTabChangesFocus(True)
+        self.setAccessibleName(tr("Code"))
+        self.viewport().setAutoFillBackground(False)
+        self.document().setDocumentMargin(0)
+        option = self.document().defaultTextOption()
+        option.setTextDirection(
+            Qt.LayoutDirection.LeftToRight
+        )  # code stays code, whatever letters it begins with
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.document().setDefaultTextOption(option)
+        self.set_wrapped(False)
+
+    def show_code(self, code: str, language: str, is_closed: bool) -> None:
+        """Appends what is new while the code is being written, so that a selection in it stays."""
+        if code.startswith(self._source) and self._source:
+            self._append(code[len(self._source) :])
+        elif code != self._source:
+            self._colours.forget()
+            self.setPlainText(fold(mark_hidden(code)))
+        self._source = code
+        if is_closed:
+            self._colours.colour_all(self.toPlainText(), language)
+        else:
+            self._colours.colour_new_lines(language)
+
+    def _append(self, new: str) -> None:
+        """The last line is written anew: marks and folds depend on what stands before."""
+        line = self._source.rfind("\n") + 1
+        selected = self.textCursor()
+        anchor, position = selected.anchor(), selected.position()
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(cursor.MoveOperation.End)
+        before, now = (fold(mark_hidden(text)) for text in (self._source[line:], self._source[line:] + new))
+        if not now.startswith(before):
+            cursor.movePosition(cursor.MoveOperation.StartOfBlock, cursor.MoveMode.KeepAnchor)
+            before = ""
+        cursor.insertText(now[len(before) :])
+        if anchor != position and selected.position() != position:  # it was at the end, and went along
+            selected.setPosition(anchor)
+            selected.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
+            self.setTextCursor(selected)
+
+    def set_wrapped(self, is_wrapped: bool) -> None:
+        mode = QPlainTextEdit.LineWrapMode
+        self.setLineWrapMode(mode.WidgetWidth if is_wrapped else mode.NoWrap)
+
+    def arrange(self, width: int) -> int:
+        """Takes this width and returns the height its lines need."""
+        is_wrapped = self.lineWrapMode() is QPlainTextEdit.LineWrapMode.WidgetWidth
+        if is_wrapped:
+            self.resize(width, self.height())
+        num_lines = int(self.document().size().height()) if is_wrapped else self.blockCount()
+        is_wider = not is_wrapped and self.document().size().width() > width
+        bar = self.horizontalScrollBar().sizeHint().height() if is_wider else 0
+        height = num_lines * self.fontMetrics().lineSpacing() + bar + 2
+        self.setFixedSize(width, height)
+        return height
+
+    def set_code_font(self, font: QFont) -> None:
+        self.setFont(font)
+        self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance(" "))
+
+    def recolour(self) -> None:
+        self._colours.rehighlight()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self.textCursor().hasSelection():
+            super().contextMenuEvent(event)
+        else:
+            event.ignore()  # then it is about the whole message
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Sideways is ours, up and down is the page's."""
+        if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.recolour()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.verticalScrollBar().setValue(0)
+
+
+class _Highlighter(QSyntaxHighlighter):
+    """Knows the colours of the lines that have been read. Reads on in slices, so that nobody waits."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._lines: list[list[Run]] = []
+        self._unread: Iterator[list[Run]] = iter(())
+        self._next = 0  # the line that `_unread` gives next
+        self._all_of = ("", "")  # the code and language that have been read, or are being
+        self._slices = QTimer(self)
+        self._slices.setInterval(0)
+        self._slices.timeout.connect(self._read_slice)
+
+    def forget(self) -> None:
+        self._slices.stop()
+        self._lines = []
+        self._all_of = ("", "")
+
+    def colour_new_lines(self, language: str) -> None:
+        """Each line on its own as soon as it is complete: nearly right, until all is read."""
+        last = self.document().blockCount() - 1
+        for number in range(len(self._lines), last):
+            text = self.document().findBlockByNumber(number).text()
+            self._take(number, next(coloured_lines(text, language), []))
+
+    def colour_all(self, code: str, language: str) -> None:
+        if self._all_of == (code, language):
+            return
+        self._all_of = (code, language)
+        self._unread, self._next = coloured_lines(code, language), 0
+        self._slices.start()
+        self._read_slice()
+
+    def _read_slice(self) -> None:
+        end = time.monotonic() + SLICE_S
+        while time.monotonic() < end:
+            line = next(self._unread, None)
+            if line is None:
+                self._slices.stop()
+                return
+            self._take(self._next, line)
+            self._next += 1
+
+    def _take(self, number: int, runs: list[Run]) -> None:
+        is_known = number < len(self._lines)
+        if is_known and self._lines[number] == runs:
+            return
+        self._lines[number : number + 1] = [runs]
+        if runs or is_known:
+            self.rehighlightBlock(self.document().findBlockByNumber(number))
+
+    def highlightBlock(self, text: str) -> None:
+        number = self.currentBlock().blockNumber()
+        tokens = current()
+        for run in self._lines[number] if number < len(self._lines) else ():
+            self.setFormat(run.start, run.length, _format(run.ink, tokens))
+        for badge in BADGE.finditer(text):
+            self.setFormat(badge.start(), badge.end() - badge.start(), _badge_format(tokens))
+
+
+def _format(ink: Ink, tokens: Tokens) -> QTextCharFormat:
+    colours = {
+        Ink.KEYWORD: tokens.accent,
+        Ink.STRING: tokens.ok,
+        Ink.NUMBER: tokens.warning,
+        Ink.COMMENT: tokens.muted,
+        Ink.NAME: tokens.text,
+    }
+    result = QTextCharFormat()
+    result.setForeground(QColor(colours[ink]))
+    result.setFontItalic(ink is Ink.COMMENT)
+    if ink is Ink.NAME:
+        result.setFontWeight(QFont.Weight.DemiBold)
+    return result
+
+
+def _badge_format(tokens: Tokens) -> QTextCharFormat:
+    result = QTextCharFormat()
+    result.setForeground(QColor(tokens.window))
+    result.setBackground(QColor(tokens.warning))
+    return result

@@ -1,0 +1,67 @@
+"""Images of formulas, drawn on a thread of their own and kept. GUI thread."""
+
+from collections import OrderedDict
+from contextlib import suppress
+from functools import cache
+
+from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, Signal, Slot
+
+from app.ui.message.math_image import Drawn, Formula, draw_formula
+
+MAX_KEPT = 1_000
+MAX_WAITING = 200
+
+
+class Formulas(QObject):
+    """Asked for one that is not there yet it draws it, and tells by `drawn` when it is."""
+
+    drawn = Signal(object)  # the Formula
+    _finished = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._kept: OrderedDict[Formula, Drawn | None] = OrderedDict()
+        self._waiting: set[Formula] = set()
+        self._thread = QThreadPool(self)
+        self._thread.setMaxThreadCount(1)
+        self._finished.connect(self._on_finished)
+        if app := QCoreApplication.instance():
+            app.aboutToQuit.connect(self._thread.clear)
+
+    def find(self, formula: Formula) -> Drawn | None:
+        """None: not yet, or it cannot be drawn. Its source is shown then.
+
+        One that finds too many waiting is drawn when it is asked for again.
+        """
+        if formula in self._kept:
+            self._kept.move_to_end(formula)
+            return self._kept[formula]
+        if formula not in self._waiting and len(self._waiting) < MAX_WAITING:
+            self._waiting.add(formula)
+            self._thread.start(lambda: self._draw(formula))
+        return None
+
+    def _draw(self, formula: Formula) -> None:
+        """The drawing thread."""
+        drawn = draw_formula(formula)
+        with suppress(RuntimeError):  # the program has ended meanwhile, and this object with it
+            self._finished.emit(formula, drawn)
+
+    @property
+    def num_waiting(self) -> int:
+        return len(self._waiting)
+
+    @Slot(object, object)
+    def _on_finished(self, formula: Formula, drawn: Drawn | None) -> None:
+        self._waiting.discard(formula)
+        self._kept[formula] = drawn
+        while len(self._kept) > MAX_KEPT:
+            self._kept.popitem(last=False)
+        if drawn is not None:
+            self.drawn.emit(formula)
+
+
+@cache
+def formulas() -> Formulas:
+    """The same ones for all chats."""
+    return Formulas(QCoreApplication.instance())

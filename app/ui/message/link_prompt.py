@@ -1,0 +1,101 @@
+"""Asks before a link out of a message is opened: shows where it really leads. GUI thread."""
+
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.look.fonts import code_font
+from app.look.plain_text import PlainLabel, heading
+from app.look.words import mark, tr
+from app.ui.message.folding import fold
+from app.ui.message.hidden_characters import mark_hidden
+from app.ui.message.link_doubts import Doubt
+
+WIDTH = 460
+MAX_CHARS = 1_000  # a page of address says nothing more
+
+_WARNINGS = {
+    Doubt.OTHER_PLACE: mark("The words of the link name another place than the one it leads to."),
+    Doubt.FOREIGN_LETTERS: mark("The address has letters that only look like others. Spelled out, it is:"),
+    Doubt.NAME_BEFORE_PLACE: mark("What stands before the @ is only a name: the place begins after it."),
+    Doubt.HIDDEN_CHARACTERS: mark("The link has hidden characters in it."),
+}
+
+
+class LinkPrompt(QFrame):
+    """Goes away with a click elsewhere. Nothing is opened before *Open* is pressed."""
+
+    def __init__(self, url: QUrl, doubts: tuple[Doubt, ...], parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("popover")
+        self.setFixedWidth(WIDTH)
+        self._url = url
+        title = tr("Open this link?") if not doubts else tr("This link may not be what it looks like")
+        self.setAccessibleName(title)
+        self.warnings = [self._warning(tr(_WARNINGS[doubt])) for doubt in doubts]
+        self.address = self._address(real_target(url))
+        self.open_button = QPushButton(tr("Open"), self)
+        self.copy_button = QPushButton(tr("Copy address"), self)
+        self.cancel_button = QPushButton(tr("Cancel"), self)
+        self.open_button.clicked.connect(self._open)
+        self.copy_button.clicked.connect(self._copy)
+        self.cancel_button.clicked.connect(self.close)
+        self._lay_out(title)
+        (self.cancel_button if doubts else self.open_button).setFocus()
+
+    def popup(self, place: QPoint) -> None:
+        """Shows it there, or as near as the screen allows."""
+        self.adjustSize()
+        screen = QGuiApplication.screenAt(place) or self.screen()
+        room = screen.availableGeometry().adjusted(0, 0, -self.width(), -self.height())
+        x = max(room.left(), min(place.x(), room.right()))
+        y = max(room.top(), min(place.y(), room.bottom()))
+        self.move(x, y)
+        self.show()
+
+    def _lay_out(self, title: str) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(8)
+        column.addWidget(heading(title, self))
+        for warning in self.warnings:
+            column.addWidget(warning)
+        column.addWidget(self.address)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 4, 0, 0)
+        row.addWidget(self.copy_button)
+        row.addStretch(1)
+        row.addWidget(self.cancel_button)
+        row.addWidget(self.open_button)
+        column.addLayout(row)
+
+    def _warning(self, text: str) -> PlainLabel:
+        label = PlainLabel(text, self, tone="danger")
+        label.setWordWrap(True)
+        return label
+
+    def _address(self, target: str) -> PlainLabel:
+        whole = target if len(target) <= MAX_CHARS else f"{target[:MAX_CHARS]}…"
+        font = code_font(-1)
+        per_line = max(20, (WIDTH - 40) // max(1, QFontMetrics(font).horizontalAdvance("m")))
+        lines = "\n".join(whole[start : start + per_line] for start in range(0, len(whole), per_line))
+        label = PlainLabel(fold(mark_hidden(lines).replace("⟦U+000A⟧", "\n")), self)
+        label.setFont(font)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        label.setAccessibleName(tr("Address: {address}", address=whole))
+        return label
+
+    def _open(self) -> None:
+        self.close()
+        QDesktopServices.openUrl(self._url)
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(real_target(self._url))
+        self.close()
+
+
+def real_target(url: QUrl) -> str:
+    """Where a link really leads, with look-alike letters spelled out."""
+    return bytes(url.toEncoded().data()).decode("ascii", "replace")

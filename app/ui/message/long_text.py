@@ -1,0 +1,130 @@
+"""A text shown exactly as it was written. A very long one is shown a part at a time. GUI thread."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QWidget
+
+from app.look.fonts import small_font, tabular
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel
+from app.look.words import tr
+from app.ui.message.safe_browser import SafeBrowser
+
+PART_CHARS = 12_000  # laying out more of them would be felt
+MAX_PART_LINES = 600
+STEPPER = 28
+
+
+def part_starts(text: str) -> list[int]:
+    """Where the parts of a text begin: at the beginning of a line, if there is one not far before."""
+    num_lines = text.count("\n") + 1
+    size = min(PART_CHARS, max(MAX_PART_LINES, MAX_PART_LINES * len(text) // num_lines))
+    starts = [0]
+    while len(text) - starts[-1] > size:
+        end = starts[-1] + size
+        line_end = text.rfind("\n", end - size // 2, end)
+        starts.append(line_end + 1 if line_end >= 0 else end)
+    return starts
+
+
+class LongText(QWidget):
+    height_changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._source = ""
+        self._starts = [0]
+        self._part = 0
+        self._files = PlainLabel(parent=self, tone="muted")
+        self._files.setFont(small_font())
+        self._files.setWordWrap(True)
+        self._text = SafeBrowser(self)
+        self._text.setAccessibleName(tr("You"))
+        self._count = PlainLabel(parent=self, tone="muted")
+        self._count.setFont(tabular(small_font()))
+        self.previous = IconButton("chevron-left", tr("Previous part"), STEPPER - 2, self, icon_side=14)
+        self.next = IconButton("chevron-right", tr("Next part"), STEPPER - 2, self, icon_side=14)
+        self.previous.clicked.connect(lambda: self._step(-1))
+        self.next.clicked.connect(lambda: self._step(1))
+
+    @property
+    def num_parts(self) -> int:
+        return len(self._starts)
+
+    @property
+    def part(self) -> int:
+        """From 0."""
+        return self._part
+
+    def show_text(self, text: str, file_names: Sequence[str] = ()) -> None:
+        self._source = text
+        self._starts = part_starts(text)
+        self._files.setText("\n".join(tr("File: {name}", name=name) for name in file_names))
+        self._show_part(0)
+
+    def show_match(self, query: str, number: int) -> None:
+        """Shows the part in which that occurrence begins, counted from 0 whatever the case of its letters."""
+        if self.num_parts == 1:
+            return
+        source, wanted, at = self._source.lower(), query.lower(), -1
+        for _ in range(number + 1):
+            at = source.find(wanted, at + 1)
+        if at >= 0:
+            self._go_to(bisect_right(self._starts, at) - 1)
+
+    def set_reading_font(self, font: QFont) -> None:
+        self._text.set_reading_font(font)
+
+    def arrange(self, widest: int) -> int:
+        """Takes what it needs of this width, and returns the height."""
+        has_parts, has_files = self.num_parts > 1, bool(self._files.text())
+        width = widest if has_parts else min(widest, max(self._text.ideal_width(), self._width_of_files()))
+        y = 0
+        if has_files:
+            self._files.setGeometry(0, 0, width, self._files.heightForWidth(width))
+            y = self._files.height() + 6
+        self._text.move(0, y)
+        if self._source:
+            y += self._text.arrange(width)
+        if has_parts:
+            self._place_stepper(width, y)
+            y += STEPPER
+        for widget, is_shown in (
+            (self._files, has_files),
+            (self._text, bool(self._source)),
+            (self._count, has_parts),
+            (self.previous, has_parts),
+            (self.next, has_parts),
+        ):
+            widget.setVisible(is_shown)
+        self.setFixedSize(width, y)
+        return y
+
+    def _width_of_files(self) -> int:
+        lines = self._files.text().splitlines()
+        metrics = self._files.fontMetrics()
+        return max((metrics.horizontalAdvance(line) + 4 for line in lines), default=0)
+
+    def _place_stepper(self, width: int, y: int) -> None:
+        self.next.move(width - self.next.width(), y)
+        self.previous.move(self.next.x() - self.previous.width(), y)
+        self._count.setGeometry(0, y, self.previous.x() - 4, STEPPER)
+
+    def _step(self, step: int) -> None:
+        self._go_to(self._part + step)
+
+    def _go_to(self, part: int) -> None:
+        if part != self._part and 0 <= part < self.num_parts:
+            self._show_part(part)
+            self.height_changed.emit()
+
+    def _show_part(self, part: int) -> None:
+        self._part = part
+        ends = [*self._starts[1:], len(self._source)]
+        self._text.show_plain(self._source[self._starts[part] : ends[part]])
+        self._count.setText(tr("Part {number} of {total}", number=part + 1, total=self.num_parts))
+        self.previous.setEnabled(part > 0)
+        self.next.setEnabled(part < self.num_parts - 1)

@@ -1,0 +1,230 @@
+"""Turns Markdown from a model into blocks: HTML for Qt's text views, and code.
+
+Long lists, tables and paragraphs are cut into pieces, where the source alone decides: so that a view need not
+draw all of one again when it grows. Knows no widget and no colour. Pure functions, any thread.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+from app.ui.message.markdown_html import parse, parse_inline, safe_html
+
+CHUNK_CHARS = 2_000  # of a list or a paragraph: drawing that many takes 2 ms
+TABLE_CHUNK_CHARS = 1_000  # 5 ms
+
+_FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:", re.MULTILINE)
+# Inside a paragraph: after a sentence, and where no mark is open that could belong to what follows.
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])[ \n]*(?=[^\W\d_])")
+_WORD_START = re.compile(r"(?<=\s)[^\W\d_]|(?<=[^\W\d_]{200})[^\W\d_]")
+_PAIRED = re.compile(r"\\.|[`*_~$\[\]<>]")
+
+
+class BlockKind(StrEnum):
+    PROSE = "prose"
+    TABLE = "table"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A top-level block, or a piece of a long one, from offset `start` of the source on.
+
+    Code has no HTML, the others no code. `joins`: goes on with what the block before began. A piece of a long
+    table has the source of its `head` and the `widths` of its columns, in percent.
+    """
+
+    kind: BlockKind
+    start: int
+    html: str = ""
+    code: str = ""
+    info: str = ""
+    is_closed: bool = True
+    joins: bool = False
+    head: str = ""
+    widths: tuple[int, ...] = ()
+
+
+def parse_blocks(
+    source: str, labels: frozenset[str] | None = None, table: Block | None = None
+) -> list[Block]:
+    """The blocks of `source` in order. A fence that has not ended yet is code that is not closed.
+
+    `labels`: the footnotes there are, if more is known than the source. `table`: the source goes on with the
+    rows of that one.
+    """
+    known = footnote_labels(source) if labels is None else labels
+    env: EnvType = {"footnotes": {"refs": {f":{label}": -1 for label in known}, "list": {}}}
+    head = table.head if table else ""
+    reader = _Reader(head + source, env, table)
+    return [replace(block, start=max(0, block.start - len(head))) for block in reader.blocks()]
+
+
+def is_cut(block: Block) -> bool:
+    """A piece of a long list or paragraph, with more to follow."""
+    return re.match(r'<\w+ class="more"', block.html) is not None
+
+
+def footnote_labels(source: str) -> frozenset[str]:
+    return frozenset(_FOOTNOTE.findall(source))
+
+
+class _Reader:
+    """Cuts one source into blocks."""
+
+    def __init__(self, source: str, env: EnvType, table: Block | None) -> None:
+        self._source = source
+        self._env = env
+        self._table = table
+        self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", source))]
+
+    def blocks(self) -> Iterator[Block]:
+        for tokens in _top_level(parse(self._source, self._env)):
+            first, last = tokens[0].map or [0, 0]
+            start, end = self._offset(first), self._offset(last)
+            pieces = list(self._pieces(tokens, start, end))
+            for index, piece in enumerate(pieces):
+                is_followed = index < len(pieces) - 1
+                yield replace(
+                    piece, joins=index > 0, html=_open_ended(piece.html) if is_followed else piece.html
+                )
+
+    def _offset(self, line: int) -> int:
+        return self._starts[line] if line < len(self._starts) else len(self._source)
+
+    def _pieces(self, tokens: list[Token], start: int, end: int) -> Iterable[Block]:
+        kind = tokens[0].type
+        if kind == "fence":
+            return [_code_block(tokens[0], start, self._source[start:end])]
+        if kind == "table_open":
+            return self._table_pieces(tokens, start, end)
+        if end - start > CHUNK_CHARS and kind in ("bullet_list_open", "ordered_list_open"):
+            return self._list_pieces(tokens, end)
+        if end - start > CHUNK_CHARS and kind == "paragraph_open":
+            return self._paragraph_pieces(start, end)
+        return [Block(BlockKind.PROSE, start, html=safe_html(self._source[start:end], tokens))]
+
+    def _list_pieces(self, tokens: list[Token], end: int) -> Iterator[Block]:
+        for start, stop, items in self._chunks(tokens[1:-1], CHUNK_CHARS, end):
+            opening = tokens[0].copy()
+            number = items[0].info
+            opening.attrs = {"start": int(number)} if number and int(number) != 1 else {}
+            written = self._source[start:stop]
+            yield Block(BlockKind.PROSE, start, html=safe_html(written, [opening, *items, tokens[-1]]))
+
+    def _table_pieces(self, tokens: list[Token], start: int, end: int) -> Iterator[Block]:
+        """A long table has fixed columns and no head from its second piece on."""
+        kinds = [token.type for token in tokens]
+        body = kinds.index("tbody_open") if "tbody_open" in kinds else len(tokens) - 1
+        chunks = list(self._chunks(tokens[body + 1 : -2], TABLE_CHUNK_CHARS, end)) or [(end, end, [])]
+        head = self._source[start : chunks[0][0]]
+        widths = self._table.widths if self._table else ()
+        if not widths and len(chunks) > 1:
+            widths = _widths([*tokens[:body], *chunks[0][2]])
+        for index, (offset, stop, rows) in enumerate(chunks):
+            has_head = index == 0 and not self._table
+            shown = [tokens[0], *(tokens[1:body] if has_head else ()), *rows, tokens[-1]]
+            written = self._source[start if has_head else offset : stop]
+            rendered = safe_html(written, _with_widths(shown, widths))
+            begin = start if index == 0 else offset
+            yield Block(BlockKind.TABLE, begin, html=rendered, head=head, widths=widths)
+
+    def _chunks(self, tokens: list[Token], size: int, end: int) -> Iterator[tuple[int, int, list[Token]]]:
+        """Cuts before each item or row that begins `size` after the cut before: start, end, tokens."""
+        chunk: list[Token] = []
+        start = 0
+        for token in tokens:
+            if token.level == tokens[0].level and token.nesting > 0:
+                offset = self._offset((token.map or [0])[0])
+                if chunk and offset - start >= size:
+                    yield start, offset, chunk
+                    chunk = []
+                start = start if chunk else offset
+            chunk.append(token)
+        if chunk:
+            yield start, end, chunk
+
+    def _paragraph_pieces(self, start: int, end: int) -> Iterator[Block]:
+        for piece in _paragraph_cuts(self._source[start:end]):
+            inline = parse_inline(piece.strip(), self._env)
+            opens, closes = Token("paragraph_open", "p", 1), Token("paragraph_close", "p", -1)
+            yield Block(BlockKind.PROSE, start, html=safe_html(piece, [opens, *inline, closes]))
+            start += len(piece)
+
+
+def _paragraph_cuts(text: str) -> Iterator[str]:
+    """Cuts after sentences in which every mark is closed; text that has none is cut where a word begins."""
+    start = 0
+    while len(text) - start > CHUNK_CHARS:
+        end = _sentence_end(text, start) or _word_start(text, start + 4 * CHUNK_CHARS)
+        if end is None:
+            break
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def _sentence_end(text: str, start: int) -> int | None:
+    for found in _SENTENCE_END.finditer(text, start + CHUNK_CHARS, start + 4 * CHUNK_CHARS):
+        if _is_balanced(text[start : found.end()]):
+            return found.end()
+    return None
+
+
+def _word_start(text: str, start: int) -> int | None:
+    found = _WORD_START.search(text, start) if start < len(text) else None
+    return found.start() if found else None
+
+
+def _is_balanced(text: str) -> bool:
+    marks = _PAIRED.findall(text)
+    return all(marks.count(mark) % 2 == 0 for mark in "`*_~$") and marks.count("[") == marks.count("]")
+
+
+def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    group: list[Token] = []
+    for token in tokens:
+        group.append(token)
+        if token.level == 0 and token.nesting <= 0:
+            yield group
+            group = []
+
+
+def _open_ended(rendered: str) -> str:
+    """What follows belongs to the same list or paragraph, so it stands closer."""
+    return re.sub(r"^<(ul|ol|p)\b", r'<\1 class="more"', rendered)
+
+
+def _widths(tokens: Iterable[Token]) -> tuple[int, ...]:
+    """What each column takes of the width, by its longest cell."""
+    longest: dict[int, int] = {}
+    column = 0
+    for token in tokens:
+        if token.type == "tr_open":
+            column = 0
+        elif token.type == "inline":
+            longest[column] = max(longest.get(column, 4), min(40, len(token.content)))
+            column += 1
+    total = sum(longest.values()) or 1
+    return tuple(max(1, 100 * length // total) for length in longest.values())
+
+
+def _with_widths(tokens: Iterable[Token], widths: tuple[int, ...]) -> list[Token]:
+    result, column = [], 0
+    for token in tokens:
+        if widths and token.type in ("th_open", "td_open") and column < len(widths):
+            token = token.copy()
+            token.meta = {"width": widths[column]}
+            column += 1
+        result.append(token)
+    return result
+
+
+def _code_block(token: Token, start: int, written: str) -> Block:
+    lines = written.strip().splitlines()
+    is_closed = len(lines) > 1 and lines[-1].strip().startswith(token.markup)
+    return Block(BlockKind.CODE, start, code=token.content, info=token.info.strip(), is_closed=is_closed)

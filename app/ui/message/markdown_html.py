@@ -1,0 +1,271 @@
+"""Writes what markdown-it has read as the HTML that Qt lays out, and makes sure that no word is lost.
+
+Knows no widget and no colour. Raw HTML stays text, nothing is loaded, links lead only to http, https and
+mailto, characters that hide or turn the text are spelled out. A block in which the rendering would swallow
+something (too many cells in a table row, say) is shown as it was written. For the view, formulas are left as
+`<math open="$">x^2</math>`, and code in a list has a `<copy code="…">`. Pure functions, any thread.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.footnote.index import footnote_def
+
+from app.ui.message.code_colours import Run, coloured_lines
+from app.ui.message.folding import fold, without_reserved
+from app.ui.message.hidden_characters import BADGE, mark_hidden
+from app.ui.message.markdown_inline import footnote_reference, task_box
+from app.ui.message.math_syntax import math_plugin
+
+SAFE_SCHEMES = ("http://", "https://", "mailto:")
+MAX_QUOTE_FRAMES = 3  # nested tables cost Qt's layout exponentially
+MAX_COLOURED_CHARS = 2_000  # of code in a list or a quotation
+
+_URL = re.compile(r"(?:https?://|(?<![\w/@.-])www\.(?=[^\s.]+\.))[^\s<>\"']*[^\s<>\"'.,;:!?)\]}*_]")
+_MARKS = re.compile(r"[\s!-/:-@\[-`{-~\x00-\x1f\x7f]+")  # spaces, controls and the punctuation of ASCII
+
+
+def parse(source: str, env: EnvType) -> list[Token]:
+    return _parser.parse(source, env)
+
+
+def parse_inline(source: str, env: EnvType) -> list[Token]:
+    """The inside of a paragraph."""
+    return _parser.parseInline(source, env)
+
+
+def safe_html(written: str, tokens: list[Token]) -> str:
+    if _keeps_everything(written, tokens):
+        return str(_parser.renderer.render(tokens, _parser.options, {})).strip()
+    return f'<p style="white-space: pre-wrap">{_escaped(written.rstrip())}</p>'
+
+
+def _keeps_everything(written: str, tokens: list[Token]) -> bool:
+    shown = letters("".join(_shown(tokens)))
+    return shown == letters(written) or shown == letters(html.unescape(written))
+
+
+def _shown(tokens: Iterable[Token]) -> Iterable[str]:
+    """What of the source the tokens still hold, in its order."""
+    targets: list[str] = []
+    for token in tokens:
+        if token.type in ("list_item_open", "fence", "task_box"):
+            yield token.info
+        elif token.type in ("footnote_ref", "footnote_reference_open"):
+            yield str(token.meta["label"])
+        if token.type == "image":
+            yield f"{token.content} {_target(token)}"
+        elif token.children is not None:
+            yield from _shown(token.children)
+        elif token.type == "text_special":
+            yield token.markup
+        elif token.type == "link_open":
+            targets.append("" if token.info == "auto" else _target(token))
+        elif token.type == "link_close":
+            yield targets.pop()
+        else:
+            yield token.content
+
+
+def _target(token: Token) -> str:
+    """Where a link or an image points to, and its title."""
+    target = str(token.attrs.get("href") or token.attrs.get("src") or "")
+    return f"{target} {token.attrs.get('title', '')}".strip()
+
+
+def is_safe_link(target: str) -> bool:
+    return target.lower().startswith(SAFE_SCHEMES)
+
+
+def letters(text: str) -> str:
+    """All but what Markdown may take for a mark: what must not get lost."""
+    return _MARKS.sub("", text)
+
+
+class _QtRenderer(RendererHTML):
+    """Writes the HTML subset that Qt lays out. Colours and spaces come from the view's style sheet."""
+
+    def text(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
+        content = tokens[idx].content
+        return _escaped(content) if env.get("targets") else _with_links(content)
+
+    def text_special(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return _escaped(tokens[idx].content)
+
+    def task_box(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return "☐ " if tokens[idx].info == "" else "☑ "
+
+    def math_inline(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        opens, latex = html.escape(tokens[idx].markup), html.escape(without_reserved(tokens[idx].content))
+        return f'<math open="{opens}">{latex}</math>'
+
+    def math_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f'<p align="center">{self.math_inline(tokens, idx, options, env)}</p>'
+
+    def math_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return f"<pre>{_escaped(tokens[idx].content)}</pre>"
+
+    def footnote_ref(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return f"<sup>{_escaped(tokens[idx].meta['label'])}</sup>"
+
+    def footnote_reference_open(
+        self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType
+    ) -> str:
+        env["footnote"] = f"<sup>{_escaped(tokens[idx].meta['label'])}</sup> "
+        is_empty = tokens[idx + 1].type != "paragraph_open"
+        return '<div class="footnote">' + (f"<p>{env.pop('footnote')}</p>" if is_empty else "")
+
+    def footnote_reference_close(
+        self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, _env: EnvType
+    ) -> str:
+        return "</div>"
+
+    def paragraph_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        mark = env.pop("footnote", "")
+        return f'<p class="footnote">{mark}' if mark else self.renderToken(tokens, idx, options, env)
+
+    def code_inline(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return f"<code>{_escaped(tokens[idx].content)}</code>"
+
+    def fence(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        """In a list or a quotation: at the top level it is no prose."""
+        token = tokens[idx]
+        info = token.info.strip()
+        head = f'<p class="language">{_escaped(info)} <copy code="{html.escape(token.content)}"></p>'
+        return _framed(f"{head}<pre>{_with_colours(token.content.rstrip(), info)}</pre>")
+
+    def code_block(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return _framed(f"<pre>{_escaped(tokens[idx].content.rstrip())}</pre>")
+
+    def link_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
+        target = str(tokens[idx].attrs.get("href", ""))
+        title = str(tokens[idx].attrs.get("title", ""))
+        safe = is_safe_link(target)
+        env.setdefault("targets", []).append((safe, target, title))
+        return f'<a href="{html.escape(target)}">' if safe else ""
+
+    def link_close(self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType) -> str:
+        safe, target, title = env["targets"].pop()
+        rest = " ".join(part for part in ("" if safe else target, title) if part)
+        return ("</a>" if safe else "") + (f" ({_escaped(rest)})" if rest else "")
+
+    def image(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        token = tokens[idx]
+        return f"{_escaped(token.content)} ({_with_links(_target(token))})"
+
+    def list_item_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        """Keeps the numbers as they were written: Qt would count on from the first."""
+        number, before = tokens[idx].info, _previous_item(tokens, idx)
+        opens = '<li style="list-style-type: none">' if _has_box(tokens, idx) else "<li>"
+        if not number or before is None or int(number) == int(before.info) + 1:
+            return opens
+        return f'</ol><ol start="{int(number)}">{opens}'
+
+    def blockquote_open(
+        self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType
+    ) -> str:
+        env["quotes"] = env.get("quotes", 0) + 1
+        return '<table class="quote"><tr><td>' if env["quotes"] <= MAX_QUOTE_FRAMES else "<div>"
+
+    def blockquote_close(
+        self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType
+    ) -> str:
+        env["quotes"] -= 1
+        return "</td></tr></table>" if env["quotes"] < MAX_QUOTE_FRAMES else "</div>"
+
+    def table_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        is_piece = any("width" in token.meta for token in tokens[idx:])
+        place = 'class="grid piece" width="100%"' if is_piece else 'class="grid"'
+        return f'<table {place} border="1" cellspacing="0" cellpadding="5">'
+
+    def th_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return f"<th{_alignment(tokens[idx])}>"
+
+    def td_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return f"<td{_alignment(tokens[idx])}>"
+
+
+def _has_box(tokens: Sequence[Token], idx: int) -> bool:
+    inline = tokens[idx + 2] if idx + 2 < len(tokens) else None
+    return bool(inline and inline.children and inline.children[0].type == "task_box")
+
+
+def _previous_item(tokens: Sequence[Token], idx: int) -> Token | None:
+    level = tokens[idx].level
+    for token in reversed(tokens[:idx]):
+        if token.level < level:
+            return None
+        if token.level == level and token.type == "list_item_open":
+            return token
+    return None
+
+
+def _alignment(token: Token) -> str:
+    """As an attribute: with `style` Qt drops the cell's border."""
+    style = str(token.attrs.get("style", "text-align:left"))
+    width = f' width="{token.meta["width"]}%"' if "width" in token.meta else ""
+    return f' align="{style.removeprefix("text-align:")}"{width}'
+
+
+def _framed(rendered: str) -> str:
+    return f'<table class="code" width="100%" cellpadding="8"><tr><td>{rendered}</td></tr></table>'
+
+
+def _with_colours(code: str, info: str) -> str:
+    """Escaped, with each piece of code in a class named like its ink."""
+    marked = fold(mark_hidden(code))
+    lines = marked.split("\n")
+    language = info.split()[0].lower() if info and len(code) <= MAX_COLOURED_CHARS else ""
+    runs = list(coloured_lines(marked, language))
+    if len(runs) != len(lines):
+        return _escaped(code)
+    return "\n".join(_coloured(line, of_line) for line, of_line in zip(lines, runs, strict=True))
+
+
+def _coloured(line: str, runs: Sequence[Run]) -> str:
+    parts, end = [], 0
+    for run in runs:
+        inked = html.escape(line[run.start : run.start + run.length])
+        parts += [html.escape(line[end : run.start]), f'<span class="{run.ink}">{inked}</span>']
+        end = run.start + run.length
+    return "".join([*parts, html.escape(line[end:])])
+
+
+def _escaped(text: str) -> str:
+    marked = html.escape(fold(mark_hidden(text)))
+    return BADGE.sub(r'<span class="badge">\g<0></span>', marked) if "⟦" in marked else marked
+
+
+def _with_links(text: str) -> str:
+    """Escaped, with the web addresses in it made links."""
+    if "://" not in text and "www." not in text:
+        return _escaped(text)
+    parts, end = [], 0
+    for match in _URL.finditer(text):
+        url = match.group()
+        target = f"http://{url}" if url.startswith("www.") else url
+        parts += [_escaped(text[end : match.start()]), f'<a href="{html.escape(target)}">{_escaped(url)}</a>']
+        end = match.end()
+    return "".join([*parts, _escaped(text[end:])])
+
+
+def _make_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_QtRenderer)
+    parser.enable(["table", "strikethrough"])
+    # References would vanish from the text, and `text_join` would forget how an entity was written.
+    parser.disable(["reference", "text_join"])
+    math_plugin(parser)
+    parser.block.ruler.before("reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]})
+    parser.inline.ruler.after("image", "footnote_ref", footnote_reference)
+    parser.core.ruler.after("inline", "task_box", task_box)
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
+    return parser
+
+
+_parser = _make_parser()

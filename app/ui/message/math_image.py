@@ -1,0 +1,157 @@
+"""Draws a formula as an image, within limits: a formula is untrusted and its cost can double with each brace.
+
+Pure function, made for a worker thread. Knows no widget.
+"""
+
+import math
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from types import FrameType
+
+from PySide6.QtCore import QByteArray, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+
+from app.ui.message.hidden_characters import num_hidden
+
+MAX_CHARS = 2_000
+MAX_DEPTH = 40
+MAX_SECONDS = 0.8  # most take a hundredth of that
+MAX_SIDE = 4_000  # device pixels
+_SHAPES = {"svg", "g", "path", "rect", "line", "title"}
+
+_LABELS = re.compile(r"\\(?:label\{[^{}]*\}|nonumber|notag)(?![a-zA-Z])")
+_NUMBER = re.compile(r"\\tag\*?\{([^{}]*)\}")
+_TAG = re.compile(r"<([A-Za-z]\w*)")
+# The font of formulas has Latin, Greek and signs; anything else would be drawn as empty boxes.
+_NOT_IN_FONT = re.compile("[^\x00-\u058f\u1e00-\u2bff\U0001d400-\U0001d7ff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """What is to be drawn: LaTeX, how large (pixels of an em), in which colour, for which screen.
+
+    `line_descent`: how far the text around it reaches below its line, in pixels.
+    """
+
+    latex: str
+    is_display: bool
+    em: float
+    colour: str
+    scale: float = 1.0
+    line_descent: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An image padded so that Qt can put it on the line of text.
+
+    If `is_centred` its middle lies on the line, else it reaches `line_descent` below it.
+    """
+
+    image: QImage
+    is_centred: bool = False
+
+
+class _TooSlowError(Exception):
+    pass
+
+
+def draw_formula(formula: Formula) -> Drawn | None:
+    """None: it is no LaTeX that can be drawn, or too much of it."""
+    latex = formula.latex
+    if len(latex) > MAX_CHARS or _depth(latex) > MAX_DEPTH:
+        return None
+    if _NOT_IN_FONT.search(latex) or num_hidden(latex):  # as text they are seen
+        return None
+    try:
+        _load()
+        with _time_limit(MAX_SECONDS):
+            svg, width, height, descent = _svg(formula)
+    except Exception:  # a pure Python parser meets what it was not made for: any error means "cannot"
+        return None
+    if not set(_TAG.findall(svg)) <= _SHAPES:
+        return None
+    if not 0 < width * formula.scale <= MAX_SIDE or not 0 < height * formula.scale <= MAX_SIDE:
+        return None
+    return _drawn(svg, QSizeF(width, height), descent, formula)
+
+
+@cache
+def _load() -> None:
+    """With its fonts it takes 0.2 s, which are not the first formula's."""
+    from ziamath.config import config
+    from ziamath.zmath import Latex
+
+    config.svg2 = False  # Qt draws SVG 1.2
+    Latex("x")
+
+
+def _svg(formula: Formula) -> tuple[str, float, float, float]:
+    from ziamath.zmath import Latex
+
+    latex = _NUMBER.sub(r"\\qquad(\\text{\1})", _LABELS.sub("", formula.latex)).strip()
+    drawing = Latex(latex, size=formula.em, color=formula.colour, inline=not formula.is_display)
+    if "\\" in drawing.mathmlstr():
+        raise ValueError("an unknown command")  # which would be drawn as its name
+    width, height = drawing.getsize()
+    return drawing.svg(), float(width), float(height), max(0.0, -float(drawing.getyofst()))
+
+
+def _drawn(svg: str, size: QSizeF, descent: float, formula: Formula) -> Drawn:
+    """Qt puts the end of an image, or its middle, at fixed places only: padding moves it where it belongs."""
+    if formula.is_display:
+        return Drawn(_image(svg, size, 0, 0, formula.scale))
+    if descent <= formula.line_descent:
+        return Drawn(_image(svg, size, 0, formula.line_descent - descent, formula.scale))
+    ascent = size.height() - descent
+    above, below = max(0, descent - ascent), max(0, ascent - descent)
+    return Drawn(_image(svg, size, above, below, formula.scale), is_centred=True)
+
+
+def _image(svg: str, size: QSizeF, above: float, below: float, scale: float) -> QImage:
+    height = size.height() + above + below
+    image = QImage(
+        max(1, math.ceil(size.width() * scale)),
+        max(1, math.ceil(height * scale)),
+        QImage.Format.Format_ARGB32_Premultiplied,
+    )
+    image.fill(QColor(Qt.GlobalColor.transparent))
+    image.setDevicePixelRatio(scale)
+    painter = QPainter(image)
+    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(QPointF(0, above), size))
+    painter.end()
+    return image
+
+
+def _depth(latex: str) -> int:
+    depth = deepest = 0
+    for char in latex:
+        depth += (char == "{") - (char == "}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Ends what runs on this thread by an error: threads cannot be killed, but Python looks at each call.
+
+    It is this thread's own time: a busy machine makes no formula invalid.
+    """
+    end = time.thread_time() + seconds
+    before = sys.getprofile()
+
+    def watch(_frame: FrameType, _event: str, _argument: object) -> None:
+        if time.thread_time() > end:
+            raise _TooSlowError
+
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)

@@ -1,0 +1,47 @@
+"""Messages as text for other programs: as they were written, or as they read. GUI thread."""
+
+from collections.abc import Iterable
+
+from PySide6.QtWidgets import QWidget
+
+from app.chats.chat import Turn
+from app.chats.thinking import split_thinking
+from app.engine.types import Role
+from app.look.words import tr
+
+
+def written_text(turn: Turn) -> str:
+    """As the user or the model wrote it, without what the model thought before."""
+    return turn.text if turn.role is Role.USER else split_thinking(turn.text).answer
+
+
+def plain_text(turn: Turn) -> str:
+    """Without the marks of Markdown. What the user wrote is no Markdown."""
+    return turn.text if turn.role is Role.USER else _as_shown(written_text(turn))
+
+
+def _as_shown(text: str) -> str:
+    from app.ui.message.answer_body import (
+        AnswerBody,  # with all that reads Markdown: the window is shown without
+    )
+
+    ground = QWidget()
+    body = AnswerBody(ground)
+    body.show_whole(text)
+    shown = body.plain_text()
+    ground.deleteLater()
+    return shown
+
+
+def speaker(turn: Turn) -> str:
+    if turn.role is Role.USER:
+        return tr("You")
+    return turn.model or tr("Answer")
+
+
+def as_markdown(turns: Iterable[Turn]) -> str:
+    return "\n\n".join(f"**{speaker(turn)}:**\n\n{written_text(turn)}" for turn in turns)
+
+
+def as_plain_text(turns: Iterable[Turn]) -> str:
+    return "\n\n".join(f"{speaker(turn)}:\n{plain_text(turn)}" for turn in turns)

@@ -1,0 +1,222 @@
+"""Consecutive blocks of prose in one view, so that a selection can span them. Formulas are images in it.
+
+GUI thread.
+"""
+
+import html
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QMimeData, QSize, QTimer, QUrl, Signal
+from PySide6.QtGui import (
+    QCursor,
+    QFont,
+    QFontInfo,
+    QFontMetricsF,
+    QImage,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFragment,
+)
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app.look.icons import icon
+from app.look.tokens import current
+from app.look.words import tr
+from app.ui.message.copy_button import copy_text
+from app.ui.message.folding import fold, unfold
+from app.ui.message.formulas import formulas
+from app.ui.message.hidden_characters import mark_hidden
+from app.ui.message.markdown import Block
+from app.ui.message.math_image import Drawn, Formula
+from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
+
+_MATH = re.compile(r'<math open="([^"]*)">([^<]*)</math>')
+_DISPLAYED = ("", "$$", "\\[")
+_CLOSES = {"\\(": "\\)", "\\[": "\\]"}
+_COPY = re.compile(r'<copy code="([^"]*)">')
+_COPY_SCHEME, _COPY_ICON = "copy", "icon:copy"
+ICON = 13
+EM = 1.2  # the letters of formulas are smaller than those of most text fonts
+_OBJECT = "\ufffc"
+
+
+class ProsePane(SafeBrowser):
+    height_changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._html = ""
+        self._images: dict[str, QImage] = {}
+        self._sources: dict[str, str] = {}  # of the images, by their name
+        self._codes: list[str] = []  # in lists and quotations
+        self._awaited: set[Formula] = set()
+        self._room = 0  # for a formula, in pixels
+        self._redraws = QTimer(self)
+        self._redraws.setSingleShot(True)
+        self._redraws.setInterval(30)
+        self._redraws.timeout.connect(self._redraw_with_formulas)
+        self.setAccessibleName(tr("Answer"))
+        formulas().drawn.connect(self._on_drawn)
+
+    def show_blocks(self, blocks: Sequence[Block]) -> None:
+        rendered = "".join(block.html for block in blocks)
+        if rendered != self._html:
+            self._html = rendered
+            self.redraw()
+
+    def redraw(self) -> None:
+        """In the colours, the size and the resolution of now."""
+        for kept in (self._awaited, self._images, self._sources, self._codes):
+            kept.clear()
+        rendered = _MATH.sub(self._formula, self._html) if "<math" in self._html else self._html
+        self.show_html(_COPY.sub(self._copy_link, rendered) if "<copy" in rendered else rendered)
+        self._put_formulas_on_the_line()
+
+    def set_reading_font(self, font: QFont) -> None:
+        if font != self.document().defaultFont():
+            super().set_reading_font(font)
+            if "<math" in self._html:
+                self.redraw()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.DevicePixelRatioChange and self._images:
+            self.redraw()
+        return super().event(event)
+
+    def arrange(self, width: int) -> int:
+        """A formula that is wider than the page is drawn smaller."""
+        before, self._room = self._room or width, width
+        if any(min(before, width) < _width(image) and before != width for image in self._images.values()):
+            self.redraw()
+        return super().arrange(width)
+
+    def plain_text(self) -> str:
+        return self._with_sources(
+            unfold(self.toPlainText()), self.document().begin(), 0, len(self.toPlainText())
+        )
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        data = super().createMimeDataFromSelection()
+        cursor = self.textCursor()
+        begin, end = cursor.selectionStart(), cursor.selectionEnd()
+        data.setText(self._with_sources(data.text(), self.document().findBlock(begin), begin, end))
+        return data
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Only images that we have drawn ourselves."""
+        image = self._images.get(name if isinstance(name, str) else name.toString())
+        return image if image is not None else super().loadResource(kind, name)
+
+    # Code in lists and quotations
+
+    def _copy_link(self, found: re.Match[str]) -> str:
+        """No message can make such a link: those it makes lead to the web and to mail only."""
+        self._codes.append(html.unescape(found[1]))
+        self._images[_COPY_ICON] = self._copy_icon()
+        self._sources[_COPY_ICON] = ""
+        image = f'<img src="{_COPY_ICON}" style="vertical-align: middle">'
+        return f'<a href="{_COPY_SCHEME}:{len(self._codes) - 1}">{image}</a>'
+
+    def _copy_icon(self) -> QImage:
+        scale = self.devicePixelRatioF()
+        return icon("copy").pixmap(QSize(ICON, ICON), scale).toImage()
+
+    def _on_anchor_clicked(self, url: QUrl) -> None:
+        if url.scheme() != _COPY_SCHEME:
+            super()._on_anchor_clicked(url)
+        elif url.path().isdecimal() and int(url.path()) < len(self._codes):
+            said = copy_text(self._codes[int(url.path())])
+            QToolTip.showText(QCursor.pos(), said, self)
+
+    def tip_of(self, target: str) -> str:
+        return tr("Copy code") if target.startswith(f"{_COPY_SCHEME}:") else super().tip_of(target)
+
+    # Formulas
+
+    def _formula(self, found: re.Match[str]) -> str:
+        opens, latex = html.unescape(found[1]), html.unescape(found[2])
+        source = latex if not opens else f"{opens}{latex}{_CLOSES.get(opens, opens)}"
+        font = self.document().defaultFont()
+        formula = Formula(
+            latex.strip(),
+            opens in _DISPLAYED,
+            em=QFontInfo(font).pixelSize() * EM,
+            colour=current().text,
+            scale=self.devicePixelRatioF(),
+            line_descent=QFontMetricsF(font).descent(),
+        )
+        drawn = formulas().find(formula)
+        if drawn is None:
+            self._awaited.add(formula)
+            return f'<code class="source">{html.escape(fold(mark_hidden(source)))}</code>'
+        name = self._named(formula, drawn, source)
+        is_too_wide = 0 < self._room < _width(drawn.image)
+        return f'<img src="{name}"' + (f' width="{self._room}">' if is_too_wide else ">")
+
+    def _named(self, formula: Formula, drawn: Drawn, source: str) -> str:
+        """Each image needs a name of its own: the document keeps what it was given by name."""
+        name = f"formula:{'middle' if drawn.is_centred else 'line'}:{hash((formula, source))}"
+        self._images[name] = drawn.image
+        self._sources[name] = source
+        return name
+
+    def _put_formulas_on_the_line(self) -> None:
+        if not self._images:
+            return
+        self.setAccessibleDescription(self.plain_text())  # a reader of screens cannot read images
+        spacing = QTextBlockFormat()  # the same between lines that are high and those that are not
+        distance = QFontMetricsF(self.document().defaultFont()).height() * (LINE_HEIGHT / 100 - 1)
+        spacing.setLineHeight(distance, QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
+        for fragment in self._image_fragments(self.document().begin(), self.document().characterCount()):
+            name = fragment.charFormat().toImageFormat().name()
+            where = QTextCharFormat.VerticalAlignment
+            if not name.startswith("formula:"):
+                continue
+            spot = where.AlignMiddle if name.startswith("formula:middle") else where.AlignBaseline
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(fragment.position())
+            cursor.setPosition(fragment.position() + fragment.length(), cursor.MoveMode.KeepAnchor)
+            change = QTextCharFormat()
+            change.setVerticalAlignment(spot)
+            cursor.mergeCharFormat(change)
+            cursor.mergeBlockFormat(spacing)
+
+    def _image_fragments(self, block: QTextBlock, end: int) -> list[QTextFragment]:
+        found: list[QTextFragment] = []
+        while block.isValid() and block.position() < end:
+            found += [
+                piece.fragment()
+                for piece in block  # type: ignore[attr-defined]
+                if piece.fragment().charFormat().isImageFormat()
+            ]
+            block = block.next()
+        return found
+
+    def _with_sources(self, text: str, block: QTextBlock, begin: int, end: int) -> str:
+        """Formulas as they were written, in place of their images."""
+        if _OBJECT not in text:
+            return text
+        sources = [
+            self._sources.get(fragment.charFormat().toImageFormat().name(), "")
+            for fragment in self._image_fragments(block, end)
+            for position in range(fragment.position(), fragment.position() + fragment.length())
+            if begin <= position < end
+        ]
+        pieces = text.split(_OBJECT)
+        return "".join(piece + source for piece, source in zip(pieces, [*sources, ""], strict=False))
+
+    def _on_drawn(self, formula: Formula) -> None:
+        if formula in self._awaited:
+            self._redraws.start()
+
+    def _redraw_with_formulas(self) -> None:
+        self.redraw()
+        self.height_changed.emit()
+
+
+def _width(image: QImage) -> float:
+    return image.width() / image.devicePixelRatio()

@@ -1,0 +1,216 @@
+"""A text view for words that are not ours: loads nothing, follows nothing, loses nothing.
+
+Has no scroll bars; it is as high as its text, and whoever places it asks for that by `arrange`. GUI thread.
+"""
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QCursor,
+    QFont,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QTextBrowser, QToolTip, QWidget
+
+from app.look.plain_text import as_tooltip
+from app.look.tokens import Tokens, current
+from app.ui.message.folding import fold, unfold
+from app.ui.message.hidden_characters import mark_hidden
+from app.ui.message.link_doubts import Doubt, doubts
+from app.ui.message.link_prompt import LinkPrompt, real_target
+from app.ui.message.markdown_html import is_safe_link
+
+LINE_HEIGHT = 145.0  # percent
+INDENT = 32  # of a list
+_IMAGE = QTextDocument.ResourceType.ImageResource.value
+_NO_IMAGE = QImage(1, 1, QImage.Format.Format_ARGB32)
+_NO_IMAGE.fill(0)
+_SCROLL_KEYS = (
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+)
+
+
+class SafeBrowser(QTextBrowser):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setOpenLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setTabChangesFocus(True)
+        self.viewport().setAutoFillBackground(False)
+        self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(INDENT)
+        self.anchorClicked.connect(self._on_anchor_clicked)
+
+    def set_reading_font(self, font: QFont) -> None:
+        self.document().setDefaultFont(font)
+
+    def show_plain(self, text: str) -> None:
+        self.setPlainText(fold(mark_hidden(text)))
+        everything = QTextCursor(self.document())
+        everything.select(QTextCursor.SelectionType.Document)
+        spacing = QTextBlockFormat()
+        spacing.setLineHeight(LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        everything.mergeBlockFormat(spacing)
+
+    def show_html(self, html: str) -> None:
+        """Replaces the text; what is selected stays selected where it did not change."""
+        selected = self.textCursor()
+        anchor, position = selected.anchor(), selected.position()
+        had_selection = selected.hasSelection()
+        self.document().setDefaultStyleSheet(prose_style_sheet(current()))
+        self.setHtml(html)
+        if had_selection:
+            self._select(anchor, position)
+
+    def _select(self, anchor: int, position: int) -> None:
+        cursor = self.textCursor()
+        last = self.document().characterCount() - 1
+        cursor.setPosition(min(anchor, last))
+        cursor.setPosition(min(position, last), cursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+
+    def arrange(self, width: int) -> int:
+        """Takes this width and returns the height it needs for it."""
+        if self.document().textWidth() != width:  # Qt would lay out everything again for the same width
+            self.document().setTextWidth(width)
+        height = int(self.document().size().height() + 0.99)
+        self.setFixedSize(width, height)
+        return height
+
+    def ideal_width(self) -> int:
+        """What the text would take without wrapping."""
+        self.document().setTextWidth(-1)
+        return int(self.document().idealWidth()) + 2
+
+    def loadResource(self, kind: int, _name: QUrl | str) -> Any:
+        """Nothing is ever loaded by name: an image path may be a pipe, a device or somebody's tracker.
+
+        An image must be answered by an image: for anything else Qt opens the file itself.
+        """
+        return _NO_IMAGE if kind == _IMAGE else ""
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        data = super().createMimeDataFromSelection()
+        plain = QMimeData()
+        plain.setText(unfold(data.text()))
+        return plain
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            self._show_target(event)
+            return True
+        return super().event(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            self._show_target(event)
+            return True
+        return super().viewportEvent(event)
+
+    def _show_target(self, event: QHelpEvent) -> None:
+        target = self.anchorAt(event.pos())
+        QToolTip.showText(event.globalPos(), self.tip_of(target) if target else "", self)
+
+    def tip_of(self, target: str) -> str:
+        """What is said of a link under the pointer."""
+        return f"<span>{as_tooltip(real_target(QUrl(target)))}</span>"
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _SCROLL_KEYS and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if not (self.textCursor().hasSelection() or self.anchorAt(event.pos())):
+            event.ignore()  # then it is about the whole message
+            return
+        menu = self.createStandardContextMenu(event.pos())
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def _on_anchor_clicked(self, url: QUrl) -> None:
+        """Asks first: only the system's browser and mail program are ever given a link, and by the user."""
+        if is_safe_link(url.toString()):
+            prompt = LinkPrompt(url, self._doubts_about(url), self)
+            prompt.popup(QCursor.pos() if self.underMouse() else self._place_of_cursor())
+
+    def _doubts_about(self, url: QUrl) -> tuple[Doubt, ...]:
+        """Of all the places in the text that lead there: nobody tells which one was clicked."""
+        found = [doubt for words in self._words_of(url) for doubt in doubts(words, url.toString())]
+        return tuple(dict.fromkeys(found))
+
+    def _words_of(self, url: QUrl) -> list[str]:
+        words: list[str] = []
+        block = self.document().begin()
+        while block.isValid():
+            parts = ""
+            for piece in block:  # type: ignore[attr-defined]
+                fragment = piece.fragment()
+                is_of_link = QUrl(fragment.charFormat().anchorHref()) == url
+                if not is_of_link and parts:
+                    words.append(parts)
+                parts = parts + fragment.text() if is_of_link else ""
+            if parts:
+                words.append(parts)
+            block = block.next()
+        return words
+
+    def _place_of_cursor(self) -> QPoint:
+        return self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
+
+
+def prose_style_sheet(tokens: Tokens) -> str:
+    return f"""
+        p, li, h1, h2, h3, h4, h5, h6 {{ line-height: {LINE_HEIGHT:.0f}%; color: {tokens.text}; }}
+        p {{ margin-top: 0; margin-bottom: 8px; }}
+        ul, ol {{ margin-top: 0; margin-bottom: 8px; }}
+        li {{ margin-top: 0; margin-bottom: 2px; }}
+        h1 {{ font-size: x-large; font-weight: 600; margin-top: 12px; margin-bottom: 6px; }}
+        h2 {{ font-size: large; font-weight: 600; margin-top: 12px; margin-bottom: 6px; }}
+        h3, h4, h5, h6 {{ font-size: medium; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
+        a {{ color: {tokens.accent}; text-decoration: underline; }}
+        code {{ background-color: {tokens.raised}; }}
+        pre {{ margin-top: 0; margin-bottom: 0; }}
+        .language {{ color: {tokens.muted}; font-size: small; margin-bottom: 4px; line-height: 100%; }}
+        .keyword {{ color: {tokens.accent}; }}
+        .string {{ color: {tokens.ok}; }}
+        .number {{ color: {tokens.warning}; }}
+        .comment {{ color: {tokens.muted}; font-style: italic; }}
+        .name {{ font-weight: 600; }}
+        hr {{ background-color: {tokens.hairline}; }}
+        td, th {{ line-height: 125%; color: {tokens.text}; }}
+        table {{ margin-top: 4px; margin-bottom: 12px; }}
+        .quote {{ margin-bottom: 0; }}
+        .piece {{ margin-top: 0; margin-bottom: 0; }}
+        .code td {{ background-color: {tokens.raised}; }}
+        ul ul, ul ol, ol ul, ol ol {{ margin-top: 2px; margin-bottom: 0; }}
+        .more {{ margin-bottom: 2px; }}
+        p.more {{ margin-bottom: 0; }}
+        .footnote {{ color: {tokens.muted}; font-size: small; }}
+        .badge {{ color: {tokens.warning}; background-color: {tokens.raised}; font-size: small; }}
+        .source {{ color: {tokens.muted}; }}
+        .grid {{ border-style: solid; border-color: {tokens.hairline}; border-collapse: collapse; }}
+        .quote td {{ border-left: 3px solid {tokens.hairline}; padding-left: 10px; color: {tokens.muted}; }}
+    """

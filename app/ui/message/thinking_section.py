@@ -1,0 +1,109 @@
+"""What a model thought before it answered: open while it thinks, folded away when it is done. GUI thread."""
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app.look.figures import seconds
+from app.look.fonts import small_font
+from app.look.icons import icon
+from app.look.tokens import current
+from app.look.words import tr
+from app.ui.message.markdown_column import MarkdownColumn
+
+INDENT = 16
+HEADER = 28
+LINE = 2
+
+
+class ThinkingSection(QWidget):
+    height_changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._source = ""
+        self._is_thinking = False
+        self._is_open: bool | None = None  # what the user wants; None: nobody has asked
+        self._column: MarkdownColumn | None = None
+        self._zoom = 0
+        self.header = QToolButton(self)
+        self.header.setFont(small_font())
+        self.header.setIconSize(QSize(14, 14))
+        self.header.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.header.setProperty("kind", "chip")
+        self.header.setStyleSheet("QToolButton { padding: 3px 6px 3px 2px; }")
+        self.header.clicked.connect(self.toggle)
+
+    @property
+    def is_open(self) -> bool:
+        return self._is_thinking if self._is_open is None else self._is_open
+
+    def apply(self, source: str, is_thinking: bool, thinking_s: float) -> None:
+        if not source.startswith(self._source):
+            self._is_open = None  # of another answer
+        self._source = source
+        self._is_thinking = is_thinking
+        self.header.setText(_title(is_thinking, thinking_s))
+        self._show_state()
+
+    def toggle(self) -> None:
+        self._is_open = not self.is_open
+        self._show_state()
+        self.height_changed.emit()
+
+    def set_zoom(self, zoom: int) -> None:
+        self._zoom = zoom
+        if self._column:
+            self._column.set_zoom(zoom - 1)
+
+    def arrange(self, width: int) -> int:
+        self.header.adjustSize()
+        self.header.setGeometry(0, 0, min(width, self.header.sizeHint().width()), HEADER)
+        height = HEADER
+        if self.is_open and self._column:
+            self._column.move(INDENT, HEADER + 6)
+            height += 6 + self._column.arrange(width - INDENT)
+        self.setFixedSize(width, height)
+        return height
+
+    def _show_state(self) -> None:
+        if self.is_open:
+            column = self._shown_column()
+            if self._is_thinking:
+                column.show_growing(self._source)
+            else:
+                column.show_whole(self._source)
+        if self._column:
+            self._column.setVisible(self.is_open)
+        self.header.setAccessibleName(self.header.text())
+        self.header.setAccessibleDescription(tr("Shown") if self.is_open else tr("Folded away"))
+        self._dress()
+
+    def _shown_column(self) -> MarkdownColumn:
+        """Made when it is first looked at: most are not."""
+        if self._column is None:
+            self._column = MarkdownColumn(self)
+            self._column.set_zoom(self._zoom - 1)
+            self._column.height_changed.connect(self.height_changed)
+        return self._column
+
+    def _dress(self) -> None:
+        self.header.setIcon(icon("chevron-down" if self.is_open else "chevron-right"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._dress()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self.is_open:
+            x = INDENT // 2 - LINE // 2
+            QPainter(self).fillRect(
+                x, HEADER + 4, LINE, self.height() - HEADER - 4, QColor(current().hairline)
+            )
+
+
+def _title(is_thinking: bool, thinking_s: float) -> str:
+    if is_thinking:
+        return tr("Thinking…")
+    return tr("Thought for {time}", time=seconds(thinking_s)) if thinking_s > 0 else tr("Thought")

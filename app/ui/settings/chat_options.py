@@ -1,0 +1,222 @@
+"""Opens the settings of whichever chat asks for them, takes what is chosen there, and serves the presets.
+
+One panel for all tabs. GUI thread.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_session import ChatSession
+from app.bridge.parameters import inherited_sampling
+from app.bridge.preferences import Preferences
+from app.bridge.presets import Presets
+from app.bridge.token_counter import TokenCounter
+from app.chats.exports.files import Form, file_name
+from app.chats.options import ChatOptions
+from app.chats.presets import Preset
+from app.look.plain_text import one_line
+from app.look.words import mark, tr
+from app.ui.notices import Notices, UndoToast
+from app.ui.settings.chat_settings import ChatSettings, Inherited
+from app.ui.tabs.chat_tabs import ChatTabs
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
+
+FILTER = mark("Presets (*.json)")
+
+
+class ChatOptionsPanel(QObject):
+    def __init__(
+        self,
+        tabs: ChatTabs,
+        presets: Presets,
+        counter: TokenCounter,
+        engine: ActiveEngine,
+        preferences: Preferences,
+        notices: Notices,
+        undo: UndoToast,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._tabs = tabs
+        self._presets = presets
+        self._engine = engine
+        self._settings = preferences.settings
+        self._undo = undo
+        self._window = parent
+        self._view: ChatView | None = None
+        self._followed: dict[str, str] = {}  # by chat id: the preset applied last
+        self._folder = Path.home()
+        self._counter = counter
+        self._panel: ChatSettings | None = None
+        tabs.installEventFilter(self)
+        self._connect(preferences, notices)
+        for view in tabs.views:
+            self._on_view_made(view)
+
+    def _connect(self, preferences: Preferences, notices: Notices) -> None:
+        preferences.changed.connect(lambda _name: self._show())
+        self._tabs.view_made.connect(self._on_view_made)
+        self._tabs.current_state_changed.connect(self._on_current_changed)
+        self._engine.loaded.connect(lambda _model: self._show())
+        self._counter.counted.connect(self._show_tokens)
+        self._presets.changed.connect(self._show)
+        self._presets.failed.connect(notices.show_error)
+
+    @property
+    def panel(self) -> ChatSettings:
+        """Made when somebody wants to see it."""
+        if self._panel is None:
+            self._panel = ChatSettings(self._window)
+            self._connect_panel(self._panel)
+        return self._panel
+
+    def _connect_panel(self, panel: ChatSettings) -> None:
+        panel.changed.connect(self._on_changed)
+        panel.closed.connect(self._on_closed)
+        bar = panel.presets
+        bar.chosen.connect(self._on_preset_chosen)
+        bar.save_requested.connect(self._on_save_requested)
+        bar.update_requested.connect(self._on_update_requested)
+        bar.rename_requested.connect(self._presets.rename)
+        bar.delete_requested.connect(self._on_delete_requested)
+        bar.default_chosen.connect(self._presets.set_default)
+        bar.import_requested.connect(self._choose_import)
+        bar.export_requested.connect(self._choose_export)
+
+    @property
+    def _session(self) -> ChatSession | None:
+        return self._view.session if self._view else None
+
+    def open_for(self, view: ChatView) -> None:
+        """A second time closes it. Nothing while the chat is still being read from the disk."""
+        if not view.session.is_loaded:
+            return
+        if self._view is view and self.panel.isVisible():
+            self.panel.close_up()
+            return
+        self._view = view
+        self._presets.load()
+        self._show()
+        self.panel.open_above(view.composer)
+
+    # What the panel shows
+
+    def _show(self) -> None:
+        view, session = self._view, self._session
+        if view is None or session is None:
+            return
+        options = ChatOptions.of(session.chat)
+        model = self._engine.model
+        inherited = Inherited(
+            inherited_sampling(self._settings, model),
+            one_line(model.name) if model else "",
+            self._settings.max_tokens,
+            view.composer.settings.limit,
+        )
+        self.panel.apply(options, inherited)
+        self._show_presets(session, options)
+        self._counter.count([options.system_prompt])
+        self._show_tokens()
+
+    def _show_presets(self, session: ChatSession, options: ChatOptions) -> None:
+        presets = self._presets.all
+        same = self._presets.file_of(options)
+        followed = same or self._followed.get(session.chat.id, "")
+        names = {file: preset.name for file, preset in presets.items()}
+        self.panel.presets.apply(names, followed, not same, self._presets.default_file)
+
+    def _show_tokens(self) -> None:
+        if session := self._session:
+            self.panel.show_prompt_tokens(self._counter.num_tokens(session.chat.system_prompt))
+
+    # What is chosen in it
+
+    def _on_changed(self, options: ChatOptions) -> None:
+        if session := self._session:
+            options.apply_to(session.chat)
+            session.tell_settings_changed()
+            self._show()
+
+    def _on_preset_chosen(self, file: str) -> None:
+        session, preset = self._session, self._presets.get(file)
+        if session and preset:
+            self._followed[session.chat.id] = file
+            self._on_changed(preset.applied_to(ChatOptions.of(session.chat)))
+
+    def _on_save_requested(self, name: str) -> None:
+        if session := self._session:
+            self._presets.save(_preset(name, session))
+
+    def _on_update_requested(self, file: str) -> None:
+        session, preset = self._session, self._presets.get(file)
+        if session and preset:
+            self._presets.save(_preset(preset.name, session), file)
+
+    def _on_delete_requested(self, file: str) -> None:
+        if preset := self._presets.delete(file):
+            text = tr("Deleted the preset “{name}”.", name=one_line(preset.name))
+            self._undo.offer(text, partial(self._presets.save, preset, file))
+
+    def _choose_import(self) -> None:
+        dialog = self._dialog(tr("Import a preset"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(self._on_import_chosen)
+        dialog.open()
+
+    def _on_import_chosen(self, names: list[str]) -> None:
+        for name in names:
+            self._folder = Path(name).parent
+            self._presets.import_file(Path(name))
+
+    def _choose_export(self, file: str) -> None:
+        preset = self._presets.get(file)
+        if preset is None:
+            return
+        dialog = self._dialog(tr("Export a preset"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(Form.JSON)
+        dialog.selectFile(file_name(preset.name, Form.JSON))
+        dialog.fileSelected.connect(lambda name: self._presets.export_file(file, Path(name)))
+        dialog.open()
+
+    def _dialog(self, title: str) -> QFileDialog:
+        dialog = QFileDialog(self._window, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setDirectory(str(self._folder))
+        dialog.setNameFilter(tr(FILTER))
+        return dialog
+
+    # Its place
+
+    def _on_view_made(self, view: ChatView) -> None:
+        view.composer.settings.requested.connect(partial(self.open_for, view))
+
+    def _on_current_changed(self) -> None:
+        if self._panel and self._tabs.current is not self._view:
+            self._panel.close_up()
+
+    def _on_closed(self) -> None:
+        view, self._view = self._view, None
+        if view is not None and view is self._tabs.current:
+            view.composer.setFocus()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self._view and self.panel.isVisible():
+            self.panel.place_above(self._view.composer)
+        return False
+
+
+def _preset(name: str, session: ChatSession) -> Preset:
+    options = ChatOptions.of(session.chat)
+    return Preset(
+        name, ChatOptions(options.system_prompt, options.sampling, options.max_tokens, options.overflow)
+    )

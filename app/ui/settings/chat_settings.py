@@ -1,0 +1,397 @@
+"""What a chat chooses for itself: shown on a button, changed in a panel above it. GUI thread."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QTextCursor
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLayout,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge.parameters import Source
+from app.bridge.token_counter import TokenCount
+from app.chats.options import ChatOptions
+from app.engine.types import Overflow
+from app.look.figures import count, tokens
+from app.look.fonts import small_font
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel, heading
+from app.look.words import mark, sentences, tr
+from app.ui.chats.escape import keeps_escape
+from app.ui.settings.choice_list import ChoiceList
+from app.ui.settings.choices import OVERFLOWS, overflow_label
+from app.ui.settings.preset_bar import PresetBar
+from app.ui.settings.sampling_row import RESET, SPACE, SamplingRow
+from app.ui.settings.sampling_words import COMMON, MORE, clash, without_effect
+from app.ui.settings.setting_controls import LongText, WholeNumber, control_for
+from app.ui.settings.setting_fields import Field
+from app.ui.settings.setting_list import Setting
+
+WIDTH = 460
+MAX_HEIGHT = 640
+MARGIN = 16
+SIDE = 28
+GAP = 6
+MAX_TOKENS = 2**24
+PROMPT = Setting(
+    "system_prompt",
+    mark("System prompt"),
+    mark("What the model is told before the first message."),
+    word=mark("What the model is told before the first message."),
+    is_long=True,
+)
+MAX_CONTEXT = Setting(
+    "max_context_tokens",
+    mark("Longest this chat may get"),
+    mark("Tokens of its messages and the next answer together."),
+    word=mark("As in settings"),
+    step=256,
+)
+MAX_ANSWER = Setting(
+    "max_tokens",
+    mark("Longest answer"),
+    mark("How many tokens an answer may have."),
+    word=mark("As in settings"),
+    step=64,
+)
+
+
+class ChatSettingsButton(QToolButton):
+    """Shows the overflow choice of its chat."""
+
+    requested = Signal()  # somebody wants to see the settings
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.limit = 0  # how many tokens the chat can have; 0: no model tells
+        self.setIconSize(QSize(14, 14))
+        self.setFont(small_font())
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setProperty("kind", "chip")
+        self.setToolTip(tr("System prompt, sampling and context of this chat (Ctrl+Shift+L)"))
+        self.setProperty("command", "chat.settings")
+        self.setIcon(icon("sliders-horizontal"))
+        self.clicked.connect(self.open_settings)
+
+    def apply(self, overflow: Overflow, limit: int) -> None:
+        self.limit = limit
+        label = overflow_label(overflow)
+        self.setText(f" {label}")  # the style sets no gap after the icon
+        self.setAccessibleName(tr("Chat settings: {label}", label=label))
+
+    def open_settings(self) -> None:
+        self.requested.emit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + SIDE + 12, SIDE)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(SIDE, SIDE)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Without its words where there is no room for them."""
+        super().resizeEvent(event)
+        has_room = event.size().width() >= self.sizeHint().width()
+        style = Qt.ToolButtonStyle
+        self.setToolButtonStyle(style.ToolButtonTextBesideIcon if has_room else style.ToolButtonIconOnly)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.setIcon(icon("sliders-horizontal"))
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """What holds where the chat chooses nothing."""
+
+    sampling: Mapping[str, tuple[Any, Source]] = field(default_factory=dict)
+    model: str = ""  # who recommends
+    max_tokens: int | None = None
+    limit: int = 0  # tokens this chat can have; 0: no model tells
+
+
+class ChatSettings(QFrame):
+    """Whatever is chosen counts from the next message on. Escape and a click elsewhere close it.
+
+    A child of the window, no window of its own: input methods do not reach popups.
+    """
+
+    changed = Signal(object)  # ChatOptions
+    closed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("popover")
+        self.setAccessibleName(tr("Chat settings"))
+        self.setProperty("place", "inside")
+        self._host = parent
+        self._options = ChatOptions()
+        self._inherited = Inherited()
+        self.presets = PresetBar(self)
+        self.prompt = LongText(PROMPT, self)
+        self.prompt.setAccessibleName(tr(PROMPT.label))
+        self.prompt.value_chosen.connect(lambda text: self._take(system_prompt=text))
+        self._prompt_tokens = PlainLabel(parent=self, tone="muted")
+        self.overflow = ChoiceList(tr("When this chat is full"), OVERFLOWS, is_narrow=True, parent=self)
+        self.overflow.chosen.connect(lambda value: self._take(overflow=Overflow(value)))
+        self.max_context = self._number(MAX_CONTEXT)
+        self.max_context.value_chosen.connect(lambda value: self._take(max_context_tokens=value))
+        self.max_answer = self._number(MAX_ANSWER)
+        self.max_answer.value_chosen.connect(lambda value: self._take(max_tokens=value or None))
+        self._limit = PlainLabel(parent=self, tone="muted")
+        self._answer_limit = PlainLabel(parent=self, tone="muted")
+        self.rows = {setting.name: self._row(setting) for setting in COMMON}
+        self.more = QToolButton(self)
+        self._more_part: QWidget | None = None
+        self._lay_out()
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+        self.hide()
+
+    def apply(self, options: ChatOptions, inherited: Inherited) -> None:
+        self._options, self._inherited = options, inherited
+        self.prompt.show_value(options.system_prompt)
+        self.overflow.choose(options.overflow)
+        self.max_context.show_value(options.max_context_tokens)
+        self.max_answer.show_value(options.max_tokens or 0)
+        self._limit.setText(sentences(tr(MAX_CONTEXT.sentence), now_text(inherited.limit)))
+        most = options.max_tokens or inherited.max_tokens or 0
+        self._answer_limit.setText(sentences(tr(MAX_ANSWER.sentence), now_text(most)))
+        self._show_rows()
+        if has_more(options) and not self.more.isChecked():
+            self.more.setChecked(True)
+
+    def show_prompt_tokens(self, counted: TokenCount | None) -> None:
+        self._prompt_tokens.setText(tokens(counted.number) if counted and counted.number else "")
+
+    @property
+    def limit_text(self) -> str:
+        return self._limit.text()
+
+    @property
+    def prompt_tokens_text(self) -> str:
+        return self._prompt_tokens.text()
+
+    def open_above(self, widget: QWidget) -> None:
+        """As high as its page; where that is narrow, over what is beside it."""
+        self.place_above(widget)
+        self.show()
+        self.raise_()
+        self.prompt.moveCursor(QTextCursor.MoveOperation.End)
+        self.prompt.setFocus()
+
+    def place_above(self, widget: QWidget) -> None:
+        page = widget.parentWidget() or widget
+        top_left = page.mapTo(self._host, QPoint(0, 0))
+        corner = widget.mapTo(self._host, QPoint(0, 0))
+        width = min(WIDTH, self._host.width() - 2 * GAP)
+        height = min(MAX_HEIGHT, corner.y() - top_left.y() - 2 * GAP)
+        left = min(corner.x(), self._host.width() - width - GAP)
+        self.setGeometry(QRect(left, corner.y() - GAP - height, width, height))
+
+    def close_up(self) -> None:
+        if self.isVisible():
+            self.hide()
+            self.closed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close_up()
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Escape closes this before it stops an answer."""
+        return keeps_escape(event) or super().event(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What was typed last counts, too."""
+        for box in self.findChildren(QAbstractSpinBox):
+            box.interpretText()
+        for row in self.rows.values():
+            row.forget_bad_text()
+        super().hideEvent(event)
+
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        """Nothing has it while a menu is open, or another program."""
+        if new is None or not self.isVisible() or new.window() is not self.window():
+            return
+        if new is not self and not self.isAncestorOf(new):
+            self.close_up()
+
+    # Changes
+
+    def _take(self, **values: Any) -> None:
+        self._options = replace(self._options, **values)
+        self.changed.emit(self._options)
+
+    def _on_chosen(self, name: str, value: Any) -> None:
+        sampling = {**self._options.sampling, name: value}
+        if problem := clash(name, self._in_force(sampling)):
+            self.rows[name].show_error(problem)
+        else:
+            self._take(sampling=sampling)
+
+    def _on_reset(self, name: str) -> None:
+        sampling = {key: value for key, value in self._options.sampling.items() if key != name}
+        if problem := clash(name, self._in_force(sampling)):
+            self.rows[name].show_error(problem)
+        else:
+            self._take(sampling=sampling)
+
+    def _in_force(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, (value, _source) in self._inherited.sampling.items()} | dict(own)
+
+    def _show_rows(self) -> None:
+        own = self._options.sampling
+        values = self._in_force(own)
+        for name, row in self.rows.items():
+            if name in self._inherited.sampling:
+                inherited, remark = self._inherited.sampling[name], without_effect(name, values)
+                row.apply(own.get(name), name in own, inherited, self._inherited.model, remark)
+
+    # Building
+
+    def _row(self, setting: Setting) -> SamplingRow:
+        row = SamplingRow(setting, self)
+        row.chosen.connect(self._on_chosen)
+        row.reset.connect(self._on_reset)
+        return row
+
+    def _number(self, setting: Setting) -> WholeNumber:
+        number = control_for(setting, Field(int, 0, low=0, high=MAX_TOKENS), self)
+        assert isinstance(number, WholeNumber)
+        return number
+
+    def _on_more_toggled(self, is_on: bool) -> None:
+        """Made when somebody wants to see it."""
+        self.more.setIcon(icon("chevron-down" if is_on else "chevron-right"))
+        if self._more_part is None and is_on:
+            self._more_part = self._make_more()
+            self._column.insertWidget(self._column.indexOf(self.more) + 1, self._more_part)
+            self._show_rows()
+        if self._more_part:
+            self._more_part.setVisible(is_on)
+
+    def _make_more(self) -> QWidget:
+        part = QWidget(self)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        for group in MORE:
+            column.addWidget(heading(tr(group.title), part))
+            for setting in group.settings:
+                self.rows[setting.name] = self._row(setting)
+                column.addWidget(self.rows[setting.name])
+            column.addSpacing(8)
+        return part
+
+    def _lay_out(self) -> None:
+        inner = QWidget(self)
+        self._column = column = QVBoxLayout(inner)
+        column.setContentsMargins(MARGIN, 4, MARGIN, MARGIN)
+        column.setSpacing(12)
+        column.addLayout(self._prompt_part())
+        column.addLayout(self._context_part())
+        column.addWidget(heading(tr("Sampling"), self))
+        for setting in COMMON:
+            column.addWidget(self.rows[setting.name])
+        self.more.setText(tr("More"))
+        self.more.setCheckable(True)
+        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.more.setIcon(icon("chevron-right"))
+        self.more.toggled.connect(self._on_more_toggled)
+        column.addWidget(self.more)
+        column.addStretch(1)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(inner)
+        for page in (inner, scroll.viewport()):
+            page.setAutoFillBackground(False)  # the panel's own shows through
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(1, 12, 1, 1)
+        outer.setSpacing(8)
+        outer.addLayout(self._head())
+        outer.addWidget(scroll, 1)
+
+    def _head(self) -> QVBoxLayout:
+        note = PlainLabel(tr("Changes count from the next message on."), self, tone="muted")
+        note.setFont(small_font())
+        words = _column(heading(tr("Chat settings"), self), note)
+        words.setSpacing(2)
+        row = QHBoxLayout()
+        row.addLayout(words, 1)
+        row.addWidget(self.presets.button)
+        column = _column(row, self.presets.entry)
+        column.setContentsMargins(MARGIN, 0, MARGIN, 0)
+        return column
+
+    def _prompt_part(self) -> QVBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(heading(tr(PROMPT.label), self))
+        row.addStretch(1)
+        row.addWidget(self._prompt_tokens)
+        return _column(row, self.prompt)
+
+    def _context_part(self) -> QVBoxLayout:
+        return _column(
+            heading(self.overflow.accessibleName(), self),
+            self.overflow,
+            self._number_line(self.max_context, self._limit),
+            self._number_line(self.max_answer, self._answer_limit),
+        )
+
+    def _number_line(self, number: WholeNumber, note: PlainLabel) -> QVBoxLayout:
+        label = PlainLabel(number.accessibleName(), self)
+        label.setBuddy(number)
+        note.setFont(small_font())
+        note.setWordWrap(True)
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        row.addWidget(label, 1)
+        row.addWidget(number)
+        row.addSpacing(RESET + SPACE)  # where a sampling setting has its reset
+        column = _column(row, note)
+        column.setSpacing(2)
+        return column
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-right"))
+
+
+def now_text(num_tokens: int) -> str:
+    return tr("Now {count} tokens.", count=count(num_tokens)) if num_tokens else ""
+
+
+def has_more(options: ChatOptions) -> bool:
+    """Something is chosen that stands under More."""
+    return bool(options.sampling.keys() - {setting.name for setting in COMMON})
+
+
+def _column(*parts: QWidget | QLayout) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(6)
+    for part in parts:
+        if isinstance(part, QWidget):
+            column.addWidget(part)
+        else:
+            column.addLayout(part)
+    return column

@@ -1,0 +1,49 @@
+"""View > Language, and the offer to start again: texts are translated when they are made. GUI thread."""
+
+from PySide6.QtCore import QLocale, QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from app.bridge.preferences import Preferences
+from app.look.language import languages, resolve, spoken
+from app.look.words import mark, tr
+from app.ui.commands.actions import radio_menu, tick
+from app.ui.notices import Notices
+from app.ui.settings.choices import Choice
+
+SYSTEM = Choice("", mark("System"), mark("Use the system's language"))
+
+
+def language_choices() -> tuple[Choice, ...]:
+    """Each by its name in itself, so that whoever speaks it finds it."""
+    return (SYSTEM, *(Choice(code, name, "") for code, name in languages().items()))
+
+
+class Languages(QObject):
+    restart_requested = Signal()
+
+    def __init__(self, preferences: Preferences, notices: Notices, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self._notices = notices
+        chosen = preferences.settings.language
+        self.menu = radio_menu(parent, "language", tr("Lan&guage"), language_choices(), chosen, self._choose)
+        preferences.changed.connect(self._on_setting_changed)
+
+    def _choose(self, code: str) -> None:
+        self._preferences.set("language", code)
+
+    @Slot(str)
+    def _on_setting_changed(self, name: str) -> None:
+        if name != "language":
+            return
+        chosen = self._preferences.settings.language
+        tick(self.menu, chosen)
+        self._notices.withdraw_offer()
+        code = resolve(chosen, QLocale.system().uiLanguages())
+        if code != spoken():
+            text = tr(
+                "The language changes to {language} at the next start. All tabs come back; answers that are "
+                "being written end.",
+                language=languages()[code],
+            )
+            self._notices.show_offer(text, tr("&Restart now"), self.restart_requested.emit)

@@ -1,0 +1,248 @@
+"""What a setting is changed with, made from its field: switch, number, choice, text. GUI thread."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QPlainTextEdit,
+    QWidget,
+)
+
+from app.look.icons import paint_icon
+from app.look.tokens import current
+from app.look.words import locale, tr
+from app.ui.settings.choice_list import ChoiceList
+from app.ui.settings.number_field import HEIGHT, NumberField, dress_number, paint_arrows
+from app.ui.settings.setting_fields import Field
+from app.ui.settings.setting_list import Setting
+
+MAX_INT = 2**31 - 1
+COMBO_WIDTH = 220
+TEXT_HEIGHT = 96
+MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
+
+
+class Control(Protocol):
+    """A widget. `value_chosen` carries what the user chose, which counts at once."""
+
+    value_chosen: Any
+    is_wide: bool  # stands below the words, not beside them
+
+    def show_value(self, value: Any) -> None: ...
+
+
+def control_for(setting: Setting, field: Field, parent: QWidget) -> QWidget:
+    """Also a Control."""
+    control = _made(setting, field, parent)
+    control.setAccessibleName(tr(setting.label))
+    control.setAccessibleDescription(tr(setting.sentence))
+    if not isinstance(control, ChoiceControl):
+        control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        control.installEventFilter(_Calm(control))
+    return control
+
+
+def _made(setting: Setting, field: Field, parent: QWidget) -> QWidget:
+    if setting.choices:
+        return ChoiceControl(setting, parent)
+    if setting.named:
+        return NamedControl(setting.named, parent)
+    if field.kind is bool:
+        return Switch(parent)
+    if field.kind is int:
+        return WholeNumber(setting, field, parent)
+    if field.kind is float:
+        return DecimalNumber(setting, field, parent)
+    assert field.kind is str, f"there is no control for {setting.name}"
+    return LongText(setting, parent)
+
+
+class Switch(QCheckBox):
+    """A knob that is at the right, and in colour, when it is on."""
+
+    value_chosen = Signal(object)
+    is_wide = False
+    SIZE = QSize(38, 22)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedSize(self.SIZE)
+        self.clicked.connect(lambda is_on: self.value_chosen.emit(is_on))
+
+    def show_value(self, value: bool) -> None:
+        self.setChecked(value)
+
+    def hitButton(self, place: QPoint) -> bool:
+        return self.rect().contains(place)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens, is_on = current(), self.isChecked()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = tokens.text if self.hasFocus() else tokens.accent if is_on else tokens.muted
+        painter.setPen(QPen(QColor(edge), 1.5))
+        painter.setBrush(QColor(tokens.accent if is_on else tokens.window))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(1, 1, -1, -1), 10, 10)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.on_accent if is_on else tokens.muted))
+        painter.drawEllipse(QPointF(27 if is_on else 11, 11), 6, 6)
+
+
+class ChoiceControl(ChoiceList):
+    value_chosen = Signal(object)
+    is_wide = True
+
+    def __init__(self, setting: Setting, parent: QWidget) -> None:
+        super().__init__(tr(setting.label), setting.choices, parent=parent)
+        self.chosen.connect(lambda value: self.value_chosen.emit(value))
+
+    def show_value(self, value: str) -> None:
+        self.choose(value)
+
+
+class NamedControl(QComboBox):
+    """One of many. A value that is not among them is shown as it is."""
+
+    value_chosen = Signal(object)
+    is_wide = False
+
+    def __init__(self, named: Callable[[], Mapping[Any, str]], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedSize(COMBO_WIDTH, HEIGHT)
+        self.setProperty("kind", "flat")
+        for value, name in named().items():
+            self.addItem(name, value)
+        self.activated.connect(lambda index: self.value_chosen.emit(self.itemData(index)))
+
+    def show_value(self, value: Any) -> None:
+        index = self.findData(value)
+        if index < 0:
+            self.addItem(str(value), value)
+            index = self.count() - 1
+        self.setCurrentIndex(index)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        box = QRectF(self.width() - 20, (self.height() - 12) / 2, 12, 12)
+        paint_icon(QPainter(self), "chevron-down", box, current().muted)
+
+
+class WholeNumber(NumberField):
+    """Below its lowest value stands None, where that may be. A number half typed is no choice yet."""
+
+    value_chosen = Signal(object)
+    is_wide = False
+
+    def __init__(self, setting: Setting, field: Field, parent: QWidget) -> None:
+        low = int(field.low) if field.low is not None else -MAX_INT
+        high = int(field.high) if field.high is not None else MAX_INT
+        self._none = low - 1 if field.is_optional else None
+        lowest = low if self._none is None else self._none
+        super().__init__(tr(setting.label), lowest, high, int(setting.step), parent)
+        self.setGroupSeparatorShown(setting.is_grouped)
+        self.setKeyboardTracking(False)
+        if setting.word:
+            self.set_word_for_zero(tr(setting.word))
+        self.valueChanged.connect(lambda value: self.value_chosen.emit(self._meant(value)))
+
+    def _meant(self, value: int) -> int | None:
+        return None if value == self._none else value
+
+    def show_value(self, value: int | None) -> None:
+        shown = self.minimum() if value is None else value
+        if shown != self.value():  # else what is half typed would be lost
+            self.blockSignals(True)
+            self.setValue(shown)
+            self.blockSignals(False)
+
+
+class DecimalNumber(QDoubleSpinBox):
+    """The same with decimals, as many as are needed."""
+
+    value_chosen = Signal(object)
+    is_wide = False
+    DECIMALS = 4
+
+    def __init__(self, setting: Setting, field: Field, parent: QWidget) -> None:
+        super().__init__(parent)
+        low, high = field.low or 0.0, field.high if field.high is not None else 1e9
+        self._low = low
+        self.setDecimals(self.DECIMALS)
+        self.setSingleStep(setting.step)
+        self.setRange(low - setting.step if field.is_optional else low, high)
+        self.setSpecialValueText(tr(setting.word))
+        self.setKeyboardTracking(False)
+        dress_number(self)
+        self.valueChanged.connect(lambda value: self.value_chosen.emit(self._meant(value)))
+
+    def _meant(self, value: float) -> float | None:
+        """What lies between None and the lowest value was reached by a step down from there."""
+        return round(value, self.DECIMALS) if value >= self._low else None
+
+    def show_value(self, value: float | None) -> None:
+        shown = self.minimum() if value is None else value
+        if shown != self.value():  # else what is half typed would be lost
+            self.blockSignals(True)
+            self.setValue(shown)
+            self.blockSignals(False)
+
+    def textFromValue(self, value: float) -> str:
+        return locale().toString(round(value, self.DECIMALS), "g", 6)
+
+    def stepBy(self, steps: int) -> None:
+        """Onto the numbers that can be had, and from the word to the first of them."""
+        was_none = self._meant(self.value()) is None
+        super().stepBy(steps)
+        if was_none and steps > 0:
+            self.setValue(self._low)
+        elif self._meant(self.value()) is None:
+            self.setValue(self.minimum())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        paint_arrows(self, self.stepEnabled())
+
+
+class LongText(QPlainTextEdit):
+    value_chosen = Signal(object)
+    is_wide = True
+
+    def __init__(self, setting: Setting, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedHeight(TEXT_HEIGHT)
+        self.setTabChangesFocus(True)
+        self.setPlaceholderText(tr(setting.word))
+        self.textChanged.connect(self._on_text_changed)
+
+    def show_value(self, value: str) -> None:
+        if value != self.toPlainText():
+            self.blockSignals(True)
+            self._wrap(value)
+            self.setPlainText(value)
+            self.blockSignals(False)
+
+    def _on_text_changed(self) -> None:
+        text = self.toPlainText()
+        self._wrap(text)
+        self.value_chosen.emit(text)
+
+    def _wrap(self, text: str) -> None:
+        has_long_run = any(len(run) > MAX_WRAPPED_RUN for run in text.split())
+        mode = self.LineWrapMode.NoWrap if has_long_run else self.LineWrapMode.WidgetWidth
+        if self.lineWrapMode() != mode:
+            self.setLineWrapMode(mode)
+
+
+class _Calm(QObject):
+    """A page that is scrolled with the wheel must not change what happens to lie under it."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
+            event.ignore()
+            return True
+        return False

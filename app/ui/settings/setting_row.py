@@ -1,0 +1,178 @@
+"""One setting on its page: its name, what it does, its default, its control, and the way back. GUI thread."""
+
+import html
+from collections.abc import Sequence
+from typing import Any, cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel, heading
+from app.look.tokens import current
+from app.look.words import locale, sentences, tr
+from app.ui.commands.commands import plain
+from app.ui.commands.fuzzy import fold
+from app.ui.settings.setting_controls import Control, control_for
+from app.ui.settings.setting_fields import Field, field_of
+from app.ui.settings.setting_list import Setting
+
+RESET_SIDE = 28
+
+
+class Row(QWidget):
+    """What stands on a page and can be found there."""
+
+    def __init__(self, title: str, sentence: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._title, self._sentence = title, sentence
+        self.title = heading(title, self)
+        self.sentence = PlainLabel(sentence, self, tone="muted")
+        self.sentence.setWordWrap(True)
+        self.title.setVisible(bool(title))
+
+    @property
+    def searched_text(self) -> str:
+        return f"{self._title} {self._sentence}"
+
+    def search(self, words: Sequence[str]) -> bool:
+        """Marks the words, if all of them are here; shows itself only then."""
+        text = fold(self.searched_text)
+        is_found = all(word in text for word in words)
+        self.setVisible(is_found)
+        for label, words_of in ((self.title, self._title), (self.sentence, self._sentence)):
+            _show_marked(label, words_of, words if is_found else ())
+        return is_found
+
+
+class SettingRow(Row):
+    chosen = Signal(str, object)  # the name of the setting, its new value
+    reset_requested = Signal(str)
+
+    def __init__(self, setting: Setting, parent: QWidget) -> None:
+        super().__init__(tr(setting.label), tr(setting.sentence), parent)
+        self.setting = setting
+        self._field = field_of(setting.name)
+        self.widget = control_for(setting, self._field, self)
+        self.control = cast(Control, self.widget)
+        self.control.value_chosen.connect(lambda value: self.chosen.emit(setting.name, value))
+        self.title.setBuddy(self.widget)
+        self._default_words = default_text(setting, self._field)
+        self.default = PlainLabel(self._default_words, self, tone="muted")
+        self.default.setWordWrap(True)
+        self.problem = PlainLabel(parent=self, tone="danger")
+        self.problem.hide()
+        label = tr("Back to the default: {setting}", setting=tr(setting.label))
+        self.reset = IconButton("rotate-ccw", label, RESET_SIDE, self, icon_side=14)
+        self.reset.clicked.connect(lambda: self.reset_requested.emit(setting.name))
+        self._lay_out()
+
+    @property
+    def searched_text(self) -> str:
+        choices = " ".join(tr(choice.label) for choice in self.setting.choices)
+        return f"{super().searched_text} {choices} {self.setting.name}"
+
+    def apply(self, value: Any, note: str) -> None:
+        self.control.show_value(value)
+        self.reset.setEnabled(value != self._field.default)
+        parts = [self._default_words, note]
+        if self.setting.needs_reload:
+            parts.append(tr("A change loads the model again."))
+        self.default.setText(sentences(*parts))
+        self.problem.hide()
+
+    def show_problem(self, text: str) -> None:
+        self.problem.setText(text)
+        self.problem.show()
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        for label in (self.title, self.sentence, self.default, self.problem):
+            words.addWidget(label)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 10, 0, 10)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(0, 1)
+        top = Qt.AlignmentFlag.AlignTop
+        grid.addLayout(words, 0, 0)
+        grid.addWidget(self.reset, 0, 2, top)
+        if self.control.is_wide:
+            grid.addWidget(self.widget, 1, 0, 1, 3)
+        else:
+            grid.addWidget(self.widget, 0, 1, top | Qt.AlignmentFlag.AlignRight)
+
+
+class RemarkRow(Row):
+    def __init__(self, text: str, parent: QWidget) -> None:
+        super().__init__("", tr(text), parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 6, 0, 10)
+        column.addWidget(self.sentence)
+
+
+class ActionRow(Row):
+    """A command of the menus, for whoever looks for it among the settings."""
+
+    def __init__(self, action: QAction, parent: QWidget) -> None:
+        super().__init__(plain(action.text()), action.statusTip(), parent)
+        self.button = QPushButton(tr("Open"), self)
+        self.button.setAutoDefault(False)
+        self.button.setAccessibleName(plain(action.text()))
+        self.button.clicked.connect(action.trigger)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.title)
+        words.addWidget(self.sentence)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 10, RESET_SIDE + 12, 10)
+        row.setSpacing(12)
+        row.addLayout(words, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
+
+
+def default_text(setting: Setting, field: Field) -> str:
+    return tr("Default: {value}.", value=_in_words(setting, field))
+
+
+def _in_words(setting: Setting, field: Field) -> str:
+    value = field.default
+    if choice := next((choice for choice in setting.choices if choice.value == value), None):
+        return tr(choice.label).lower()
+    if setting.named:
+        return setting.named()[value]
+    if isinstance(value, bool):
+        return tr("on") if value else tr("off")
+    if not value and setting.word:
+        return tr(setting.word).lower()
+    if isinstance(value, int) and setting.is_grouped:
+        return locale().toString(value)
+    return str(value)
+
+
+def _show_marked(label: QLabel, text: str, words: Sequence[str]) -> None:
+    if words:
+        label.setTextFormat(Qt.TextFormat.RichText)
+        label.setText(marked(text, words))
+    else:
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setText(text)
+
+
+def marked(text: str, words: Sequence[str]) -> str:
+    """As HTML, with the places of the words on a ground of their own."""
+    folded, places = fold(text), set[int]()
+    for word in words:
+        at = folded.find(word)
+        while at >= 0:
+            places.update(range(at, at + len(word)))
+            at = folded.find(word, at + 1)
+    ground, ink = current().accent, current().on_accent
+    return "".join(
+        f"<span style='background:{ground};color:{ink}'>{html.escape(letter)}</span>"
+        if at in places
+        else html.escape(letter)
+        for at, letter in enumerate(text)
+    )

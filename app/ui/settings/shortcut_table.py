@@ -1,0 +1,251 @@
+"""The page of shortcuts: all commands with their keys, and what can be done about one. GUI thread."""
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Slot,
+)
+from PySide6.QtGui import QColor, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QKeySequenceEdit,
+    QPushButton,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.plain_text import PlainLabel
+from app.look.tokens import current
+from app.look.words import mark, tr
+from app.ui.commands.commands import Command
+from app.ui.commands.fuzzy import fold
+from app.ui.settings.shortcuts import Shortcuts, shown, why_not
+
+COMMAND, KEYS, DEFAULT = range(3)
+_HEADS = (mark("Command"), mark("Shortcut"), mark("Default"))
+ROW_HEIGHT, MIN_HEIGHT = 28, 320
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class ShortcutTable(QWidget):
+    """What is set counts at once. A key of another command is taken only after that was said."""
+
+    def __init__(self, shortcuts: Shortcuts, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shortcuts = shortcuts
+        self._model = _Rows(self)
+        self.table = _table(self._model, self)
+        self.name = PlainLabel(parent=self)
+        self.keys = QKeySequenceEdit(self)
+        self.keys.setMaximumSequenceLength(1)
+        self.keys.setClearButtonEnabled(True)
+        self.keys.setAccessibleName(tr("New shortcut"))
+        self.set_button = self._button(tr("Set"), tr("Make it the only key of this command"))
+        self.add_button = self._button(tr("Add"), tr("Give this command another key"))
+        self.none_button = self._button(tr("No key"), tr("Take its keys from this command"))
+        self.reset_button = self._button(tr("Default"), tr("Give this command its own keys again"))
+        self.reset_all_button = self._button(tr("All defaults"), tr("Give every command its own keys again"))
+        self.message = PlainLabel(parent=self, tone="danger")
+        self.message.setWordWrap(True)
+        self._lay_out()
+        self.table.selectionModel().currentRowChanged.connect(self._on_row_changed)
+        self.keys.keySequenceChanged.connect(self._show_state)
+        self.set_button.clicked.connect(self._on_set)
+        self.add_button.clicked.connect(self._on_add)
+        self.none_button.clicked.connect(self._on_none)
+        self.reset_button.clicked.connect(self._on_reset)
+        self.reset_all_button.clicked.connect(shortcuts.reset_all)
+        shortcuts.changed.connect(self._show_rows)
+        self._show_rows()
+
+    @property
+    def rows(self) -> list[Command]:
+        """Those that are shown."""
+        return self._model.commands
+
+    @property
+    def chosen(self) -> Command | None:
+        row = self.table.currentIndex().row()
+        return self.rows[row] if 0 <= row < len(self.rows) else None
+
+    def choose(self, name: str) -> None:
+        for row, command in enumerate(self.rows):
+            if command.name == name:
+                self.table.selectRow(row)
+                self.table.scrollTo(self.table.currentIndex(), QTableView.ScrollHint.PositionAtCenter)
+
+    def filter(self, text: str) -> int:
+        """Shows the commands that have all these words, in their names or in their keys. Returns how many."""
+        self._model.words = fold(text).split()
+        self._show_rows()
+        return len(self.rows)
+
+    @Slot()
+    def _show_rows(self) -> None:
+        chosen = self.chosen
+        self._model.apply(self._shortcuts)
+        self.choose(chosen.name if chosen else "")
+        if self.chosen is None and self.rows:
+            self.table.selectRow(0)
+        self._show_state()
+
+    @Slot()
+    def _on_row_changed(self) -> None:
+        self.keys.clear()
+        self._show_state()
+
+    @Slot()
+    def _show_state(self) -> None:
+        command, key = self.chosen, self._key
+        problem = why_not(key) if key else ""
+        holder = self._shortcuts.holder_of(key, command.name) if command and key else None
+        self.name.setText(command.full_name if command else "")
+        self.message.setText(problem or (_conflict_text(key, holder) if key and holder else ""))
+        self.message.setVisible(bool(self.message.text()))
+        self.set_button.setText(tr("Take it over") if holder and not problem else tr("Set"))
+        can_set = command is not None and key is not None and not problem
+        self.set_button.setEnabled(can_set and command is not None and command.action.shortcuts() != [key])
+        self.add_button.setEnabled(can_set and holder is None and self._has_other_keys(command, key))
+        self.keys.setEnabled(command is not None)
+        self.none_button.setEnabled(command is not None and bool(command.action.shortcuts()))
+        self.reset_button.setEnabled(command is not None and not self._shortcuts.is_default(command))
+        self.reset_all_button.setEnabled(
+            any(not self._shortcuts.is_default(each) for each in self._shortcuts.commands())
+        )
+
+    @property
+    def _key(self) -> QKeySequence | None:
+        key = self.keys.keySequence()
+        return None if key.isEmpty() else key
+
+    def _has_other_keys(self, command: Command | None, key: QKeySequence | None) -> bool:
+        keys = command.action.shortcuts() if command else []
+        return bool(keys) and key not in keys
+
+    # What was clicked
+
+    @Slot()
+    def _on_set(self) -> None:
+        if self.chosen and self._key:
+            self._choose(self._key)
+
+    @Slot()
+    def _on_add(self) -> None:
+        if self.chosen and self._key:
+            self._choose(*self.chosen.action.shortcuts(), self._key)
+
+    @Slot()
+    def _on_none(self) -> None:
+        self._choose()
+
+    def _choose(self, *keys: QKeySequence) -> None:
+        if self.chosen:
+            self._shortcuts.choose(self.chosen.name, keys)
+            self.keys.clear()
+
+    @Slot()
+    def _on_reset(self) -> None:
+        if self.chosen:
+            self._shortcuts.reset(self.chosen.name)
+
+    # Building
+
+    def _button(self, label: str, tip: str) -> QPushButton:
+        button = QPushButton(label, self)
+        button.setAutoDefault(False)
+        button.setToolTip(tip)
+        return button
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        for part in (self.keys, self.set_button, self.add_button, self.none_button, self.reset_button):
+            line.addWidget(part, 1 if part is self.keys else 0)
+        line.addWidget(self.reset_all_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.table, 1)
+        column.addWidget(self.name)
+        column.addLayout(line)
+        column.addWidget(self.message)
+        self.setMinimumHeight(MIN_HEIGHT)
+
+
+class _Rows(QAbstractTableModel):
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.commands: list[Command] = []
+        self.words: list[str] = []
+        self._defaults: dict[str, str] = {}
+
+    def apply(self, shortcuts: Shortcuts) -> None:
+        commands = [command for command in shortcuts.commands() if self._is_wanted(command)]
+        self.beginResetModel()
+        self.commands = commands
+        self._defaults = {command.name: shown(shortcuts.default(command.name)) for command in commands}
+        self.endResetModel()
+
+    def _is_wanted(self, command: Command) -> bool:
+        text = fold(f"{command.full_name} {command.name} {shown(command.action.shortcuts())}")
+        return all(word in text for word in self.words)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        return 0 if parent.isValid() else len(self.commands)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(_HEADS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return tr(_HEADS[section])
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        command = self.commands[index.row()]
+        keys, default = shown(command.action.shortcuts()), self._defaults[command.name]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return (command.full_name, keys, default)[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() == COMMAND:
+            return command.tip
+        if role == Qt.ItemDataRole.ForegroundRole:
+            if index.column() == DEFAULT:
+                return QColor(current().muted)
+            if index.column() == KEYS and keys != default:
+                return QColor(current().accent)
+        return None
+
+
+def _table(model: _Rows, parent: QWidget) -> QTableView:
+    table = QTableView(parent)
+    table.setModel(model)
+    table.setAccessibleName(tr("Commands and their shortcuts"))
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setTabKeyNavigation(False)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+    head = table.horizontalHeader()
+    head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    head.setHighlightSections(False)
+    head.setSectionResizeMode(COMMAND, QHeaderView.ResizeMode.Stretch)
+    for column in (KEYS, DEFAULT):
+        table.setColumnWidth(column, 176)
+    return table
+
+
+def _conflict_text(key: QKeySequence, holder: Command) -> str:
+    return tr(
+        "{key} belongs to “{command}”, which would lose it.", key=shown((key,)), command=holder.full_name
+    )

@@ -1,0 +1,1 @@
+"""The open chats: tabs, their pages, and two beside each other."""

@@ -1,0 +1,138 @@
+"""What the menus can do with the chat that is shown, and with the message in it that is meant. GUI thread.
+
+That is the message with the focus, or else the last one that the command makes sense for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+
+from app.chats.chat import Turn
+from app.engine.types import Role
+from app.ui.message.message_text import written_text
+from app.ui.tabs.chat_tabs import ChatTabs
+from app.ui.transcript.answer_inspection import AnswerInspection
+from app.ui.transcript.turn_actions import Place, TurnAction, is_possible, offered
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
+
+MAX_LOOKED_AT = 40  # turns, from the last one back
+
+
+class ChatCommands(QObject):
+    def __init__(self, tabs: ChatTabs, answers: AnswerInspection, parent: QObject) -> None:
+        super().__init__(parent)
+        self._tabs = tabs
+        self._answers = answers
+
+    # The chat
+
+    @property
+    def is_busy(self) -> bool:
+        return self._tabs.current is not None and self._tabs.current.session.is_busy
+
+    @property
+    def has_turns(self) -> bool:
+        return self._tabs.current is not None and bool(self._tabs.current.session.chat.turns)
+
+    @property
+    def has_draft(self) -> bool:
+        """One that can be added without asking."""
+        view = self._tabs.current
+        return view is not None and view.composer.more.add.isEnabled()
+
+    def stop(self) -> None:
+        if self._tabs.current:
+            self._tabs.current.session.stop()
+
+    def copy_last_answer(self) -> None:
+        turns = self._tabs.current.session.chat.turns if self._tabs.current else []
+        answer = next((turn for turn in reversed(turns) if turn.role is Role.ASSISTANT and turn.text), None)
+        if answer:
+            QGuiApplication.clipboard().setText(written_text(answer))
+
+    def show_tokens(self) -> None:
+        if self._tabs.current:
+            self._answers.show_newest(self._tabs.current.session)
+
+    def attach(self) -> None:
+        if self._tabs.current:
+            self._tabs.current.composer.attach_requested.emit()
+
+    def add_without_asking(self, role: Role) -> None:
+        if view := self._tabs.current:
+            more = view.composer.more
+            (more.add if role is Role.USER else more.add_answer).trigger()
+
+    def find(self) -> None:
+        if self._tabs.current:
+            self._tabs.current.finder.open()
+
+    def find_next(self, step: int) -> None:
+        if self._tabs.current:
+            self._tabs.current.finder.step(step)
+
+    # One message
+
+    def can(self, action: TurnAction) -> bool:
+        return self._meant(action) is not None
+
+    def act(self, action: TurnAction) -> None:
+        view, turn = self._tabs.current, self._meant(action)
+        turn_view = view.transcript.show_turn(turn) if view and turn else None
+        if turn_view:
+            turn_view.act(action)
+
+    def can_answer_again(self) -> bool:
+        return self.can(TurnAction.WAYS)
+
+    def answer_in_ways(self, num_ways: int) -> None:
+        if self._tabs.current and self.can_answer_again():
+            self._tabs.current.turn_actions.answer_in_ways(num_ways)
+
+    def can_show_version(self, step: int) -> bool:
+        return self._version(step) is not None
+
+    def show_version(self, step: int) -> None:
+        """The one before (-1) or after (1) of the message that is meant."""
+        version = self._version(step)
+        if self._tabs.current and version:
+            self._tabs.current.session.show_version(version)
+
+    def _meant(self, action: TurnAction) -> Turn | None:
+        view = self._tabs.current
+        if view is None:
+            return None
+        focused = view.transcript.focused_turn
+        for turn in (focused,) if focused else _newest(view):
+            place = _place(view, turn)
+            if action in offered(turn, place) and is_possible(action, place):
+                return turn
+        return None
+
+    def _version(self, step: int) -> Turn | None:
+        """Of the message with the focus, or of the last one that has several."""
+        view = self._tabs.current
+        if view is None or view.session.is_busy:
+            return None
+        focused = view.transcript.focused_turn
+        for turn in (focused,) if focused else _newest(view):
+            versions = view.session.chat.versions_of(turn)
+            number = next(index for index, version in enumerate(versions) if version is turn) + step
+            if len(versions) > 1:
+                return versions[number] if 0 <= number < len(versions) else None
+        return None
+
+
+def _place(view: ChatView, turn: Turn) -> Place:
+    chat = view.session.chat
+    return Place(chat.versions_of(turn), turn is chat.turns[-1], view.session.is_busy)
+
+
+def _newest(view: ChatView) -> list[Turn]:
+    """The last one first. Not all: this is asked whenever something changes, in chats of any length."""
+    return view.session.chat.turns[: -MAX_LOOKED_AT - 1 : -1]

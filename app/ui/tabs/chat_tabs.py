@@ -1,0 +1,478 @@
+"""The tabs and their pages, following the workspace. Knows what is unread, but no engine. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPoint, QTimer, Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.bridge.chat_session import ChatSession
+from app.bridge.workspace import Workspace
+from app.engine.types import StepReport
+from app.look.words import tr
+from app.ui.commands.panes import has_focus
+from app.ui.notices import Notices
+from app.ui.tabs.split_pages import SplitPages
+from app.ui.tabs.tab import Tab
+from app.ui.tabs.tab_menu import TabMenu
+from app.ui.tabs.tab_strip import TabStrip
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
+
+# The chats shown last; the others are drawn anew when they are shown again. A view takes about 3 MiB.
+MAX_VIEWS = 12
+
+
+class ChatTabs(QWidget):
+    """The workspace says which chats there are and which are shown; this shows it and passes on clicks."""
+
+    titles_changed = Signal(object)  # dict of chat_id -> title
+    current_state_changed = Signal()  # another chat is current, or it became busy or idle
+    num_busy_changed = Signal(int)  # how many chats are being answered
+    tokens_requested = Signal(object, object)  # a ChatSession, the Turn whose tokens somebody wants to see
+    undo_offered = Signal(str, object)  # what was done in a chat, and what takes it back
+    view_made = Signal(object)  # a ChatView, for whoever adds to it
+    marks_changed = Signal()  # a tab was opened or closed, or has another mark
+    closed_many = Signal(int)  # so many chats that somebody may want back
+    said = Signal(str)  # something to be told in passing
+
+    def __init__(self, workspace: Workspace, notices: Notices, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._tabs: list[Tab] = []  # in their order
+        self._by_chat_id: dict[str, Tab] = {}
+        self._told_slots: set[str] = set()  # chats the last report was about
+        self._shown: list[Tab] = []
+        self._shown_last: list[Tab] = []  # those with a view, the one shown last at the end
+        self._zoom = 0
+        self._n_ctx = 0
+        self._is_paused = False
+        self.strip = TabStrip(self)
+        self.pages = SplitPages(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.strip)
+        column.addWidget(notices)
+        column.addWidget(self.pages, 1)
+        self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once for 1,000 tabs that open
+        self._connect()
+        for index, session in enumerate(workspace.sessions):
+            self._on_opened(session, index)
+        self._show_pages()
+
+    @property
+    def tabs(self) -> tuple[Tab, ...]:
+        return tuple(self._tabs)
+
+    @property
+    def views(self) -> tuple[ChatView, ...]:
+        """Of the tabs that have one, in their order."""
+        return tuple(tab.view for tab in self._tabs if tab.view)
+
+    @property
+    def shown_views(self) -> tuple[ChatView, ...]:
+        """From left to right."""
+        return tuple(tab.view for tab in self._shown if tab.view)
+
+    @property
+    def current(self) -> ChatView | None:
+        session = self._workspace.current
+        tab = self._by_chat_id.get(session.chat.id) if session else None
+        return tab.view if tab else None
+
+    def tab_of(self, chat_id: str) -> Tab | None:
+        return self._by_chat_id.get(chat_id)
+
+    def set_zoom(self, zoom: int) -> None:
+        self._zoom = zoom
+        for view in self.views:
+            view.set_zoom(zoom)
+
+    def set_n_ctx(self, n_ctx: int) -> None:
+        """There is a new context: nobody holds a slot in it yet."""
+        self._n_ctx = n_ctx
+        self._told_slots.clear()
+        for tab in self._tabs:
+            tab.slot, tab.is_hibernated = None, False
+            if tab.view:
+                tab.view.set_slot(None, n_ctx)
+            self._show_mark(tab)
+
+    def show_limits(self) -> None:
+        """The settings for all chats have changed."""
+        for view in self.views:
+            view.show_limits()
+
+    def apply(self, report: StepReport) -> None:
+        """Touches only the tabs that the report is about, or the last one was."""
+        slots = {slot.chat_id: slot for slot in report.slots if slot.chat_id}
+        hibernated = {chat.chat_id for chat in report.hibernated}
+        told = slots.keys() | hibernated
+        is_paused = report.pause is not None
+        about = told | self._told_slots if is_paused == self._is_paused else set(self._by_chat_id)
+        self._told_slots, self._is_paused = told, is_paused
+        for chat_id in about & self._by_chat_id.keys():
+            tab = self._by_chat_id[chat_id]
+            before = tab.mark
+            tab.slot, tab.is_hibernated, tab.is_paused = slots.get(chat_id), chat_id in hibernated, is_paused
+            if tab.view:
+                tab.view.set_slot(tab.slot, self._n_ctx, is_paused, tab.is_hibernated)
+            self._show_mark(tab)
+            if tab.mark is not before:
+                self.marks_changed.emit()
+
+    # What menus and others ask for
+
+    def show_chat(self, chat_id: str) -> None:
+        if tab := self._by_chat_id.get(chat_id):
+            self._workspace.set_current(tab.session)
+            if tab.view:
+                tab.view.setFocus()
+
+    def show_index(self, index: int) -> None:
+        if 0 <= index < len(self._tabs):
+            self._workspace.set_current(self._tabs[index].session)
+
+    def show_next(self, step: int) -> None:
+        """`step` tabs to the right, round the end."""
+        if tab := self._current_tab:
+            self.show_index((self._tabs.index(tab) + step) % len(self._tabs))
+
+    def move_current(self, step: int) -> None:
+        """The current tab itself, `step` places to the right."""
+        if tab := self._current_tab:
+            self._move_to(tab, self._tabs.index(tab) + step)
+
+    def show_other_side(self) -> None:
+        """Goes to the other one of two chats side by side, and shows two if there is one."""
+        other = next((shown for shown in self._workspace.shown if shown is not self._workspace.current), None)
+        if other:
+            self._workspace.set_current(other)
+        else:
+            self._workspace.split()
+
+    def toggle_split(self) -> None:
+        if len(self._workspace.shown) > 1:
+            self._workspace.end_split()
+        else:
+            self._workspace.split()
+
+    def close_current(self) -> None:
+        if tab := self._current_tab:
+            self._close_unless_pinned(tab)
+
+    def close_others(self, tab: Tab) -> None:
+        self._close_all(other for other in self._tabs if other is not tab)
+
+    def close_right_of(self, tab: Tab) -> None:
+        self._close_all(self._tabs[self._tabs.index(tab) + 1 :])
+
+    def close_others_of_current(self) -> None:
+        if tab := self._current_tab:
+            self.close_others(tab)
+
+    def close_right_of_current(self) -> None:
+        if tab := self._current_tab:
+            self.close_right_of(tab)
+
+    def pin_current(self) -> None:
+        """Or the opposite."""
+        if tab := self._current_tab:
+            self._toggle_pin(tab)
+
+    def rename_current(self) -> None:
+        if tab := self._current_tab:
+            self._rename(tab)
+
+    def fork_current(self) -> None:
+        if tab := self._current_tab:
+            self._workspace.fork(tab.session)
+
+    def fork_chat(self, chat_id: str) -> None:
+        if session := self._workspace.session_of(chat_id):
+            self._workspace.fork(session)
+
+    def open_chat_settings(self) -> None:
+        if self.current:
+            self.current.composer.settings.open_settings()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Marks are painted in the colours of their time."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            with self._all_at_once():
+                for tab in self._tabs:
+                    self._show_mark(tab)
+
+    # Following the workspace
+
+    def _connect(self) -> None:
+        self._workspace.opened.connect(self._on_opened)
+        self._workspace.closed.connect(self._on_closed)
+        self._workspace.restoring.connect(self._on_restoring)
+        self._workspace.shown_changed.connect(self._show_pages)
+        self._workspace.current_changed.connect(self._on_workspace_current_changed)
+        self._workspace.pinned.connect(self._on_pinned)
+        self._titles_timer.timeout.connect(self._tell_titles)
+        self.strip.new_requested.connect(self._on_new_requested)
+        self.strip.current_changed.connect(self.show_index)
+        self.strip.moved.connect(self._on_moved)
+        self.strip.bar.close_requested.connect(self._on_close_requested)
+        self.strip.bar.menu_requested.connect(self._on_menu_requested)
+        self.strip.bar.rename_requested.connect(self._on_rename_requested)
+        self.strip.bar.pulled.connect(self._on_pulled)
+        self.strip.bar.dropped.connect(self._on_dropped)
+        self.strip.bar.let_go.connect(self._put_in_order)
+        self.pages.entered.connect(self._on_pane_entered)
+
+    @Slot(object, int)
+    def _on_opened(self, session: ChatSession, index: int) -> None:
+        tab = Tab(session, self)
+        tab.changed.connect(self._on_tab_changed)
+        tab.finished.connect(self._on_tab_finished)
+        self._tabs.insert(index, tab)
+        self._by_chat_id[session.chat.id] = tab
+        self.strip.insert(index, tab.title)
+        self._show_mark(tab)
+        self._titles_timer.start()
+        self.marks_changed.emit()
+
+    @Slot(object)
+    def _on_closed(self, session: ChatSession) -> None:
+        tab = self._by_chat_id.pop(session.chat.id)
+        self.strip.remove(self._tabs.index(tab))
+        self._tabs.remove(tab)
+        self._drop_view(tab)
+        tab.deleteLater()
+        self._titles_timer.start()
+        self._tell_num_busy()
+        self.marks_changed.emit()
+
+    @Slot(bool)
+    def _on_restoring(self, is_restoring: bool) -> None:
+        """A visible bar would lay out all tabs for each that is put in."""
+        self.strip.bar.setVisible(not is_restoring)
+
+    @Slot()
+    def _show_pages(self) -> None:
+        shown = [self._by_chat_id[session.chat.id] for session in self._workspace.shown]
+        if not shown:
+            return
+        current = self._workspace.shown.index(self._workspace.current)
+        had_focus = has_focus(self.pages)
+        self.pages.show_pages([self._view_of(tab) for tab in shown], current)
+        if had_focus and not has_focus(self.pages):  # a page that changes sides loses it
+            self._view_of(shown[current]).setFocus()
+        self.strip.set_current(self._tabs.index(shown[current]))
+        before, self._shown = self._shown, shown
+        for tab in {*shown, *before} & set(self._tabs):
+            self._show_mark(tab)
+
+    @Slot(object)
+    def _on_workspace_current_changed(self, session: ChatSession | None) -> None:
+        tab = self._by_chat_id.get(session.chat.id) if session else None
+        if tab is None:
+            return
+        self._show_pages()
+        tab.is_unread = False
+        self._show_mark(tab)
+        self._view_of(tab).setFocus()
+        self.current_state_changed.emit()
+        self.marks_changed.emit()
+
+    @Slot(object, int)
+    def _on_pinned(self, session: ChatSession, index: int) -> None:
+        tab = self._by_chat_id[session.chat.id]
+        self._take_place(tab, index)
+        self._show_mark(tab)
+
+    @Slot(object)
+    def _on_tab_changed(self, tab: Tab) -> None:
+        self._show_mark(tab)
+        self._titles_timer.start()
+        self._tell_num_busy()
+        self.marks_changed.emit()
+        if tab is self._current_tab:
+            self.current_state_changed.emit()
+
+    @Slot(object)
+    def _on_tab_finished(self, tab: Tab) -> None:
+        tab.is_unread = tab.session not in self._workspace.shown
+        self._show_mark(tab)
+        self.marks_changed.emit()
+
+    # Clicks
+
+    @Slot()
+    def _on_new_requested(self) -> None:
+        self._workspace.new_chat()
+
+    @Slot(int)
+    def _on_close_requested(self, index: int) -> None:
+        self._close_unless_pinned(self._tabs[index])
+
+    @Slot(int)
+    def _on_rename_requested(self, index: int) -> None:
+        self._rename(self._tabs[index])
+
+    @Slot(object, int)
+    def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
+        self._workspace.fork(view.session, num_turns)
+
+    @Slot(int)
+    def _on_pane_entered(self, index: int) -> None:
+        self._workspace.set_current(self._workspace.shown[index])
+
+    @Slot(int, QPoint)
+    def _on_menu_requested(self, index: int, place: QPoint) -> None:
+        tab = self._tabs[index]
+        session = tab.session
+        menu = TabMenu(
+            self,
+            is_pinned=self._workspace.is_pinned(session),
+            has_others=any(self._can_close(other) for other in self._tabs if other is not tab),
+            has_right=any(self._can_close(other) for other in self._tabs[index + 1 :]),
+        )
+        menu.rename_requested.connect(lambda: self._rename(tab))
+        menu.pin_requested.connect(lambda: self._toggle_pin(tab))
+        menu.beside_requested.connect(lambda: self._workspace.show_beside(session))
+        menu.fork_requested.connect(lambda: self._workspace.fork(session))
+        menu.settings_requested.connect(lambda: self._open_settings_of(session))
+        menu.close_requested.connect(lambda: self._workspace.close(session))
+        menu.close_others_requested.connect(lambda: self.close_others(tab))
+        menu.close_right_requested.connect(lambda: self.close_right_of(tab))
+        menu.popup(place)
+
+    @Slot(int, int)
+    def _on_moved(self, old: int, new: int) -> None:
+        """The bar has moved it already. Where it may not stand it is put right when the mouse lets it go."""
+        tab = self._tabs.pop(old)
+        self._tabs.insert(new, tab)
+        self._workspace.move(tab.session, new)
+
+    @Slot(int, QPoint)
+    def _on_pulled(self, _index: int, place: QPoint) -> None:
+        self.pages.hint_drop(place if len(self._tabs) > 1 else None)
+
+    @Slot(int, QPoint)
+    def _on_dropped(self, index: int, place: QPoint) -> None:
+        if len(self._tabs) > 1 and self.pages.is_on_right(place):
+            self._workspace.show_beside(self._tabs[index].session)
+
+    @Slot()
+    def _put_in_order(self) -> None:
+        """As the workspace has them."""
+        self.pages.hint_drop(None)
+        for index, session in enumerate(self._workspace.sessions):
+            self._take_place(self._by_chat_id[session.chat.id], index)
+
+    # Parts
+
+    @property
+    def _current_tab(self) -> Tab | None:
+        session = self._workspace.current
+        return self._by_chat_id.get(session.chat.id) if session else None
+
+    def _view_of(self, tab: Tab) -> ChatView:
+        if tab.view is None:
+            tab.view = self._make_view(tab)
+        if tab in self._shown_last:
+            self._shown_last.remove(tab)
+        self._shown_last.append(tab)
+        for old in self._shown_last[: max(0, len(self._shown_last) - MAX_VIEWS)]:
+            if old.view and not old.view.is_editing:
+                self._drop_view(old)
+        return tab.view
+
+    def _make_view(self, tab: Tab) -> ChatView:
+        from app.ui.tabs.chat_view import (
+            ChatView,  # with all that reads Markdown: the window is shown without
+        )
+
+        view = ChatView(tab.session, self)
+        view.set_zoom(self._zoom)
+        view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
+        view.fork_requested.connect(self._on_fork_requested)
+        view.tokens_requested.connect(self.tokens_requested)
+        view.undo_offered.connect(self.undo_offered)
+        self.view_made.emit(view)
+        return view
+
+    def _drop_view(self, tab: Tab) -> None:
+        if tab.view:
+            self._shown_last.remove(tab)
+            self.pages.take(tab.view)
+            tab.view.hide()
+            tab.view.deleteLater()
+            tab.view = None
+
+    def _open_settings_of(self, session: ChatSession) -> None:
+        self._workspace.set_current(session)
+        self.open_chat_settings()
+
+    def _rename(self, tab: Tab) -> None:
+        self._workspace.set_current(tab.session)
+        edit = self.strip.bar.edit_title(self._tabs.index(tab))
+        edit.committed.connect(tab.session.rename)
+        edit.left_by_key.connect(self._focus_current)
+
+    @Slot()
+    def _focus_current(self) -> None:
+        if self.current:
+            self.current.setFocus()
+
+    def _toggle_pin(self, tab: Tab) -> None:
+        self._workspace.set_pinned(tab.session, not self._workspace.is_pinned(tab.session))
+
+    def _can_close(self, tab: Tab) -> bool:
+        return not self._workspace.is_pinned(tab.session)
+
+    @contextmanager
+    def _all_at_once(self) -> Iterator[None]:
+        """A visible bar would lay out all tabs for each that changes."""
+        self.strip.bar.hide()
+        try:
+            yield
+        finally:
+            self.strip.bar.show()
+
+    def _close_unless_pinned(self, tab: Tab) -> None:
+        if self._can_close(tab):
+            self._workspace.close(tab.session)
+        else:
+            self.said.emit(tr("A pinned tab stays. Unpin it, or close it from its menu."))
+
+    def _close_all(self, tabs: Iterable[Tab]) -> None:
+        closing = [tab.session for tab in tabs if self._can_close(tab)]
+        num_kept = sum(not session.is_blank for session in closing)
+        with self._all_at_once():
+            for session in closing:
+                self._workspace.close(session)
+        if num_kept > 1:
+            self.closed_many.emit(num_kept)
+
+    def _move_to(self, tab: Tab, index: int) -> None:
+        self._take_place(tab, self._workspace.move(tab.session, index))
+
+    def _take_place(self, tab: Tab, index: int) -> None:
+        old = self._tabs.index(tab)
+        if old != index:
+            self._tabs.insert(index, self._tabs.pop(old))
+            self.strip.move_tab(old, index)
+
+    def _show_mark(self, tab: Tab) -> None:
+        session = tab.session
+        is_beside = len(self._workspace.shown) > 1 and session in self._workspace.shown
+        is_beside = is_beside and session is not self._workspace.current
+        self.strip.apply(self._tabs.index(tab), tab, self._workspace.is_pinned(session), is_beside)
+
+    def _tell_num_busy(self) -> None:
+        self.num_busy_changed.emit(sum(tab.session.is_busy for tab in self._tabs))
+
+    def _tell_titles(self) -> None:
+        self.titles_changed.emit({tab.session.chat.id: tab.title for tab in self._tabs})

@@ -1,0 +1,277 @@
+"""One tab's page: its transcript, or what to do when there is none, and the composer. GUI thread."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QColor,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+
+from app.bridge.chat_session import ChatSession
+from app.chats.chat import Turn
+from app.engine.types import Overflow, Role, SlotSnapshot
+from app.look.fonts import reading_font
+from app.look.tokens import current
+from app.ui.chats.chat_title import shown_title
+from app.ui.composer.composer import Composer
+from app.ui.composer.drafting import Drafting
+from app.ui.composer.dropped_files import dropped_files
+from app.ui.transcript.answer_text import answer_ended_text
+from app.ui.transcript.empty_chat import EmptyChat
+from app.ui.transcript.find_bar import FindBar
+from app.ui.transcript.find_in_chat import FindInChat
+from app.ui.transcript.message_picker import MessagePicker
+from app.ui.transcript.transcript import Transcript, column_width
+from app.ui.transcript.transcript_actions import TranscriptActions
+from app.ui.transcript.turn_editor import TurnEditor
+from app.ui.transcript.turn_view import Progress
+
+OVERHANG = 16  # the composer's frame stands round the column of text
+
+
+class ChatView(QWidget):
+    changed = Signal(object)  # this view: title, busy or turns changed
+    fork_requested = Signal(object, int)  # this view, the number of turns to copy
+    tokens_requested = Signal(object, object)  # the session, the Turn whose tokens somebody wants to see
+    undo_offered = Signal(str, object)  # what was done, and what takes it back
+
+    def __init__(self, session: ChatSession, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.setAcceptDrops(True)
+        self.is_paused = False  # as all chats are
+        self._zoom = 0
+        self._slot: SlotSnapshot | None = None
+        self._n_ctx = 0
+        self._is_hibernated = False
+        self.transcript = Transcript(session.chat, self)
+        self.turn_actions = TranscriptActions(session, self.transcript, self)
+        self.picker = MessagePicker(self.transcript, session.chat, self)
+        self.find_bar = FindBar(self)
+        self.finder = FindInChat(self.find_bar, self.transcript, session.chat, self)
+        self.empty = EmptyChat(self)
+        self.composer = Composer(parent=self)
+        self.drafting = Drafting(session, self.composer, self)
+        self._lay_out()
+        self._bound_composer()
+        self._connect()
+        self._show_state()
+        self.show_limits()
+
+    @property
+    def title(self) -> str:
+        return shown_title(self.session.chat.display_title)
+
+    @property
+    def slot(self) -> SlotSnapshot | None:
+        return self._slot
+
+    def set_slot(
+        self,
+        slot: SlotSnapshot | None,
+        n_ctx: int,
+        is_paused: bool = False,
+        is_hibernated: bool = False,
+    ) -> None:
+        """Where the engine is with this chat. `n_ctx` is what one chat can have of the context."""
+        self.is_paused = is_paused
+        self._is_hibernated = is_hibernated
+        is_new_context = n_ctx != self._n_ctx
+        self._slot, self._n_ctx = slot, n_ctx
+        if is_new_context:
+            self.show_limits()
+        if self.isVisible():
+            self._show_slot()
+
+    def _show_slot(self) -> None:
+        """Ten times a second, so only where it is seen."""
+        self._show_progress()
+        self.drafting.set_slot(self._slot, self._n_ctx, is_hibernated=self._is_hibernated)
+
+    def show_limits(self) -> None:
+        """How long this chat may get, and what becomes of it then."""
+        chat, limit = self.session.chat, self.session.context_limit(self._n_ctx)
+        self.composer.settings.apply(chat.overflow, limit)
+        self._show_progress()
+        self.drafting.show_state()
+
+    @property
+    def is_editing(self) -> bool:
+        """Somebody has begun to write a turn anew: that is nowhere but here."""
+        return self.findChild(TurnEditor) is not None
+
+    def show_words(self, turn: Turn, words: str) -> None:
+        """Goes to a message and marks in it what was looked for."""
+        self.transcript.show_turn(turn)
+        self.find_bar.field.setText(words)
+        self.finder.open()
+
+    def set_zoom(self, zoom: int) -> None:
+        self._zoom = zoom
+        self.composer.set_reading_font(reading_font(zoom))
+        self.transcript.set_zoom(zoom)
+        self._bound_composer()
+
+    def _lay_out(self) -> None:
+        self._pages = QStackedLayout()
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self.transcript)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 0, 8 + self.transcript.verticalScrollBar().sizeHint().width(), 16)
+        foot.addStretch(1)
+        foot.addWidget(self.composer, 1000)
+        foot.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.find_bar)
+        column.addWidget(self.picker.bar)
+        column.addLayout(self._pages, 1)
+        column.addLayout(foot)
+        self.setFocusProxy(self.composer)
+
+    def _connect(self) -> None:
+        self.session.changed.connect(self._on_changed)
+        self.session.text_appended.connect(self._on_text_appended)
+        self.session.limits_changed.connect(self.show_limits)
+        self.session.finished.connect(self._on_finished)
+        self.turn_actions.fork_requested.connect(self._on_fork_requested)
+        self.turn_actions.tokens_requested.connect(self._on_tokens_requested)
+        self.turn_actions.undo_offered.connect(self.undo_offered)
+        self.turn_actions.draft_offered.connect(self._on_draft_offered)
+        self.turn_actions.selecting_requested.connect(self.picker.start)
+        self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
+        self.transcript.edited.connect(self._on_edited)
+        self.composer.edit_last_requested.connect(self._on_edit_last_requested)
+        self.drafting.sent.connect(self._on_sent)
+        self.empty.sample_chosen.connect(self._on_sample_chosen)
+
+    def _show_progress(self) -> None:
+        can_keep_going = self.session.chat.overflow is Overflow.STOP
+        progress = Progress(self.session.is_busy, self._slot, self.is_paused, can_keep_going)
+        self.transcript.set_progress(progress)
+
+    def _show_state(self) -> None:
+        is_empty = self.session.is_loaded and not self.session.chat.turns
+        self._pages.setCurrentWidget(self.empty if is_empty else self.transcript)
+
+    def _bound_composer(self) -> None:
+        """As wide as the column of text and a little more, where there is room."""
+        self.composer.setMaximumWidth(column_width(self.maximumWidth(), self._zoom) + 2 * OVERHANG)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), QColor(current().window))
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._show_state()
+        self._show_progress()
+        self.transcript.mark_dirty()
+        self.finder.refresh()
+        self.changed.emit(self)
+
+    @Slot(object)
+    def _on_finished(self, answer: Turn) -> None:
+        """For those who listen to the window."""
+        if self.isVisible() and QAccessible.isActive():
+            text = answer_ended_text(answer)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.transcript, text))
+
+    @Slot(str)
+    def _on_draft_offered(self, text: str) -> None:
+        """A message that waited to be sent is to be changed first. What is being written stays."""
+        draft = self.composer.editor.toPlainText()
+        self.composer.set_text(f"{text}\n\n{draft}" if draft.strip() else text)
+        self.composer.setFocus()
+
+    @Slot(object, str)
+    def _on_edited(self, _turn: Turn, _text: str) -> None:
+        """The editor is gone with its turn: whoever wrote there writes on here."""
+        self.composer.setFocus()
+
+    @Slot()
+    def _on_keep_going_requested(self) -> None:
+        self.transcript.follow_end()
+        self.session.keep_going()
+        self.composer.setFocus()
+
+    @Slot(object)
+    def _on_fork_requested(self, turn: Turn) -> None:
+        self.fork_requested.emit(self, self.session.chat.index_of(turn) + 1)
+
+    @Slot(object)
+    def _on_tokens_requested(self, turn: Turn) -> None:
+        self.tokens_requested.emit(self.session, turn)
+
+    @Slot(str)
+    def _on_text_appended(self, _text: str) -> None:
+        self.transcript.mark_growing()
+
+    @Slot(str)
+    def _on_sample_chosen(self, text: str) -> None:
+        self.session.send(text)
+        self._on_sent()
+
+    @Slot()
+    def _on_sent(self) -> None:
+        self.transcript.follow_end()
+        self.composer.setFocus()
+
+    @Slot()
+    def _on_edit_last_requested(self) -> None:
+        """The last message of the user's, in its place on the page."""
+        turns = reversed(self.session.chat.turns)
+        message = next((turn for turn in turns if turn.role is Role.USER), None)
+        view = self.transcript.show_turn(message) if message and not self.session.is_busy else None
+        if view:
+            view.start_editing()
+
+    # Qt's events
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_slot()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.composer.set_room(event.size().height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Whoever types while reading means the message."""
+        if is_typed(event) and not self.composer.editor.hasFocus():
+            self.composer.setFocus()
+            QApplication.sendEvent(self.composer.editor, event)
+        else:
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files to attach; a model is for the window."""
+        if dropped_files(event.mimeData()):
+            event.acceptProposedAction()
+            self.composer.set_drop_target(True)
+
+    def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:
+        self.composer.set_drop_target(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.composer.set_drop_target(False)
+        if files := dropped_files(event.mimeData()):
+            event.acceptProposedAction()
+            self.drafting.attach(files)
+            self.composer.setFocus()
+
+
+def is_typed(event: QKeyEvent) -> bool:
+    """It writes something: no command, and not the space that presses a button."""
+    commands = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    commands |= Qt.KeyboardModifier.MetaModifier
+    return bool(event.text().strip()) and event.text().isprintable() and not event.modifiers() & commands

@@ -1,0 +1,69 @@
+"""What a tab tells of its chat, also while nothing of the chat is drawn. GUI thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QColor
+
+from app.bridge.chat_session import ChatSession
+from app.chats.chat import Turn, TurnState
+from app.engine.types import SlotSnapshot
+from app.look import marks
+from app.look.marks import Mark
+from app.look.sequence_colours import colour_of
+from app.ui.chats.chat_title import shown_title
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
+
+
+class Tab(QObject):
+    """Its view is made when it is first shown, and may be dropped again: the session has all that counts."""
+
+    changed = Signal(object)  # this tab: title, busy or turns
+    finished = Signal(object)  # this tab: an answer has ended
+
+    def __init__(self, session: ChatSession, parent: QObject) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.view: ChatView | None = None
+        self.slot: SlotSnapshot | None = None
+        self.is_unread = False
+        self.is_hibernated = False
+        self.is_paused = False  # as all chats are
+        session.changed.connect(self._on_changed)
+        session.finished.connect(self._on_finished)
+
+    @property
+    def title(self) -> str:
+        return shown_title(self.session.chat.display_title)
+
+    @property
+    def mark(self) -> Mark:
+        turns = self.session.chat.turns
+        if self.session.is_busy:
+            return marks.PAUSED if self.is_paused else marks.COMPUTING
+        if turns and turns[-1].state is TurnState.FAILED:
+            return marks.FAILED
+        if self.is_unread:
+            return marks.UNREAD
+        return marks.HIBERNATED if self.is_hibernated else marks.IDLE
+
+    @property
+    def sequence(self) -> int | None:
+        """Where its chat is computed."""
+        return self.slot.seq_id if self.slot else None
+
+    @property
+    def colour(self) -> QColor | None:
+        return colour_of(self.slot.seq_id) if self.slot else None
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self.changed.emit(self)
+
+    @Slot(object)
+    def _on_finished(self, _answer: Turn) -> None:
+        self.finished.emit(self)

@@ -1,0 +1,222 @@
+"""The tabs themselves: as wide as their titles, pinned ones small, with the one × that is under the mouse.
+
+Qt asks for the size of every tab whenever one of them changes, so sizes are remembered, and a × is painted
+rather than a button: 1,000 tabs are no trouble. Knows titles, no chats. GUI thread.
+"""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QTabBar, QWidget
+
+from app.look.icons import paint_icon
+from app.look.painted import TAB_MARK
+from app.look.plain_text import as_tab_text
+from app.look.tokens import current
+from app.look.words import tr
+from app.ui.chats.title_edit import TitleEdit
+
+MIN_TAB, MAX_TAB, PINNED_TAB, TAB_HEIGHT = 128, 220, 60, 34
+_AROUND_TITLE = 68  # mark, × and the spaces between, as the style sheet has them
+_CROSS = 14
+_PULLED_OUT = 24  # so far below the tabs the mouse carries one away
+
+
+@dataclass(frozen=True, slots=True)
+class _Face:
+    title: str
+    is_pinned: bool = False
+    is_beside: bool = False
+
+
+class TabBar(QTabBar):
+    close_requested = Signal(int)
+    menu_requested = Signal(int, QPoint)  # of a tab, at a place on the screen
+    rename_requested = Signal(int)
+    pulled = Signal(int, QPoint)  # a tab is carried out of the bar and is over this place on the screen
+    dropped = Signal(int, QPoint)  # and was let go there
+    let_go = Signal()  # the mouse moves no tab any more
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._widths: dict[str, int] = {}  # by title
+        self._pressed = -1  # whose × or, by the middle button, whose tab
+        self._hovered = -1
+        self._is_pulled = False
+        self.setObjectName("chats")
+        self.setMovable(True)
+        self.setDocumentMode(True)
+        self.setDrawBase(False)
+        self.setExpanding(False)
+        self.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setUsesScrollButtons(True)
+        self.setIconSize(TAB_MARK)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(tr("Chats"))
+
+    def insert(self, index: int, title: str) -> None:
+        self.insertTab(index, as_tab_text(title))
+        self.setTabData(index, _Face(title))
+        self.updateGeometry()  # a hidden QTabBar keeps it to itself that it has grown
+
+    def set_face(self, index: int, title: str, is_pinned: bool, is_beside: bool) -> None:
+        face = _Face(title, is_pinned, is_beside)
+        if face != self._face(index):
+            self.setTabData(index, face)
+            # Its name for screen readers is its text: of a pinned tab the rest is cut off, not left out.
+            self.setTabText(index, as_tab_text(title))
+            self.update()
+
+    def set_icon(self, index: int, icon: QIcon) -> None:
+        if icon.cacheKey() != self.tabIcon(index).cacheKey():  # else all tabs would be laid out each time
+            self.setTabIcon(index, icon)
+
+    def edit_title(self, index: int) -> TitleEdit:
+        """Puts a field over the tab."""
+        edit = TitleEdit(self._face(index).title, self)
+        room = self.tabRect(index).adjusted(6, 3, -6, -3)
+        room.setWidth(max(room.width(), MIN_TAB))
+        edit.setGeometry(room)
+        edit.show()
+        edit.setFocus()
+        return edit
+
+    def cross_rect(self, index: int) -> QRect:
+        """Where the × of a tab is; empty for a pinned one."""
+        rect = self.tabRect(index)
+        if self._face(index).is_pinned or not rect.isValid():
+            return QRect()
+        return QRect(rect.right() - 8 - _CROSS, rect.center().y() - _CROSS // 2, _CROSS, _CROSS)
+
+    def _face(self, index: int) -> _Face:
+        face = self.tabData(index)
+        return face if isinstance(face, _Face) else _Face("")
+
+    # Sizes
+
+    def tabSizeHint(self, index: int) -> QSize:
+        face = self._face(index)
+        return QSize(PINNED_TAB if face.is_pinned else self._width_of(face.title), TAB_HEIGHT)
+
+    def minimumTabSizeHint(self, index: int) -> QSize:
+        return QSize(PINNED_TAB if self._face(index).is_pinned else MIN_TAB, TAB_HEIGHT)
+
+    def _width_of(self, title: str) -> int:
+        if title not in self._widths:
+            beginning = as_tab_text(title)[:MAX_TAB]  # more characters than pixels cannot be seen
+            width = self.fontMetrics().horizontalAdvance(beginning) + _AROUND_TITLE
+            self._widths[title] = max(MIN_TAB, min(MAX_TAB, width))
+        return self._widths[title]
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._widths.clear()
+        super().changeEvent(event)
+
+    # The mouse
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        place = event.position().toPoint()
+        index = self.tabAt(place)
+        is_middle = event.button() is Qt.MouseButton.MiddleButton
+        on_cross = event.button() is Qt.MouseButton.LeftButton and self._is_on_cross(place)
+        self._pressed = index if is_middle or on_cross else -1
+        if self._pressed < 0:
+            super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        place = event.position().toPoint()
+        self._hover(self.tabAt(place))
+        if self._pressed >= 0:
+            return
+        super().mouseMoveEvent(event)
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._is_pulled = place.y() > self.height() + _PULLED_OUT
+            self.pulled.emit(self.currentIndex(), event.globalPosition().toPoint())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        place = event.position().toPoint()
+        pressed, self._pressed = self._pressed, -1
+        if pressed >= 0:
+            is_middle = event.button() is Qt.MouseButton.MiddleButton
+            if pressed == self.tabAt(place) and (is_middle or self._is_on_cross(place)):
+                self.close_requested.emit(pressed)
+            return
+        super().mouseReleaseEvent(event)
+        is_pulled, self._is_pulled = self._is_pulled, False
+        if is_pulled:
+            self.dropped.emit(self.currentIndex(), event.globalPosition().toPoint())
+        self.let_go.emit()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        place = event.position().toPoint()
+        index = self.tabAt(place)
+        if index >= 0 and event.button() is Qt.MouseButton.LeftButton and not self._is_on_cross(place):
+            self.rename_requested.emit(index)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(-1)
+        super().leaveEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            index = self.currentIndex()
+            place = self.mapToGlobal(self.tabRect(index).bottomLeft())
+        else:
+            index, place = self.tabAt(event.pos()), event.globalPos()
+        if index >= 0:
+            self.menu_requested.emit(index, place)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_F2 and self.currentIndex() >= 0:
+            self.rename_requested.emit(self.currentIndex())
+        elif event.key() == Qt.Key.Key_Delete and self.currentIndex() >= 0:
+            self.close_requested.emit(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def _is_on_cross(self, place: QPoint) -> bool:
+        index = self.tabAt(place)
+        return index >= 0 and self.cross_rect(index).adjusted(-3, -3, 3, 3).contains(place)
+
+    def _hover(self, index: int) -> None:
+        if index != self._hovered:
+            self._hovered = index
+        self.update()
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for index in {self.currentIndex(), self._hovered}:
+            if 0 <= index < self.count():
+                self._paint_cross(painter, index)
+        for index in range(self.count()):
+            if self._face(index).is_beside:
+                line = self.tabRect(index).adjusted(8, TAB_HEIGHT - 2, -8, 0)
+                painter.fillRect(line, QColor(current().muted))
+
+    def _paint_cross(self, painter: QPainter, index: int) -> None:
+        rect = self.cross_rect(index)
+        if rect.isEmpty():
+            return
+        tokens = current()
+        if self._is_on_cross(self.mapFromGlobal(self.cursor().pos())) and index == self._hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.hairline))
+            painter.drawRoundedRect(rect.adjusted(-3, -3, 3, 3), 5, 5)
+        paint_icon(
+            painter, "x", QRectF(QPointF(rect.topLeft()), QSize(_CROSS, _CROSS).toSizeF()), tokens.muted
+        )

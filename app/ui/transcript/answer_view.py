@@ -1,0 +1,182 @@
+"""What the model said, with a quiet line below it. GUI thread."""
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QPushButton, QToolTip, QWidget
+
+from app.chats.chat import Turn, TurnState
+from app.look.fonts import reading_font, small_font, tabular
+from app.look.plain_text import PlainLabel, as_table, one_line
+from app.look.words import tr
+from app.ui.message.answer_body import AnswerBody
+from app.ui.transcript.answer_text import (
+    activity_line,
+    can_continue,
+    ended_early,
+    finish_text,
+    notice_line,
+    prefix_end_text,
+    stats_line,
+    usage_rows,
+    usage_times,
+)
+from app.ui.transcript.turn_actions import Place, TurnAction, TurnButtons
+from app.ui.transcript.turn_view import Progress, TurnView
+
+FOOTER = 28
+GAP = 4
+
+
+class AnswerView(TurnView):
+    """Text, then why it ended early if it did, then what it cost.
+
+    The last line is there from the start, so that nothing moves when the answer ends.
+    """
+
+    GAP_AFTER = 20
+    keep_going_requested = Signal()
+
+    def __init__(self, turn: Turn, parent: QWidget) -> None:
+        super().__init__(turn, parent)
+        self._shown: tuple[Turn, int, TurnState, str] | None = None
+        self._stats = ""
+        self.body = AnswerBody(self)
+        self.body.height_changed.connect(self._tell_height)
+        self.notice = PlainLabel(parent=self, tone="muted")
+        self.notice.setWordWrap(True)
+        self.notice.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.footer = PlainLabel(parent=self, tone="muted")
+        self.footer.setFont(tabular(small_font()))
+        self.go_on = _offer(tr("Continue"), tr("Let the model go on where it stopped"), self)
+        self.go_on.clicked.connect(lambda: self.act(TurnAction.CONTINUE))
+        self.keep_going = _offer(
+            tr("Keep going with a rolling window"),
+            tr("From now on the oldest turns are left out; the system prompt stays"),
+            self,
+        )
+        self.keep_going.clicked.connect(self.keep_going_requested)
+        self.buttons.raise_()
+        self.set_zoom(0)
+
+    def apply(self, place: Place, progress: Progress) -> None:
+        self.place = place
+        turn = self.turn
+        text = (turn, len(turn.text), turn.state, turn.notice)
+        if text != self._shown:
+            self._shown = text
+            self._show_turn()
+            self.changed()
+        self._show_offers(progress)
+        self.buttons.apply(turn, place)
+        self.versions.apply(turn, place)
+        self.show_progress(progress)
+
+    def show_progress(self, progress: Progress) -> None:
+        self._show_footer(progress)
+        self._place_footer(self.width())
+
+    def _show_turn(self) -> None:
+        turn = self.turn
+        if turn.state is TurnState.STREAMING:
+            self.body.show_growing(turn.text, turn.thinking_s)
+        else:
+            self.body.show_whole(turn.text, turn.thinking_s)
+        self.notice.setText(notice_line(turn))
+        self.notice.set_tone("danger" if turn.state is TurnState.FAILED else "muted")
+        name = one_line(turn.model)
+        self.setAccessibleName(tr("Answer by {model}", model=name) if name else tr("Answer"))
+
+    def _show_offers(self, progress: Progress) -> None:
+        turn, place = self.turn, self.place
+        is_full = turn.overflowed and progress.can_keep_going
+        offers = (
+            (self.keep_going, place.is_last and is_full),
+            (self.go_on, place.is_last and not is_full and ended_early(turn) and can_continue(turn)),
+        )
+        for button, is_offered in offers:
+            if button.isHidden() == is_offered:
+                button.setVisible(is_offered)
+                self.changed()
+
+    def _show_footer(self, progress: Progress) -> None:
+        is_streaming = self.turn.state is TurnState.STREAMING
+        line = activity_line(progress.slot, progress.is_paused) if is_streaming else stats_line(self.turn)
+        self._stats = one_line(line)
+        self.footer.setToolTip("" if is_streaming else details_tooltip(self.turn))
+
+    def plain_text(self) -> str:
+        return self.body.plain_text()
+
+    def show_details(self) -> None:
+        button = self.buttons.button(TurnAction.DETAILS)
+        QToolTip.showText(button.mapToGlobal(QPoint(0, button.height())), details_tooltip(self.turn), button)
+
+    def set_zoom(self, zoom: int) -> None:
+        self.body.set_zoom(zoom)
+        self.notice.setFont(reading_font(zoom))
+        super().set_zoom(zoom)
+
+    def _arrange_text(self, width: int) -> int:
+        y = self.body.arrange(width)
+        has_notice = bool(self.notice.text())
+        self.notice.setVisible(has_notice)
+        if has_notice:
+            y += GAP if y else 0
+            height = self.notice.heightForWidth(width)
+            self.notice.setGeometry(0, y, width, height)
+            y += height
+        for button in (self.go_on, self.keep_going):
+            if not button.isHidden():
+                button.adjustSize()
+                button.move(0, y + 2 * GAP)
+                y += button.height() + 3 * GAP
+        y += GAP if y else 0
+        self.footer.move(0, y)
+        self._place_footer(width)
+        return y + FOOTER
+
+    def _place_footer(self, width: int) -> None:
+        """The switch first, where it stays. The figures give way to the buttons while these are seen."""
+        x, y = self.versions.taken_width, self.footer.y()
+        x = x + 4 if x else 0
+        metrics = self.footer.fontMetrics()
+        short = self._elided(width - x - self.buttons.width() - 8)
+        line = short if self.is_revealed else self._elided(width - x)
+        if line != self.footer.text():
+            self.footer.setText(line)
+        taken = metrics.horizontalAdvance(short) + 2 if short else 0
+        self.versions.move(-4, y + (FOOTER - TurnButtons.HEIGHT) // 2)
+        self.footer.setGeometry(x, y, metrics.horizontalAdvance(line) + 2 if line else 0, FOOTER)
+        self.buttons.move(x + taken + 8 if short else x - 4, y + (FOOTER - TurnButtons.HEIGHT) // 2)
+
+    def _elided(self, room: int) -> str:
+        return self.footer.fontMetrics().elidedText(self._stats, Qt.TextElideMode.ElideRight, room)
+
+    def _show_actions(self) -> None:
+        super()._show_actions()
+        self._place_footer(self.width())
+
+    def _save_label(self) -> str:
+        return tr("Save as a new version")
+
+    def _show_text(self, is_shown: bool) -> None:
+        super()._show_text(is_shown)
+        for part in (self.body, self.footer):
+            part.setVisible(is_shown)
+        self.notice.setVisible(is_shown and bool(self.notice.text()))
+        for offer in (self.go_on, self.keep_going):
+            offer.hide()  # `apply` brings back what is still offered
+
+
+def details_tooltip(turn: Turn) -> str:
+    usage = turn.usage
+    if not usage_rows(usage):
+        return ""
+    below = (prefix_end_text(usage.prefix_end), usage_times(usage), finish_text(turn))
+    return as_table(usage_rows(usage), below)
+
+
+def _offer(text: str, tip: str, parent: QWidget) -> QPushButton:
+    button = QPushButton(text, parent)
+    button.setToolTip(tip)
+    button.hide()
+    return button

@@ -1,0 +1,178 @@
+"""All versions of the last answer side by side, to choose one of them. GUI thread."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.chats.chat import Turn, TurnState
+from app.look import marks
+from app.look.fonts import small_font, tabular
+from app.look.plain_text import PlainLabel, as_tooltip, one_line
+from app.look.tokens import current
+from app.look.words import tr
+from app.ui.message.answer_body import AnswerBody
+from app.ui.message.copy_button import CopyButton
+from app.ui.message.message_text import written_text
+from app.ui.transcript.answer_text import activity_line, notice_line, stats_line
+from app.ui.transcript.turn_actions import Place
+from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
+
+MIN_COLUMN = 250
+MAX_COLUMN = 620
+GAP = 16
+PADDING = 12
+HEAD, FOOT = 46, 26
+RADIUS = 8
+
+
+class CompareView(TurnView):
+    """As many columns as there is room for, the rest below them."""
+
+    GAP_AFTER = 20
+    IS_WIDE = True
+
+    kept = Signal(object)  # the Turn that was chosen
+
+    def __init__(self, turn: Turn, parent: QWidget) -> None:
+        super().__init__(turn, parent)
+        self._columns: list[AnswerColumn] = []
+        self.buttons.hide()
+        self.versions.hide()
+        self.setAccessibleName(tr("Answers side by side"))
+
+    @property
+    def columns(self) -> "tuple[AnswerColumn, ...]":
+        return tuple(self._columns)
+
+    def apply(self, place: Place, progress: Progress) -> None:
+        self.place = place
+        if [column.turn for column in self._columns] != list(place.versions):
+            self._make_columns(place.versions)
+            self.changed()
+        for column in self._columns:
+            if column.apply(place):
+                self.changed()
+        self.show_progress(progress)
+
+    def show_progress(self, progress: Progress) -> None:
+        for column in self._columns:
+            column.show_progress(progress if column.turn is self.turn else NO_PROGRESS)
+
+    def set_zoom(self, zoom: int) -> None:
+        super().set_zoom(zoom)
+        for column in self._columns:
+            column.body.set_zoom(zoom)
+
+    def _make_columns(self, versions: tuple[Turn, ...]) -> None:
+        for column in self._columns:
+            column.hide()
+            column.deleteLater()
+        self._columns = [AnswerColumn(version, self) for version in versions]
+        for column in self._columns:
+            column.body.set_zoom(self._zoom)
+            column.kept.connect(self.kept)
+            column.body.height_changed.connect(self._tell_height)
+            column.show()
+
+    def _arrange_text(self, width: int) -> int:
+        num_across = max(1, min(len(self._columns), (width + GAP) // (MIN_COLUMN + GAP)))
+        across = min(MAX_COLUMN, (width - (num_across - 1) * GAP) // num_across)
+        left = (width - num_across * across - (num_across - 1) * GAP) // 2
+        y = 0
+        for begin in range(0, len(self._columns), num_across):
+            line = self._columns[begin : begin + num_across]
+            height = max(column.height_for(across) for column in line)
+            for number, column in enumerate(line):
+                column.arrange(across, height)
+                column.move(left + number * (across + GAP), y)
+            y += height + GAP
+        return max(0, y - GAP)
+
+    def _save_label(self) -> str:
+        return tr("Save as a new version")
+
+
+class AnswerColumn(QWidget):
+    kept = Signal(object)  # the Turn
+
+    def __init__(self, turn: Turn, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.turn = turn
+        self._shown: tuple[int, TurnState, str] | None = None
+        self._stats = ""
+        self._head = PlainLabel(parent=self, tone="muted")
+        self._head.setFont(small_font())
+        self.keep = QPushButton(tr("Keep this one"), self)
+        self.keep.clicked.connect(lambda: self.kept.emit(self.turn))
+        self.copy = CopyButton(tr("Copy answer"), lambda: written_text(self.turn), self)
+        self.body = AnswerBody(self)
+        self._notice = PlainLabel(parent=self, tone="muted")
+        self._notice.setWordWrap(True)
+        self._footer = PlainLabel(parent=self, tone="muted")
+        self._footer.setFont(tabular(small_font()))
+
+    def apply(self, place: Place) -> bool:
+        """Whether its height may be another one."""
+        turn = self.turn
+        number = place.number_of(turn)
+        self._head.setText(tr("Answer {number} of {total}", number=number, total=len(place.versions)))
+        self.setAccessibleName(self._head.text())
+        self.keep.setAccessibleName(tr("Keep answer {number}", number=number))
+        self.keep.setEnabled(not place.is_busy)
+        shown = (len(turn.text), turn.state, turn.notice)
+        if shown == self._shown:
+            return False
+        self._shown = shown
+        if turn.state is TurnState.STREAMING:
+            self.body.show_growing(turn.text, turn.thinking_s)
+        else:
+            self.body.show_whole(turn.text, turn.thinking_s)
+        self._notice.setText(notice_line(turn))
+        self._notice.set_tone("danger" if turn.state is TurnState.FAILED else "muted")
+        return True
+
+    def show_progress(self, progress: Progress) -> None:
+        turn = self.turn
+        if turn.state is not TurnState.STREAMING:
+            line = stats_line(turn)
+        elif turn.text and progress.slot is None:  # only the first one's slot is known here
+            line = marks.COMPUTING.text
+        else:
+            line = activity_line(progress.slot, progress.is_paused)
+        self._stats = one_line(line)
+        self._footer.setToolTip(as_tooltip(self._stats))
+        self._elide_stats()
+
+    def _elide_stats(self) -> None:
+        metrics = self._footer.fontMetrics()
+        room = self.width() - 2 * PADDING
+        self._footer.setText(metrics.elidedText(self._stats, Qt.TextElideMode.ElideRight, room))
+
+    def height_for(self, width: int) -> int:
+        inner = width - 2 * PADDING
+        notice = self._notice.heightForWidth(inner) + 4 if self._notice.text() else 0
+        return HEAD + self.body.arrange(inner) + 4 + notice + FOOT + 4
+
+    def arrange(self, width: int, height: int) -> None:
+        """What it cost stands at the foot of the row, however short the answer is."""
+        inner = width - 2 * PADDING
+        self.setFixedSize(width, height)
+        self.keep.adjustSize()
+        x = width - PADDING - self.keep.width()
+        self.keep.move(x, (HEAD - self.keep.height()) // 2)
+        x -= self.copy.width() + 4
+        self.copy.move(x, (HEAD - self.copy.height()) // 2)
+        self._head.setGeometry(PADDING, 0, x - PADDING - 4, HEAD)
+        self.body.move(PADDING, HEAD)
+        self._notice.setVisible(bool(self._notice.text()))
+        y = HEAD + self.body.height() + 4
+        self._notice.setGeometry(PADDING, y, inner, self._notice.heightForWidth(inner))
+        self._footer.setGeometry(PADDING, height - FOOT - 2, inner, FOOT)
+        self._elide_stats()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(current().hairline))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)

@@ -1,0 +1,224 @@
+"""Finds words in one chat: counts them in what was said, marks them where that is drawn, goes to each.
+
+A long chat is read in slices, so that the window never waits for it. GUI thread.
+"""
+
+import time
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
+
+from app.chats.chat import Chat, Turn
+from app.look.tokens import current
+from app.look.words import tr
+from app.ui.transcript.find_bar import FindBar
+from app.ui.transcript.transcript import Transcript
+from app.ui.transcript.turn_view import TextPane, TurnView
+
+TYPING_MS = 120  # until somebody who types has paused
+SLICE_S = 0.006
+MAX_MARKS = 2_000  # in one view
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    row: int
+    turn: Turn
+    number: int  # among those of its turn, from 0
+
+
+def matches_in(chat: Chat, query: str, matches_case: bool) -> Iterator[Match | None]:
+    """All places where it is said, in order. None after each turn: a good moment to pause."""
+    wanted = query if matches_case else query.lower()
+    for row, turn in enumerate(list(chat.turns)):
+        text = turn.text if matches_case else turn.text.lower()
+        at, number = text.find(wanted), 0
+        while at >= 0:
+            yield Match(row, turn, number)
+            at, number = text.find(wanted, at + len(wanted)), number + 1
+        yield None
+
+
+class FindInChat(QObject):
+    def __init__(self, bar: FindBar, transcript: Transcript, chat: Chat, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._bar = bar
+        self._transcript = transcript
+        self._chat = chat
+        self._matches: list[Match] = []
+        self._current = -1
+        self._has_marks = False
+        self._reading: Iterator[Match | None] | None = None
+        self._opened_from: QWidget | None = None
+        self._waits = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._waits.timeout.connect(self._begin)
+        self._reads = QTimer(self, singleShot=True, interval=0)
+        self._reads.timeout.connect(self._read)
+        bar.query_changed.connect(self._waits.start)
+        bar.step_requested.connect(self.step)
+        bar.closed.connect(self.close)
+        transcript.drawn.connect(self._mark)
+
+    @property
+    def is_open(self) -> bool:
+        return not self._bar.isHidden()
+
+    def open(self) -> None:
+        """With the words that are selected, if any are."""
+        focused = QApplication.focusWidget()
+        if not self.is_open:
+            self._opened_from = focused
+        if selected := _selected_words(focused):
+            self._bar.field.setText(selected)
+        self._bar.show()
+        self._bar.field.setFocus()
+        self._bar.field.selectAll()
+        self._begin()
+
+    @Slot()
+    def close(self) -> None:
+        self._bar.hide()
+        self._waits.stop()
+        self._reads.stop()
+        self._matches, self._current = [], -1
+        self._mark()
+        if self._opened_from:
+            self._opened_from.setFocus()
+        self._opened_from = None
+
+    @Slot(int)
+    def step(self, step: int) -> None:
+        if not self.is_open:
+            self.open()
+        elif self._waits.isActive():
+            self._begin()
+        elif self._matches:
+            self._go_to((self._current + step) % len(self._matches))
+
+    def refresh(self) -> None:
+        """Turns have come, gone or changed."""
+        if self.is_open and self._bar.query:
+            self._waits.start()
+
+    # Reading
+
+    @Slot()
+    def _begin(self) -> None:
+        self._waits.stop()
+        self._matches, self._current = [], -1
+        query = self._bar.query
+        self._reading = matches_in(self._chat, query, self._bar.matches_case) if query else None
+        self._read()
+
+    @Slot()
+    def _read(self) -> None:
+        """For a few milliseconds; then the window has its turn."""
+        deadline = time.perf_counter() + SLICE_S
+        for match in self._reading or ():
+            if match:
+                self._matches.append(match)
+            elif time.perf_counter() > deadline:
+                self._reads.start()
+                self._show_count()
+                return
+        self._reading = None
+        if self._matches:
+            self._go_to(self._nearest())
+        self._show_count()
+        self._mark()
+
+    def _nearest(self) -> int:
+        """The first from where the reader is, or else the last before."""
+        first = next(iter(self._transcript.rows_in_sight), 0)
+        index = bisect_left(self._matches, first, key=lambda match: match.row)
+        return min(index, len(self._matches) - 1)
+
+    # Showing
+
+    def _go_to(self, index: int) -> None:
+        self._current = index
+        match = self._matches[index]
+        view = self._transcript.show_turn(match.turn)
+        self._show_count()
+        if view is None:
+            return
+        view.show_match(self._bar.query, match.number)
+        self._mark()
+        found = self._found_in(view)
+        if found:
+            pane, cursor = found[min(match.number, len(found) - 1)]
+            self._transcript.scroll_to(pane.viewport(), pane.cursorRect(cursor))
+
+    def _show_count(self) -> None:
+        number, total = self._current + 1, len(self._matches)
+        if not self._bar.query:
+            text = ""
+        elif self._reading:
+            text = tr("{total} so far…", total=total)
+        elif total:
+            text = tr("{number} of {total}", number=number, total=total)
+        else:
+            text = tr("No matches")
+        self._bar.show_count(text, can_step=total > 0)
+
+    @Slot()
+    def _mark(self) -> None:
+        is_wanted = self.is_open and bool(self._bar.query)
+        if not (is_wanted or self._has_marks):
+            return
+        self._has_marks = is_wanted
+        for view in self._transcript.live_views:
+            marks: dict[TextPane, list[QTextEdit.ExtraSelection]] = {pane: [] for pane in view.text_panes()}
+            if is_wanted:
+                self._add_marks(view, marks)
+            for pane, selections in marks.items():
+                if selections or pane.extraSelections():
+                    pane.setExtraSelections(selections)
+
+    def _add_marks(self, view: TurnView, marks: dict[TextPane, list[QTextEdit.ExtraSelection]]) -> None:
+        match = self._matches[self._current] if 0 <= self._current < len(self._matches) else None
+        found = self._found_in(view)
+        number = min(match.number, len(found) - 1) if match and match.turn is view.turn else -1
+        for index, (pane, cursor) in enumerate(found):
+            marks[pane].append(_selection(cursor, is_current=index == number))
+
+    def _found_in(self, view: TurnView) -> list[tuple[TextPane, QTextCursor]]:
+        found: list[tuple[TextPane, QTextCursor]] = []
+        flag = (
+            QTextDocument.FindFlag.FindCaseSensitively
+            if self._bar.matches_case
+            else QTextDocument.FindFlag(0)
+        )
+        for pane in view.text_panes():
+            cursor = pane.document().find(self._bar.query, 0, flag)
+            while not cursor.isNull() and len(found) < MAX_MARKS:
+                found.append((pane, cursor))
+                cursor = pane.document().find(self._bar.query, cursor, flag)
+        return found
+
+
+def _selection(cursor: QTextCursor, is_current: bool) -> QTextEdit.ExtraSelection:
+    tokens = current()
+    words = QTextCharFormat()
+    colour = QColor(tokens.accent if is_current else tokens.warning)
+    if is_current:
+        words.setForeground(QColor(tokens.on_accent))
+    else:
+        colour.setAlphaF(0.35)
+    words.setBackground(colour)
+    selection = QTextEdit.ExtraSelection()
+    selection.cursor = cursor
+    selection.format = words
+    return selection
+
+
+def _selected_words(widget: QWidget | None) -> str:
+    """Of one line: more is not what somebody looks for."""
+    if not hasattr(widget, "textCursor"):
+        return ""
+    selected = widget.textCursor().selectedText()  # type: ignore[union-attr]
+    return selected if len(selected) <= 200 and "\u2029" not in selected else ""

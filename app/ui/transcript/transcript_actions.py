@@ -1,0 +1,114 @@
+"""Does with a chat what is asked for at its turns. Knows the session and the transcript, no widget of either.
+
+GUI thread.
+"""
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+
+from app.bridge.chat_session import ChatSession
+from app.chats.chat import Turn
+from app.engine.types import Role
+from app.look.words import tr
+from app.ui.message.message_text import plain_text, written_text
+from app.ui.transcript.transcript import Transcript
+from app.ui.transcript.turn_actions import TurnAction
+
+
+class TranscriptActions(QObject):
+    fork_requested = Signal(object)  # the Turn to end with
+    tokens_requested = Signal(object)  # the Turn whose tokens somebody wants to see
+    selecting_requested = Signal(object)  # the Turn that is selected first
+    undo_offered = Signal(str, object)  # what was done, and what takes it back
+    draft_offered = Signal(str)  # a message to be written on before it is sent
+
+    def __init__(self, session: ChatSession, transcript: Transcript, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._transcript = transcript
+        self._deeds = {
+            TurnAction.COPY: lambda turn: _copy(written_text(turn)),
+            TurnAction.COPY_PLAIN: lambda turn: _copy(plain_text(turn)),
+            TurnAction.ANSWER: lambda _turn: self.answer(),
+            TurnAction.REGENERATE: self.regenerate,
+            TurnAction.CONTINUE: lambda _turn: self.continue_answer(),
+            TurnAction.COMPARE: lambda _turn: transcript.set_comparing(True),
+            TurnAction.FORK: self.fork_requested.emit,
+            TurnAction.TOKENS: self.tokens_requested.emit,
+            TurnAction.SELECT: self.selecting_requested.emit,
+            TurnAction.DELETE: self.delete,
+        }
+        transcript.acted.connect(self._on_acted)
+        transcript.edited.connect(self._on_edited)
+        transcript.ways_requested.connect(self.answer_in_ways)
+        transcript.version_requested.connect(self._on_version_requested)
+        transcript.kept.connect(self._on_kept)
+        transcript.queue.removed.connect(self._on_unqueued)
+        transcript.queue.edit_requested.connect(self._on_queued_edited)
+
+    def answer(self) -> None:
+        """What stands last was written without asking, or its answer was deleted."""
+        self._transcript.follow_end()
+        self._session.answer()
+
+    def regenerate(self, answer: Turn | None = None) -> None:
+        self._transcript.follow_end()
+        self._session.regenerate(answer)
+
+    def continue_answer(self) -> None:
+        self._transcript.follow_end()
+        self._session.continue_answer()
+
+    def delete(self, turn: Turn) -> None:
+        removed = self._session.delete(turn)
+        if removed:
+            said = tr("Deleted a message.") if turn.role is Role.USER else tr("Deleted an answer.")
+            self.undo_offered.emit(said, lambda: self._session.undelete(removed))
+
+    @Slot(int)
+    def answer_in_ways(self, num_ways: int) -> None:
+        """At once, and shown side by side."""
+        if self._session.answer_in_ways(num_ways):
+            self._transcript.set_comparing(True)
+            self._transcript.follow_end()
+
+    @Slot(object, object)
+    def _on_acted(self, action: TurnAction, turn: Turn) -> None:
+        self._deeds[action](turn)
+
+    @Slot(object, str)
+    def _on_edited(self, turn: Turn, text: str) -> None:
+        if turn.role is Role.USER:
+            self._transcript.follow_end()
+            self._session.edit(turn, text)
+        else:
+            self._transcript.hold(turn)
+            self._session.edit_answer(turn, text)
+
+    @Slot(object)
+    def _on_version_requested(self, version: Turn) -> None:
+        self._session.show_version(version)
+
+    @Slot(object)
+    def _on_kept(self, version: Turn) -> None:
+        self._transcript.set_comparing(False)
+        self._session.show_version(version)
+
+    @Slot(int)
+    def _on_unqueued(self, number: int) -> None:
+        if number < len(self._session.queue):
+            message = self._session.queue[number]
+            self._session.unqueue(message)
+
+    @Slot(int)
+    def _on_queued_edited(self, number: int) -> None:
+        if number < len(self._session.queue):
+            message = self._session.queue[number]
+            self._session.unqueue(message)
+            if message.attachments:
+                self._session.draft_attachments = (*self._session.draft_attachments, *message.attachments)
+            self.draft_offered.emit(message.text)
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

@@ -1,0 +1,272 @@
+"""What can be done with a turn: which of it is offered when, as quiet buttons and as a menu. GUI thread."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.chats.chat import Turn, TurnState
+from app.engine.types import Role
+from app.look.fonts import small_font, tabular
+from app.look.icon_button import IconButton
+from app.look.icons import icon
+from app.look.tokens import current
+from app.look.words import mark, tr, tr_n
+from app.ui.message.copy_button import CopyButton
+from app.ui.transcript.answer_text import can_continue, usage_rows
+
+NUMS_OF_WAYS = (2, 3, 4)
+MAX_EDITED_CHARS = 200_000  # an editor for more would stop the window
+
+
+class TurnAction(StrEnum):
+    COPY = "copy"
+    COPY_PLAIN = "copy plain"
+    EDIT = "edit"
+    ANSWER = "answer"
+    REGENERATE = "regenerate"
+    WAYS = "ways"
+    CONTINUE = "continue"
+    FORK = "fork"
+    TOKENS = "tokens"
+    DETAILS = "details"
+    SELECT = "select"
+    DELETE = "delete"
+    COMPARE = "compare"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a turn stands, as far as its widgets need to know."""
+
+    versions: tuple[Turn, ...] = ()  # all that was ever said there, oldest first
+    is_last: bool = False
+    is_busy: bool = False  # an answer is being written in this chat
+
+    def number_of(self, turn: Turn) -> int:
+        """Which of the versions it is, from 1."""
+        return next((number for number, other in enumerate(self.versions, 1) if other is turn), 1)
+
+
+_LABELS = {
+    TurnAction.COPY: (mark("&Copy"), "copy"),
+    TurnAction.COPY_PLAIN: (mark("Copy as &plain text"), ""),
+    TurnAction.EDIT: (mark("&Edit…"), "pencil"),
+    TurnAction.ANSWER: (mark("&Answer this message"), "play"),
+    TurnAction.REGENERATE: (mark("&Regenerate"), "refresh-cw"),
+    TurnAction.WAYS: (mark("Answer in several &ways"), "columns-3"),
+    TurnAction.COMPARE: (mark("Show &versions side by side"), "columns-3"),
+    TurnAction.CONTINUE: (mark("Co&ntinue"), "play"),
+    TurnAction.FORK: (mark("&Fork the chat here"), "git-fork"),
+    TurnAction.TOKENS: (mark("&Token probabilities"), "chart-bar-decreasing"),
+    TurnAction.DETAILS: (mark("What this answer c&ost"), "info"),
+    TurnAction.SELECT: (mark("&Select messages"), "list-checks"),
+    TurnAction.DELETE: (mark("&Delete"), "trash-2"),
+}
+_USER_BUTTONS = (TurnAction.ANSWER, TurnAction.COPY, TurnAction.EDIT, TurnAction.FORK)
+_ANSWER_BUTTONS = (
+    TurnAction.COPY,
+    TurnAction.REGENERATE,
+    TurnAction.EDIT,
+    TurnAction.FORK,
+    TurnAction.TOKENS,
+    TurnAction.DETAILS,
+)
+_GROUPS = (
+    (TurnAction.COPY, TurnAction.COPY_PLAIN, TurnAction.SELECT),
+    (
+        TurnAction.EDIT,
+        TurnAction.ANSWER,
+        TurnAction.CONTINUE,
+        TurnAction.REGENERATE,
+        TurnAction.WAYS,
+        TurnAction.COMPARE,
+    ),
+    (TurnAction.FORK, TurnAction.TOKENS, TurnAction.DETAILS),
+    (TurnAction.DELETE,),
+)
+_WHILE_BUSY = (  # what leaves the turns and what is being computed as they are
+    TurnAction.COPY,
+    TurnAction.COPY_PLAIN,
+    TurnAction.FORK,
+    TurnAction.TOKENS,
+    TurnAction.DETAILS,
+    TurnAction.SELECT,
+)
+
+
+def menu_label(action: TurnAction) -> str:
+    return tr(_LABELS[action][0])
+
+
+def label_of(action: TurnAction) -> str:
+    """Without the mnemonic, as a tooltip has it."""
+    return tr(_LABELS[action][0]).replace("&", "")
+
+
+def offered(turn: Turn, place: Place) -> frozenset[TurnAction]:
+    """What makes sense for this turn, whether or not it can be done right now."""
+    if turn.role is Role.USER:
+        actions = {TurnAction.COPY, TurnAction.EDIT, TurnAction.FORK, TurnAction.SELECT, TurnAction.DELETE}
+        if place.is_last and not place.is_busy:
+            actions |= {TurnAction.ANSWER, TurnAction.WAYS}
+    else:
+        actions = _offered_for_answer(turn, place)
+    if len(turn.text) > MAX_EDITED_CHARS:
+        actions.discard(TurnAction.EDIT)
+    return frozenset(actions)
+
+
+def _offered_for_answer(turn: Turn, place: Place) -> set[TurnAction]:
+    actions = {TurnAction.SELECT}
+    if turn.text:
+        actions |= {TurnAction.COPY, TurnAction.COPY_PLAIN, TurnAction.TOKENS}
+    if turn.state is TurnState.STREAMING:
+        return actions
+    actions |= {TurnAction.REGENERATE, TurnAction.DELETE}
+    if turn.text:
+        actions |= {TurnAction.EDIT, TurnAction.FORK}
+    if usage_rows(turn.usage):
+        actions.add(TurnAction.DETAILS)
+    if place.is_last:
+        actions.add(TurnAction.WAYS)
+        if len(place.versions) > 1:
+            actions.add(TurnAction.COMPARE)
+        if can_continue(turn):
+            actions.add(TurnAction.CONTINUE)
+    return actions
+
+
+def is_possible(action: TurnAction, place: Place) -> bool:
+    """While an answer is written, nothing changes the turns it rests on."""
+    return not place.is_busy or action in _WHILE_BUSY
+
+
+class TurnMenu(QMenu):
+    """Lives as long as it is open. Use `popup`: `exec` would stop every coroutine."""
+
+    chosen = Signal(object)  # a TurnAction
+    ways_chosen = Signal(int)  # so many more answers
+
+    def __init__(self, turn: Turn, place: Place, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        wanted = offered(turn, place)
+        for group in _GROUPS:
+            for action in (action for action in group if action in wanted):
+                self._add(action, place)
+            self.addSeparator()
+
+    def _add(self, action: TurnAction, place: Place) -> None:
+        text, name = _LABELS[action]
+        entry = self.addMenu(self._ways(text)) if action is TurnAction.WAYS else self.addAction(tr(text))
+        if name:
+            entry.setIcon(icon(name))
+        entry.setEnabled(is_possible(action, place))
+        entry.triggered.connect(lambda: self.chosen.emit(action))
+
+    def _ways(self, text: str) -> QMenu:
+        menu = QMenu(tr(text), self)
+        for number in NUMS_OF_WAYS:
+            entry = menu.addAction(tr_n("{n} answer", "{n} answers", number))
+            entry.triggered.connect(lambda _checked=False, n=number: self.ways_chosen.emit(n))
+        return menu
+
+
+class TurnButtons(QWidget):
+    """A row of quiet buttons that always takes its place."""
+
+    chosen = Signal(object)  # a TurnAction
+    menu_requested = Signal()
+
+    HEIGHT = CopyButton.SIDE
+
+    def __init__(self, role: Role, copied_text: Callable[[], str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._shown: tuple[frozenset[TurnAction], bool] | None = None
+        self._buttons: dict[TurnAction, IconButton] = {}
+        for action in _USER_BUTTONS if role is Role.USER else _ANSWER_BUTTONS:
+            self._buttons[action] = self._new_button(action, copied_text)
+        self.more = IconButton("ellipsis", tr("More actions"), self.HEIGHT, self, is_quiet=True)
+        self.more.clicked.connect(self.menu_requested)
+
+    def _new_button(self, action: TurnAction, copied_text: Callable[[], str]) -> IconButton:
+        if action is TurnAction.COPY:
+            return CopyButton(label_of(action), copied_text, self, is_quiet=True)
+        name = _LABELS[action][1]
+        button = IconButton(name, label_of(action), self.HEIGHT, self, is_quiet=True)
+        button.clicked.connect(lambda: self.chosen.emit(action))
+        return button
+
+    def button(self, action: TurnAction) -> IconButton:
+        return self._buttons[action]
+
+    def apply(self, turn: Turn, place: Place) -> None:
+        wanted = offered(turn, place)
+        if (wanted, place.is_busy) == self._shown:
+            return
+        self._shown = (wanted, place.is_busy)
+        for action, button in self._buttons.items():
+            button.setVisible(action in wanted)
+            button.setEnabled(is_possible(action, place))
+        self._lay_out()
+
+    def reveal(self, is_revealed: bool) -> None:
+        for button in (*self._buttons.values(), self.more):
+            button.reveal(is_revealed)
+
+    def _lay_out(self) -> None:
+        x = 0
+        for widget in (*self._buttons.values(), self.more):
+            widget.move(x, 0)
+            x += 0 if widget.isHidden() else widget.width()
+        self.setFixedSize(x, self.HEIGHT)
+
+
+class VersionSwitch(QWidget):
+    """‹ 2/3 ›, always seen where there is more than one."""
+
+    requested = Signal(int)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._shown: tuple[int, int, bool] | None = None
+        self.setFont(tabular(small_font()))
+        side = CopyButton.SIDE
+        self.previous = IconButton("chevron-left", tr("Previous version"), side, self, icon_side=14)
+        self.next = IconButton("chevron-right", tr("Next version"), side, self, icon_side=14)
+        self.previous.clicked.connect(lambda: self.requested.emit(-1))
+        self.next.clicked.connect(lambda: self.requested.emit(1))
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    def apply(self, turn: Turn, place: Place) -> None:
+        number, total = place.number_of(turn), len(place.versions)
+        if (number, total, place.is_busy) == self._shown:
+            return
+        self._shown = (number, total, place.is_busy)
+        self._text = f"{number}/{total}"
+        self.setAccessibleName(tr("Version {number} of {total}", number=number, total=total))
+        self.previous.setEnabled(number > 1 and not place.is_busy)
+        self.next.setEnabled(number < total and not place.is_busy)
+        middle = self.fontMetrics().horizontalAdvance(self._text) + 2
+        self.next.move(self.previous.width() + middle, 0)
+        self.setFixedSize(self.next.x() + self.next.width(), TurnButtons.HEIGHT)
+        self.setVisible(total > 1)
+        self.update()
+
+    @property
+    def taken_width(self) -> int:
+        return 0 if self.isHidden() else self.width()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(current().muted)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)

@@ -1,0 +1,232 @@
+"""One turn on the page, as far as questions and answers have it in common. GUI thread."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from app.chats.chat import Turn
+from app.engine.types import SlotSnapshot
+from app.look.fonts import reading_font
+from app.ui.message.message_text import written_text
+from app.ui.transcript.turn_actions import Place, TurnAction, TurnButtons, TurnMenu, VersionSwitch
+from app.ui.transcript.turn_editor import TurnEditor
+
+GAP_AFTER_EDITOR = 16
+
+TextPane = QTextEdit | QPlainTextEdit
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is known of the engine's work on a chat."""
+
+    is_busy: bool = False  # an answer is being written
+    slot: SlotSnapshot | None = None
+    is_paused: bool = False  # as all chats are
+    can_keep_going: bool = False  # the chat stops when it is full, and has another choice
+
+
+NO_PROGRESS = Progress()
+
+
+class TurnView(QWidget):
+    """Actions, versions, an editor in place of the text.
+
+    It is bound to one turn after another as the page scrolls: `show_turn` gives it the next.
+    """
+
+    acted = Signal(object, object)  # a TurnAction, the Turn
+    ways_requested = Signal(int)  # so many more answers to the last message
+    version_requested = Signal(object, object)  # the Turn, and the one to show in its place
+    edited = Signal(object, str)  # the Turn, what it shall be
+    height_changed = Signal(object)  # this view, which needs to be arranged anew
+
+    GAP_AFTER = 0
+    IS_WIDE = False  # takes the whole page instead of the column
+
+    def __init__(self, turn: Turn, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.turn = turn
+        self.place = Place()
+        self.editor: TurnEditor | None = None
+        self._zoom = 0
+        self._arranged_for = -1  # the width, where nothing has changed since
+        self._arranged_height = 0
+        self._is_hovered = False
+        self._has_focus = False
+        self.buttons = TurnButtons(turn.role, lambda: written_text(self.turn), self)
+        self.buttons.chosen.connect(self.act)
+        self.versions = VersionSwitch(self)
+        self.versions.requested.connect(self._on_version_requested)
+        self.buttons.menu_requested.connect(self._popup_menu_of_button)
+
+    @property
+    def is_held(self) -> bool:
+        """Somebody is at work in it, so it must not be given to another turn."""
+        return self.editor is not None or self._has_focus
+
+    @property
+    def needs_arranging(self) -> bool:
+        return self._arranged_for < 0
+
+    def show_turn(self, turn: Turn) -> None:
+        self.turn = turn
+        self.changed()
+
+    def changed(self) -> None:
+        """Its height has to be found out again."""
+        self._arranged_for = -1
+
+    def apply(self, place: Place, progress: Progress) -> None:
+        """Draws what has changed about the turn."""
+        raise NotImplementedError
+
+    def show_progress(self, progress: Progress) -> None:
+        """The engine has gone on with it; the text is drawn at its own pace."""
+
+    def arrange(self, width: int) -> int:
+        """Takes this width and returns the height it needs for it, with the gap after it."""
+        if width != self._arranged_for:
+            self._arranged_height = self._arrange_editor(width) if self.editor else self._arrange_text(width)
+            self.setFixedSize(width, self._arranged_height)
+            self._arranged_for = width
+        return self._arranged_height + self.GAP_AFTER
+
+    def _arrange_text(self, width: int) -> int:
+        raise NotImplementedError
+
+    def _arrange_editor(self, width: int) -> int:
+        assert self.editor
+        return self.editor.arrange(width) + GAP_AFTER_EDITOR
+
+    def set_zoom(self, zoom: int) -> None:
+        self._zoom = zoom
+        if self.editor:
+            self.editor.set_reading_font(reading_font(zoom))
+        self.changed()
+
+    def plain_text(self) -> str:
+        return "\n".join(pane.toPlainText() for pane in self.text_panes())
+
+    def text_panes(self) -> Sequence[TextPane]:
+        """The texts that can be read and searched, from top to bottom."""
+        panes: list[TextPane] = [*self.findChildren(QTextEdit), *self.findChildren(QPlainTextEdit)]
+        shown = [pane for pane in panes if pane.isVisibleTo(self) and not self._is_editors(pane)]
+        return sorted(shown, key=lambda pane: pane.mapTo(self, QPoint(0, 0)).y())
+
+    def focus_chain(self) -> list[QWidget]:
+        """What Tab can reach, in reading order."""
+        reachable = [
+            widget
+            for widget in self.findChildren(QWidget)
+            if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisibleTo(self)
+        ]
+        places = {widget: widget.mapTo(self, QPoint(0, 0)) for widget in reachable}
+        return sorted(reachable, key=lambda widget: (places[widget].y(), places[widget].x()))
+
+    def show_match(self, _query: str, _number: int) -> None:
+        """Makes the words that were found part of what is shown; they are already, unless a text is paged."""
+
+    def _is_editors(self, pane: TextPane) -> bool:
+        return self.editor is not None and self.editor.isAncestorOf(pane)
+
+    # Actions
+
+    def act(self, action: TurnAction) -> None:
+        if action is TurnAction.DETAILS:
+            self.show_details()
+        elif action is TurnAction.EDIT:
+            self.start_editing()
+        else:
+            self.acted.emit(action, self.turn)
+
+    def _on_version_requested(self, step: int) -> None:
+        number = self.place.number_of(self.turn) + step
+        if 1 <= number <= len(self.place.versions):
+            self.version_requested.emit(self.turn, self.place.versions[number - 1])
+
+    def show_details(self) -> None:
+        pass  # only an answer has cost anything
+
+    def start_editing(self) -> None:
+        if self.editor:
+            return
+        self.editor = TurnEditor(self.turn.text, self._save_label(), self)
+        self.editor.set_reading_font(reading_font(self._zoom))
+        self.editor.saved.connect(self._on_saved)
+        self.editor.cancelled.connect(self.stop_editing)
+        self.editor.height_changed.connect(self._tell_height)
+        self._show_text(False)
+        self.editor.show()
+        self._tell_height()
+        self.editor.setFocus()
+
+    def stop_editing(self) -> None:
+        if not self.editor:
+            return
+        editor, self.editor = self.editor, None
+        had_focus = self._has_focus
+        self._show_text(True)
+        if had_focus:
+            self.buttons.more.setFocus()
+        editor.hide()
+        editor.deleteLater()
+        self._tell_height()
+
+    def _on_saved(self, text: str) -> None:
+        turn = self.turn
+        self.stop_editing()
+        if text != turn.text:
+            self.edited.emit(turn, text)
+
+    def _save_label(self) -> str:
+        raise NotImplementedError
+
+    def _show_text(self, is_shown: bool) -> None:
+        self.buttons.setVisible(is_shown)
+        self.versions.setVisible(is_shown and len(self.place.versions) > 1)
+
+    def _tell_height(self) -> None:
+        self.changed()
+        self.height_changed.emit(self)
+
+    def _popup_menu_of_button(self) -> None:
+        button = self.buttons.more
+        self._popup_menu(button.mapToGlobal(QPoint(0, button.height())))
+
+    def _popup_menu(self, place: QPoint) -> None:
+        menu = TurnMenu(self.turn, self.place, self)
+        menu.chosen.connect(self.act)
+        menu.ways_chosen.connect(self.ways_requested)
+        menu.aboutToHide.connect(self._show_actions)
+        menu.popup(place)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self.editor is None:
+            self._popup_menu(event.globalPos())
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._is_hovered = True
+        self._show_actions()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._is_hovered = False
+        self._show_actions()
+
+    def set_has_focus(self, has_focus: bool) -> None:
+        """Whether something in it has the keyboard."""
+        self._has_focus = has_focus
+        self._show_actions()
+
+    @property
+    def is_revealed(self) -> bool:
+        """What can be done with it is seen."""
+        return self._is_hovered or self._has_focus
+
+    def _show_actions(self) -> None:
+        self.buttons.reveal(self.is_revealed)

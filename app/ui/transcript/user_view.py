@@ -1,0 +1,96 @@
+"""What the user said, in a bubble. GUI thread."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from app.chats.chat import Turn
+from app.look.fonts import reading_font
+from app.look.plain_text import PlainLabel, one_line
+from app.look.tokens import current
+from app.look.words import tr, tr_said
+from app.ui.message.long_text import LongText
+from app.ui.transcript.turn_actions import Place, TurnButtons
+from app.ui.transcript.turn_view import Progress, TurnView
+
+BUBBLE_RADIUS = 12
+BUBBLE_PADDING_X = 14
+BUBBLE_PADDING_TOP = 10
+BUBBLE_PADDING_BOTTOM = 4  # the spacing of lines leaves room below the last one
+BUBBLE_SHARE = 0.86  # of the column, at most
+GAP = 4
+
+
+class UserView(TurnView):
+    """Exactly what was typed: no Markdown."""
+
+    GAP_AFTER = 4
+
+    def __init__(self, turn: Turn, parent: QWidget) -> None:
+        super().__init__(turn, parent)
+        self._shown: Turn | None = None
+        self._text = LongText(self)
+        self._text.height_changed.connect(self._tell_height)
+        self.notice = PlainLabel(parent=self, tone="danger")  # it is not as it was written
+        self.notice.setWordWrap(True)
+        self.notice.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.setAccessibleName(tr("You"))
+        self.buttons.raise_()
+
+    def apply(self, place: Place, _progress: Progress) -> None:
+        self.place = place
+        if self._shown is not self.turn:
+            self._shown = self.turn
+            self._text.show_text(self.turn.text, [one_line(file.name) for file in self.turn.attachments])
+            self.notice.setText(tr_said(self.turn.notice))
+            self.changed()
+        self.buttons.apply(self.turn, place)
+        self.versions.apply(self.turn, place)
+        self._place_actions(self.width(), self.buttons.y())
+
+    def set_zoom(self, zoom: int) -> None:
+        self._text.set_reading_font(reading_font(zoom))
+        self.notice.setFont(reading_font(zoom))
+        super().set_zoom(zoom)
+
+    def show_match(self, query: str, number: int) -> None:
+        self._text.show_match(query, number)
+
+    def _arrange_text(self, width: int) -> int:
+        widest = int(width * BUBBLE_SHARE) - 2 * BUBBLE_PADDING_X
+        text_height = self._text.arrange(widest)
+        self._text.move(width - BUBBLE_PADDING_X - self._text.width(), BUBBLE_PADDING_TOP)
+        bottom = BUBBLE_PADDING_TOP + text_height + BUBBLE_PADDING_BOTTOM
+        self.notice.setVisible(bool(self.notice.text()))
+        if self.notice.text():
+            height = self.notice.heightForWidth(widest)
+            self.notice.setGeometry(width - BUBBLE_PADDING_X - widest, bottom + GAP, widest, height)
+            bottom += GAP + height
+        self._place_actions(width, bottom + 2)
+        return bottom + 2 + TurnButtons.HEIGHT
+
+    def _place_actions(self, width: int, y: int) -> None:
+        """The switch at the edge, where it stays whichever version is shown."""
+        self.versions.move(width - self.versions.width(), y)
+        self.buttons.move(width - self.versions.taken_width - self.buttons.width(), y)
+
+    def _save_label(self) -> str:
+        return tr("Save & send").replace("&", "&&")
+
+    def _show_text(self, is_shown: bool) -> None:
+        super()._show_text(is_shown)
+        self._text.setVisible(is_shown)
+        self.notice.setVisible(is_shown and bool(self.notice.text()))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self.editor:
+            return
+        bubble = self._text.geometry().adjusted(
+            -BUBBLE_PADDING_X, -BUBBLE_PADDING_TOP, BUBBLE_PADDING_X, BUBBLE_PADDING_BOTTOM
+        )
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(current().raised))
+        painter.drawRoundedRect(bubble, BUBBLE_RADIUS, BUBBLE_RADIUS)

@@ -1,0 +1,51 @@
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.ui.commands.panes import Panes
+
+
+@pytest.fixture
+def fields(qtbot: QtBot) -> Iterator[list[QLineEdit]]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    row = QHBoxLayout(window)
+    fields = [QLineEdit(window) for _ in range(3)]
+    for field in fields:
+        row.addWidget(field)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    fields[0].setFocus()
+    yield fields
+
+
+def walk(panes: Panes, fields: list[QLineEdit], *steps: int) -> list[int]:
+    seen = []
+    for step in steps:
+        panes.cycle(step)
+        focused = QApplication.focusWidget()
+        seen.append(next(index for index, field in enumerate(fields) if field is focused))
+    return seen
+
+
+def test_it_goes_round_both_ways(fields) -> None:
+    assert walk(Panes(lambda: fields), fields, 1, 1, 1, -1, -1) == [1, 2, 0, 2, 1]
+
+
+def test_what_cannot_be_seen_is_passed_over(fields) -> None:
+    fields[1].hide()
+    assert walk(Panes(lambda: fields), fields, 1, 1, -1) == [2, 0, 2]
+
+
+def test_from_nowhere_it_begins_at_an_end(fields) -> None:
+    panes = Panes(lambda: fields[1:])
+    assert walk(panes, fields, 1) == [1]
+    fields[0].setFocus()
+    assert walk(panes, fields, -1) == [2]
+
+
+def test_without_panes_nothing_happens(qapp) -> None:
+    Panes(list).cycle(1)

@@ -1,0 +1,89 @@
+import pytest
+
+from app.chats.attachment import Attachment
+from app.chats.chat import Turn
+from app.engine.types import Overflow, Role, SlotSnapshot, SlotState, Usage
+from app.ui.composer.context_words import (
+    ContextFigures,
+    figures_text,
+    forecast,
+    never_computed,
+    num_used,
+    rows,
+)
+
+ANSWERED = [
+    Turn(Role.USER, "Count"),
+    Turn(Role.ASSISTANT, "1, 2", usage=Usage(num_prompt_tokens=100, num_generated_tokens=42)),
+]
+WARM = SlotSnapshot(0, SlotState.WARM, pos_min=0, pos_max=411)
+
+
+def test_the_last_answer_tells_what_its_chat_uses() -> None:
+    assert num_used(ANSWERED, None) == 142
+    assert num_used(ANSWERED, WARM) == 142  # the slot may hold another version
+    assert num_used([*ANSWERED, Turn(Role.USER, "And?"), Turn(Role.ASSISTANT, "")], None) == 142
+
+
+def test_a_slot_at_work_tells_what_it_will_hold() -> None:
+    prefill = SlotSnapshot(0, SlotState.PREFILL, pos_min=0, pos_max=99, num_pending_tokens=300)
+    assert num_used(ANSWERED, prefill) == 400
+
+
+def test_a_chat_that_was_never_answered_uses_what_its_slot_holds() -> None:
+    assert num_used([], WARM) == 412
+    assert num_used([], None) == 0
+    assert num_used([], SlotSnapshot(0, SlotState.EMPTY)) == 0
+
+
+def test_what_no_answer_has_read_is_still_to_be_computed() -> None:
+    inserted = [
+        Turn(Role.USER, "a note", attachments=(Attachment("a.txt", "text"),)),
+        Turn(Role.ASSISTANT, "mine"),
+    ]
+    assert never_computed([*ANSWERED, *inserted]) == "File: a.txt\n```\ntext\n```\n\na note\n\nmine"
+    assert never_computed(ANSWERED) == ""
+    assert never_computed([]) == ""
+
+
+def test_the_figures_are_told_in_numbers_and_in_words() -> None:
+    assert figures_text(ContextFigures(used=412, limit=4096)) == "412 / 4,096"
+    assert figures_text(ContextFigures(used=412, draft=37, limit=4096)) == "412 + 37 / 4,096"
+    assert figures_text(ContextFigures(used=412)) == ""
+    assert [row[1] for row in rows(ContextFigures(1412, 1000, 37, 4096))] == ["1,412", "1,000", "37", "4,096"]
+
+
+@pytest.mark.parametrize(
+    ("figures", "overflow", "begins"),
+    [
+        (ContextFigures(4000, 0, 95, 4096), Overflow.STOP, ""),
+        (
+            ContextFigures(4000, 0, 96, 4096),
+            Overflow.STOP,
+            "Too long for this chat: about 4,096 tokens, and 4,096",
+        ),
+        (ContextFigures(5000, 0, 0, 4096), Overflow.STOP, ""),  # nothing is about to be sent
+        (ContextFigures(4000, 0, 96, 0), Overflow.STOP, ""),
+        (
+            ContextFigures(4000, 0, 200, 4096),
+            Overflow.ROLLING_WINDOW,
+            "To make room for this message, the oldest",
+        ),
+        (
+            ContextFigures(4000, 0, 200, 4096),
+            Overflow.TRUNCATE_MIDDLE,
+            "To make room for this message, turns in",
+        ),
+        (
+            ContextFigures(0, 0, 4096, 4096),
+            Overflow.ROLLING_WINDOW,
+            "This message alone is too long: about 4,096",
+        ),
+    ],
+)
+def test_what_happens_to_a_full_chat_is_told_before_sending(
+    figures: ContextFigures, overflow: Overflow, begins: str
+) -> None:
+    told = forecast(figures, overflow)
+    assert told.startswith(begins)
+    assert bool(told) == bool(begins)

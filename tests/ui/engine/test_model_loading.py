@@ -1,0 +1,125 @@
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+
+from app.bridge.preferences import Preferences
+from app.engine.types import LoadParams
+from app.settings import Settings
+from app.ui.engine.model_loading import ModelLoading
+from tests.fakes import model_info
+from tests.ui.fakes import FakeEngine
+
+PATH = Path("/m/starter.gguf")
+
+
+@pytest.fixture
+def engine(qapp) -> FakeEngine:
+    return FakeEngine(model_info(path=PATH))
+
+
+@pytest.fixture
+def preferences(qapp) -> Preferences:
+    return Preferences(Settings())
+
+
+@pytest.fixture
+def window(qtbot) -> QWidget:
+    window = QWidget()
+    qtbot.addWidget(window)
+    return window
+
+
+@pytest.fixture
+def models(engine, preferences, window) -> ModelLoading:
+    return ModelLoading(engine, preferences, window)
+
+
+def test_the_same_file_is_loaded_again_as_the_settings_are_now(models, engine, preferences) -> None:
+    preferences.set("n_ctx", 2048)
+    preferences.set("isolated", True)
+    models.reload()
+    assert engine.loads == [LoadParams(PATH, n_ctx=2048, isolated=True)]
+
+
+def test_the_file_that_was_opened_last_is_the_one_to_reload(models, engine) -> None:
+    other = Path("/m/other.gguf")
+    models.load(other)
+    engine.finish_load(model_info(path=other))
+    models.reload()
+    assert [params.path for params in engine.loads] == [other, other]
+
+
+def test_without_any_model_there_is_nothing_to_reload(engine, preferences, window) -> None:
+    engine.model = None
+    models = ModelLoading(engine, preferences, window)
+    assert not models.can_reload
+    models.reload()
+    assert engine.loads == []
+    engine.finish_load(model_info())
+    assert models.can_reload
+
+
+def test_settings_that_make_the_context_wait_for_a_reload_and_others_do_not(models, preferences) -> None:
+    preferences.set("speed", "balanced")
+    assert not models.needs_reload
+    preferences.set("n_seq_max", 2)
+    assert models.needs_reload
+    preferences.reset("n_seq_max")
+    assert not models.needs_reload
+
+
+def test_that_it_needs_a_reload_is_told_when_it_begins_and_when_it_ends(models, preferences, engine) -> None:
+    told: list[bool] = []
+    models.changed.connect(lambda: told.append(models.needs_reload))
+    preferences.set("n_ctx", 2048)
+    models.reload()
+    engine.finish_load(model_info(n_ctx=2048))
+    assert told == [True, False]
+
+
+def test_a_setting_changed_while_the_model_loads_waits_for_the_next_time(models, preferences, engine) -> None:
+    preferences.set("n_ctx", 2048)
+    models.reload()
+    preferences.set("n_ctx", 4096)
+    engine.finish_load(model_info(n_ctx=2048))
+    assert models.needs_reload
+
+
+def test_settings_that_no_model_could_be_loaded_with_are_taken_back(models, preferences, engine) -> None:
+    preferences.set("n_ctx", 65_536)
+    preferences.set("speed", "balanced")
+    models.reload()
+    engine.load_failed.emit(PATH, "A context of 65,536 tokens needs 7 GiB.")
+    assert (preferences.settings.n_ctx, preferences.settings.speed) == (0, "balanced")
+    assert not models.needs_reload
+
+
+def test_settings_that_have_proved_themselves_stay_when_a_later_load_fails(
+    models, preferences, engine
+) -> None:
+    preferences.set("n_ctx", 65_536)
+    models.reload()
+    engine.finish_load(model_info(n_ctx=65_536))
+    models.load(Path("/m/broken.gguf"))
+    engine.load_failed.emit(Path("/m/broken.gguf"), "It is not a GGUF file.")
+    assert preferences.settings.n_ctx == 65_536
+
+
+def test_a_first_model_that_fails_takes_no_settings_back(engine, window) -> None:
+    engine.model = None
+    preferences = Preferences(Settings(n_ctx=2048))
+    models = ModelLoading(engine, preferences, window)
+    models.load(PATH)
+    engine.load_failed.emit(PATH, "It is not a GGUF file.")
+    assert preferences.settings.n_ctx == 2048
+
+
+def test_choosing_a_file_does_not_block(models, engine, window) -> None:
+    models.choose()
+    dialog = window.findChild(QFileDialog)
+    assert dialog
+    assert QApplication.activeModalWidget() is dialog
+    dialog.fileSelected.emit("/m/other.gguf")
+    dialog.close()
+    assert [params.path for params in engine.loads] == [Path("/m/other.gguf")]

@@ -1,0 +1,188 @@
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.ui.message.answer_body import AnswerBody
+from app.ui.message.code_block import CodeBlock
+from app.ui.message.prose_pane import ProsePane
+
+SOURCE = """Intro with **bold** words.
+
+## A heading
+
+1. one
+2. two
+
+   still two
+
+```python
+def f():
+    return 1
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+> quoted
+
+The end."""
+
+
+@pytest.fixture
+def frame(qtbot: QtBot) -> QWidget:
+    frame = QWidget()
+    qtbot.addWidget(frame)
+    return frame
+
+
+def whole(frame: QWidget, source: str) -> AnswerBody:
+    body = AnswerBody(frame)
+    body.show_whole(source)
+    return body
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(0, len(SOURCE)), max_size=40))
+def test_however_it_arrived_the_finished_answer_looks_the_same(frame: QWidget, cuts: list[int]) -> None:
+    body = AnswerBody(frame)
+    for cut in sorted(cuts):
+        body.show_growing(SOURCE[:cut])
+    body.show_whole(SOURCE)
+    fresh = whole(frame, SOURCE)
+    assert body.plain_text() == fresh.plain_text()
+    assert [type(part) for part in body.parts] == [type(part) for part in fresh.parts]
+    assert body.arrange(500) == fresh.arrange(500)
+
+
+def test_while_it_grows_finished_blocks_are_not_touched(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    body.show_growing("one\n\n```py\nx = 1\n```\n\ntw")
+    before = list(body.parts)
+    tail = before[-1]
+    body.show_growing("one\n\n```py\nx = 1\n```\n\ntwo\n\nthree")
+    assert body.parts == before
+    assert tail.plain_text() == "two\nthree"
+
+
+def test_prose_and_code_stand_in_their_own_views(frame: QWidget) -> None:
+    body = whole(frame, SOURCE)
+    assert [type(part) for part in body.parts] == [ProsePane, CodeBlock, ProsePane]
+
+
+def test_code_is_shown_while_its_fence_is_still_open(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    body.show_growing("```python\nx = 1\ny")
+    (code,) = body.parts
+    body.show_growing("```python\nx = 1\ny = 2")
+    assert body.parts == [code]
+    assert code.plain_text() == "x = 1\ny = 2"
+
+
+def test_a_half_written_fence_becomes_code_and_leaves_nothing_behind(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    for end in range(len("text\n\n```py\nx\n```") + 1):
+        body.show_growing("text\n\n```py\nx\n```"[:end])
+    assert [part.plain_text() for part in body.parts] == ["text", "x"]
+
+
+def test_copy_gives_the_code_as_written(frame: QWidget, qapp: object) -> None:
+    from PySide6.QtGui import QGuiApplication
+
+    code = "if x:\n    " + "y" * 2000
+    body = whole(frame, f"```py\n{code}\n```")
+    (block,) = body.parts
+    assert isinstance(block, CodeBlock)
+    block.copy.click()
+    assert QGuiApplication.clipboard().text() == code + "\n"
+
+
+def test_the_copy_button_of_code_does_not_move_the_text(frame: QWidget) -> None:
+    body = whole(frame, "```py\nx\n```")
+    body.arrange(400)
+    (block,) = body.parts
+    text = block.findChild(QPlainTextEdit)
+    assert text
+    before = text.geometry()
+    block.copy.click()
+    assert text.geometry() == before
+
+
+def test_a_text_that_is_not_a_continuation_is_drawn_anew(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    body.show_growing("one\n\ntwo")
+    body.show_growing("three")
+    assert body.plain_text() == "three"
+
+
+def test_long_answers_are_split_into_panes_and_stay_whole(frame: QWidget) -> None:
+    source = "\n\n".join(f"paragraph {n} " + "word " * 60 for n in range(60))
+    body = AnswerBody(frame)
+    for end in range(0, len(source), 997):
+        body.show_growing(source[:end])
+    body.show_whole(source)
+    assert len(body.parts) > 2
+    assert all(f"paragraph {n} " in body.plain_text() for n in range(60))
+
+
+def test_the_end_of_a_fence_is_never_seen_as_code(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    source = "```py\nx\n```\n"
+    for end in range(7, len(source) + 1):
+        body.show_growing(source[:end])
+        assert "`" not in body.plain_text()
+
+
+def test_thinking_is_open_while_it_lasts_and_folded_away_after(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    body.show_growing("<think>Let me", 1.0)
+    assert body.thinking.is_open
+    assert body.thinking.header.text() == "Thinking…"
+    body.show_growing("<think>Let me see.</think>It is 4.", 4.2)
+    assert not body.thinking.is_open
+    assert body.thinking.header.text() == "Thought for 4.2 s"
+    assert body.plain_text() == "It is 4."
+
+
+def test_thinking_that_somebody_wants_to_see_stays_open(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    body.show_whole("<think>Let me **see**.</think>It is 4.")
+    folded = body.arrange(500)
+    body.thinking.header.click()
+    assert body.arrange(500) > folded
+    body.show_whole("<think>Let me **see**.</think>It is 4.")
+    assert body.thinking.is_open
+
+
+def test_another_answer_in_the_same_view_begins_with_its_thinking_folded(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    body.show_whole("<think>One.</think>1")
+    body.thinking.toggle()
+    body.show_whole("<think>Two.</think>2")
+    assert not body.thinking.is_open
+    body.show_whole("No thought.")
+    assert body.thinking.isHidden()
+
+
+def test_an_answer_without_thinking_has_no_section(frame: QWidget) -> None:
+    body = whole(frame, "Hello")
+    assert body.thinking.isHidden()
+    assert body.arrange(500) == body.column.height()
+
+
+def test_who_listens_can_name_the_parts(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    body.show_growing("<think>Hm", 0.0)
+    assert body.thinking.header.accessibleName() == "Thinking…"
+    body.show_whole("text\n\n```py\nx\n```")
+    prose, code = body.parts
+    assert isinstance(code, CodeBlock)
+    assert prose.accessibleName() == "Answer"
+    assert code.text.accessibleName() == "Code, py"
+    assert [button.accessibleName() for button in (code.wrap, code.save, code.copy)] == [
+        "Wrap long lines",
+        "Save to a file",
+        "Copy code",
+    ]

@@ -1,0 +1,134 @@
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from pytestqt.qtbot import QtBot
+from qasync import QEventLoop
+
+from app.bridge.tasks import finish_all
+from app.look.theme import apply_theme
+from app.look.tokens import DARK, LIGHT
+from app.ui.message.code_block import CodeBlock
+from app.ui.message.markdown import parse_blocks
+
+LONG_LINE = "value = " + " + ".join(f"number_{n}" for n in range(60))
+
+
+@pytest.fixture
+def frame(qtbot: QtBot, qapp: QApplication) -> QWidget:
+    apply_theme(qapp, "light")
+    frame = QWidget()
+    qtbot.addWidget(frame)
+    frame.show()
+    return frame
+
+
+def block_of(frame: QWidget, source: str) -> CodeBlock:
+    block = CodeBlock(frame)
+    block.show_block(parse_blocks(source)[0])
+    block.arrange(400)
+    block.show()
+    return block
+
+
+def colours_of(block: CodeBlock, line: int) -> set[str]:
+    formats = block.text.document().findBlockByNumber(line).layout().formats()
+    return {found.format.foreground().color().name() for found in formats}
+
+
+def test_long_lines_are_wrapped_when_asked_for(frame: QWidget, qtbot: QtBot) -> None:
+    block = block_of(frame, f"```py\n{LONG_LINE}\n```")
+    one_line = block.arrange(400)
+    with qtbot.waitSignal(block.height_changed):
+        block.wrap.click()
+    assert block.arrange(400) > one_line
+    assert block.plain_text() == LONG_LINE
+    block.wrap.click()
+    assert block.arrange(400) == one_line
+
+
+async def test_code_is_saved_as_it_was_written(frame: QWidget, qloop: QEventLoop, tmp_path: Path) -> None:
+    block = block_of(frame, "```py\nprint('ä\u202e')\n```")
+    block.save.click()
+    (dialog,) = frame.window().findChildren(QFileDialog)
+    assert dialog.selectedFiles()[0].endswith("code.py")
+    assert not dialog.isModal() or dialog.windowModality() is Qt.WindowModality.WindowModal
+    dialog.fileSelected.emit(str(tmp_path / "mine.py"))
+    dialog.close()
+    await finish_all()
+    assert (tmp_path / "mine.py").read_text(encoding="utf-8") == "print('ä\u202e')\n"
+    assert block.note.text() == "Saved in mine.py."
+    assert [path.name for path in tmp_path.iterdir() if "unfinished" in path.name] == []
+
+
+async def test_code_that_cannot_be_saved_says_why(frame: QWidget, qloop: QEventLoop, tmp_path: Path) -> None:
+    block = block_of(frame, "```\nx\n```")
+    block.save_as(tmp_path / "no such folder" / "x.txt", "x")
+    await finish_all()
+    assert block.note.text() == "x.txt could not be written: No such file or directory."
+
+
+def test_hidden_characters_are_counted_shown_and_warned_of(frame: QWidget) -> None:
+    block = block_of(frame, "```js\nlet a = 'x\u202e\u2066'\n```")
+    clipboard = QGuiApplication.clipboard()
+    assert block.plain_text() == "let a = 'x⟦U+202E⟧⟦U+2066⟧'"
+    assert block.note.text() == "⚠ 2 hidden characters"
+    block.copy.click()
+    assert clipboard.text() == "let a = 'x\u202e\u2066'\n"
+    assert block.note.text() == "⚠ Copied with 2 hidden characters"
+    block.copy_clean.click()
+    assert clipboard.text() == "let a = 'x'\n"
+
+
+def test_code_without_them_says_nothing(frame: QWidget) -> None:
+    block = block_of(frame, "```js\nlet a\n```")
+    assert block.note.isHidden()
+    assert block.copy_clean.isHidden()
+
+
+def test_a_selection_stays_while_code_is_written(frame: QWidget) -> None:
+    block = block_of(frame, "```py\nx = 1\n")
+    cursor = block.text.textCursor()
+    cursor.setPosition(0)
+    cursor.setPosition(5, QTextCursor.MoveMode.KeepAnchor)
+    block.text.setTextCursor(cursor)
+    for source in ("```py\nx = 1\ny", "```py\nx = 1\ny = 2\n", "```py\nx = 1\ny = 2\n```"):
+        block.show_block(parse_blocks(source)[0])
+    assert block.text.textCursor().selectedText() == "x = 1"
+    assert block.plain_text() == "x = 1\ny = 2"
+
+
+def test_a_character_that_is_hidden_at_the_end_is_marked_at_once(frame: QWidget) -> None:
+    block = block_of(frame, "```\na")
+    for source in ("```\na\u202e", "```\na\u202eb", "```\na\u202eb\n\u200b"):
+        block.show_block(parse_blocks(source)[0])
+    assert block.plain_text() == "a⟦U+202E⟧b\n⟦U+200B⟧"
+
+
+def test_finished_lines_have_colours_before_the_code_ends(frame: QWidget) -> None:
+    block = block_of(frame, "```py\nimport os\nx")
+    assert colours_of(block, 0) == {LIGHT.accent}
+    assert colours_of(block, 1) == set()
+
+
+def test_what_spans_lines_has_its_colours_when_the_code_has_ended(frame: QWidget, qtbot: QtBot) -> None:
+    block = block_of(frame, '```py\nx = """one\nimport os\n"""\n')
+    block.show_block(parse_blocks('```py\nx = """one\nimport os\n"""\n```')[0])
+    qtbot.waitUntil(lambda: colours_of(block, 1) == {LIGHT.ok})
+
+
+def test_colours_change_with_the_theme(frame: QWidget, qtbot: QtBot, qapp: QApplication) -> None:
+    block = block_of(frame, "```py\nimport os\n```")
+    qtbot.waitUntil(lambda: colours_of(block, 0) == {LIGHT.accent})
+    apply_theme(qapp, "dark")
+    try:
+        qtbot.waitUntil(lambda: colours_of(block, 0) == {DARK.accent})
+    finally:
+        apply_theme(qapp, "light")
+
+
+def test_code_runs_from_left_to_right_whatever_it_begins_with(frame: QWidget) -> None:
+    block = block_of(frame, "```\nשלום = 1\n```")
+    assert block.text.document().defaultTextOption().textDirection() is Qt.LayoutDirection.LeftToRight

@@ -1,0 +1,133 @@
+import random
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.ui.message import growing_markdown, markdown
+from app.ui.message.growing_markdown import GrowingMarkdown
+from app.ui.message.markdown import CHUNK_CHARS, BlockKind, parse_blocks
+
+PIECES = (
+    "# Title\n",
+    "Some **bold** words and `code`.\n",
+    "and a second line\n",
+    "\n",
+    "- item\n",
+    "  - nested\n",
+    "- [x] done\n",
+    "1. one\n\n2. two\n",
+    "> quoted\n",
+    "| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "| 3 | 4 |\n",
+    "```py\nx = 1\n",
+    "```\n",
+    "    indented\n",
+    "$$\nx^2\n$$\n",
+    "\\[ y \\]\n",
+    "word[^1] and $5\n",
+    "[^1]: a note\n",
+    "---\n",
+    "===\n",
+    "\t\n",
+    "<b>\n",
+)
+LONG = {
+    "code": "```python\n" + "x = compute(y) + 1  # comment\n" * 300 + "```\nafter\n",
+    "table": "| a | b |\n|---|:-:|\n" + "| some words | more **bold** words |\n" * 250 + "\nafter\n",
+    "list": "".join(f"{n}. item {n} with **bold** text and more words to fill it\n\n" for n in range(1, 120))
+    + "end",
+    "bullets": "- an item with some **words** in it and more\n" * 200 + "\nend",
+    "paragraph": "Some **bold** words and `code` in a sentence that goes on. " * 200 + "\n\nnext",
+    "notes": "One[^1] two[^b]\n\n" + "text\n\n" * 20 + "[^1]: late\n\nmore\n\n[^b]: later",
+}
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    pieces=st.lists(st.sampled_from(PIECES), max_size=16),
+    cuts=st.lists(st.integers(0, 400), max_size=12),
+    size=st.sampled_from([30, 80, CHUNK_CHARS]),
+)
+def test_however_a_text_arrives_its_finished_blocks_are_those_of_one_reading(
+    pieces: list[str], cuts: list[int], size: int
+) -> None:
+    source = "".join(pieces)
+    growing = GrowingMarkdown()
+    with (
+        patch.multiple(markdown, CHUNK_CHARS=size, TABLE_CHUNK_CHARS=size),
+        patch.object(growing_markdown, "CHUNK_CHARS", size),
+    ):
+        for cut in sorted(cuts):
+            growing.feed(source[:cut])
+        growing.finish(source)
+        assert growing.blocks == parse_blocks(source)
+        growing.feed(source + "more\n\nwords")
+        growing.finish(source + "more\n\nwords")
+        assert growing.blocks == parse_blocks(source + "more\n\nwords")
+
+
+@pytest.mark.parametrize("source", LONG.values(), ids=LONG)
+def test_long_blocks_grow_in_pieces_and_come_to_the_same(source: str) -> None:
+    growing = GrowingMarkdown()
+    chosen = random.Random(1)
+    end = 0
+    while end < len(source):
+        end = min(len(source), end + chosen.randint(1, 120))
+        growing.feed(source[:end])
+    assert growing.blocks == parse_blocks(source)
+
+
+@pytest.mark.parametrize("source", [LONG["code"], LONG["table"], LONG["bullets"], LONG["paragraph"]])
+def test_of_a_long_block_only_the_end_is_read_again(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(text: str, *arguments: object) -> object:
+        read.append(len(text))
+        return parse_blocks(text, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("app.ui.message.growing_markdown.parse_blocks", counted)
+    growing = GrowingMarkdown()
+    for end in range(0, len(source), 50):
+        growing.feed(source[:end])
+    assert max(read) < 4 * CHUNK_CHARS
+    done = list(growing.blocks[:-1])
+    growing.feed(source)
+    assert all(a is b for a, b in zip(done, growing.blocks, strict=False))
+
+
+def test_the_pieces_of_a_table_have_the_same_columns() -> None:
+    blocks = parse_blocks(LONG["table"])
+    tables = [block for block in blocks if block.kind is BlockKind.TABLE]
+    assert len(tables) > 2
+    assert len({block.widths for block in tables}) == 1
+    assert [block.joins for block in tables] == [False] + [True] * (len(tables) - 1)
+    assert "<thead>" in tables[0].html
+    assert all("<thead>" not in block.html for block in tables[1:])
+
+
+def test_half_a_mark_waits_for_its_other_half() -> None:
+    growing = GrowingMarkdown()
+    for source in ("Items:\n-", "Items:\n- ", "Items:\n--", "Items:\n``", "Items:\n1.", "Items:\n#"):
+        growing.feed(source)
+        (block,) = growing.blocks
+        assert block.html == "<p>Items:</p>"
+    growing.finish("Items:\n--")
+    assert growing.blocks == parse_blocks("Items:\n--")
+
+
+def test_the_head_of_a_table_waits_for_its_line() -> None:
+    growing = GrowingMarkdown()
+    for end in range(len("| a | b |\n|--")):
+        growing.feed("| a | b |\n|--"[:end])
+        assert growing.blocks == []
+    growing.feed("| a | b |\n|---|---|\n| 1")
+    assert growing.blocks[0].kind is BlockKind.TABLE
+
+
+def test_a_text_that_is_not_a_continuation_is_read_anew() -> None:
+    growing = GrowingMarkdown()
+    growing.feed("one\n\ntwo")
+    growing.feed("three")
+    assert growing.blocks == parse_blocks("three")

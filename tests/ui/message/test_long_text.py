@@ -1,0 +1,94 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.ui.message.long_text import PART_CHARS, LongText, part_starts
+
+BOOK = "".join(f"line {n} of the book\n" for n in range(3000))
+
+
+@pytest.fixture
+def text(qtbot: QtBot) -> LongText:
+    ground = QWidget()
+    qtbot.addWidget(ground)
+    text = LongText(ground)
+    text.ground = ground  # type: ignore[attr-defined]
+    return text
+
+
+def shown(text: LongText) -> str:
+    return text._text.toPlainText()
+
+
+@pytest.mark.parametrize("length", [0, 1, PART_CHARS])
+def test_what_is_not_long_is_one_part(length: int) -> None:
+    assert part_starts("x" * length) == [0]
+
+
+def test_one_endless_line_is_cut_where_it_must_be() -> None:
+    assert part_starts("x" * (2 * PART_CHARS + 1)) == [0, PART_CHARS, 2 * PART_CHARS]
+
+
+def test_parts_begin_with_a_line() -> None:
+    starts = part_starts(BOOK)
+    assert len(starts) > 2
+    assert all(BOOK[start - 1] == "\n" for start in starts[1:])
+
+
+def test_many_short_lines_make_small_parts() -> None:
+    assert max(len(part) for part in parts_of("\n" * 100_000)) < 1_000
+
+
+def parts_of(source: str) -> list[str]:
+    starts = part_starts(source)
+    return [source[begin:end] for begin, end in zip(starts, [*starts[1:], len(source)], strict=True)]
+
+
+@given(st.text(alphabet="ab\n ", max_size=200), st.integers(1, 400))
+def test_parts_together_are_the_text(piece: str, times: int) -> None:
+    source = piece * times
+    assert "".join(parts_of(source)) == source
+    assert all(0 < len(part) <= PART_CHARS for part in parts_of(source)[1:])
+
+
+def test_a_long_text_is_shown_a_part_at_a_time(text: LongText) -> None:
+    text.show_text(BOOK)
+    text.arrange(500)
+    assert shown(text) == parts_of(BOOK)[0]
+    assert text._count.text() == f"Part 1 of {text.num_parts}"
+    assert not text.previous.isEnabled()
+    text.next.click()
+    assert shown(text) == parts_of(BOOK)[1]
+    for _ in range(text.num_parts):
+        text.next.click()
+    assert text.part == text.num_parts - 1
+    assert not text.next.isEnabled()
+
+
+def test_a_match_brings_its_part(text: LongText) -> None:
+    text.show_text(BOOK)
+    number = BOOK.lower().count("line", 0, part_starts(BOOK)[1])
+    text.show_match("LINE", number)
+    assert text.part == 1
+
+
+def test_a_short_text_takes_no_more_room_than_it_needs(text: LongText) -> None:
+    text.show_text("Hi")
+    text.arrange(500)
+    assert text.width() < 100
+    assert not text.next.isVisibleTo(text)
+
+
+def test_files_are_told_above_the_words(text: LongText) -> None:
+    text.show_text("What is in it?", ["<b>report</b>.pdf"])
+    text.arrange(500)
+    assert text._files.text() == "File: <b>report</b>.pdf"
+    assert text._files.geometry().bottom() < text._text.y()
+
+
+def test_a_file_alone_needs_no_words(text: LongText) -> None:
+    text.show_text("", ["report.pdf"])
+    assert text.arrange(500) > 10
+    assert not text._text.isVisibleTo(text)

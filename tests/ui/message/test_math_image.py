@@ -1,0 +1,97 @@
+import threading
+import time
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from app.ui.message.math_image import MAX_CHARS, Formula, draw_formula
+
+
+def formula(latex: str, is_display: bool = False, scale: float = 1.0) -> Formula:
+    return Formula(latex, is_display, em=16, colour="#ff0000", scale=scale, line_descent=4)
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        "x^2",
+        r"\frac{a}{b}",
+        r"\begin{pmatrix}a&b\\c&d\end{pmatrix}",
+        r"\begin{align}a&=b\\c&=d\end{align}",
+        r"\begin{cases}1&x<0\\2&y\end{cases}",
+        r"\int_0^\infty e^{-x^2}\,dx=\frac{\sqrt{\pi}}{2}",
+        r"x = 1 \label{eq:1} \tag{3} \nonumber",
+        r"\underbrace{a+b}_{c} \xrightarrow{f} \text{if } x \in \mathbb{R}",
+    ],
+)
+def test_what_models_write_can_be_drawn(qapp: QGuiApplication, latex: str) -> None:
+    drawn = draw_formula(formula(latex, is_display=True))
+    assert drawn
+    image = drawn.image
+    colours = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    assert "#ff0000" in colours
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        "",
+        " ",
+        "\\",
+        r"\unknown{x}",
+        r"\frac{a",
+        r"\text{a & b}",
+        r"\includegraphics{/etc/passwd}",
+        "如果 x",
+        "😀",
+    ],
+)
+def test_what_cannot_be_drawn_is_said_so(qapp: QGuiApplication, latex: str) -> None:
+    assert draw_formula(formula(latex)) is None
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\frac{1}{" * 30 + "x" + "}" * 30,
+        "{" * 1_000,
+        "x+" * (MAX_CHARS // 2 - 5),
+        "x" * (MAX_CHARS + 1),
+        r"\def\a{\a\a}\a",
+        r"\rule{1000000pt}{1000000pt}",
+        r"\hspace{1000000em}x",
+        r"\begin{matrix}" * 30,
+        r"\left(" * 30 + "x" + r"\right)" * 30,
+    ],
+)
+def test_hostile_formulas_end_soon(
+    qapp: QGuiApplication, monkeypatch: pytest.MonkeyPatch, latex: str
+) -> None:
+    monkeypatch.setattr("app.ui.message.math_image.MAX_SECONDS", 0.2)
+    start = time.thread_time()
+    assert draw_formula(formula(latex)) is None
+    assert time.thread_time() - start < 2
+
+
+def test_the_limit_holds_on_any_thread_and_for_that_formula_only(qapp: QGuiApplication) -> None:
+    drawn: list[object] = []
+    thread = threading.Thread(target=lambda: drawn.append(draw_formula(formula("x"))))
+    thread.start()
+    thread.join()
+    assert drawn[0] is not None
+
+
+def test_at_twice_the_scale_it_has_twice_the_pixels_and_the_same_size(qapp: QGuiApplication) -> None:
+    once, twice = draw_formula(formula("x^2")), draw_formula(formula("x^2", scale=2))
+    assert once
+    assert twice
+    assert twice.image.width() == pytest.approx(2 * once.image.width(), abs=2)
+    assert twice.image.deviceIndependentSize().width() == pytest.approx(once.image.width(), abs=1)
+
+
+def test_what_reaches_far_below_the_line_is_centred_on_it(qapp: QGuiApplication) -> None:
+    low, high = draw_formula(formula(r"\frac{a}{\frac{b}{c}}")), draw_formula(formula("y"))
+    assert low
+    assert high
+    assert low.is_centred
+    assert not high.is_centred

@@ -1,0 +1,143 @@
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QFont, QGuiApplication, QImage, QTextCursor
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.look.theme import apply_theme
+from app.look.tokens import DARK, LIGHT
+from app.ui.message.answer_body import AnswerBody
+from app.ui.message.formulas import formulas
+from app.ui.message.markdown import parse_blocks
+from app.ui.message.prose_pane import ProsePane
+
+
+@pytest.fixture
+def frame(qtbot: QtBot, qapp: QApplication) -> Iterator[QWidget]:
+    apply_theme(qapp, "light")
+    frame = QWidget()
+    qtbot.addWidget(frame)
+    frame.show()
+    yield frame
+    qtbot.waitUntil(lambda: formulas().num_waiting == 0)
+
+
+def pane_of(frame: QWidget, qtbot: QtBot, source: str) -> ProsePane:
+    """With its formulas drawn."""
+    pane = ProsePane(frame)
+    pane.show_blocks(parse_blocks(source))
+    pane.arrange(500)
+    pane.show()
+    qtbot.waitUntil(lambda: formulas().num_waiting == 0 and not pane._redraws.isActive())
+    return pane
+
+
+def test_a_formula_is_its_source_until_it_is_drawn(frame: QWidget, qtbot: QtBot) -> None:
+    pane = ProsePane(frame)
+    pane.show_blocks(parse_blocks("so $a^2 = 17$ is"))
+    assert pane.toPlainText() == "so $a^2 = 17$ is"
+    with qtbot.waitSignal(pane.height_changed):
+        pass
+    assert pane.toPlainText() == "so \ufffc is"
+    assert pane.plain_text() == "so $a^2 = 17$ is"
+
+
+def test_one_that_cannot_be_drawn_stays_as_it_was_written(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, r"so $\unknown{x}$ is")
+    assert pane.toPlainText() == r"so $\unknown{x}$ is"
+
+
+def test_copying_gives_formulas_as_they_were_written(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "a $x^3$ b \\(y\\) c\n\n$$\nz\n$$")
+    pane.selectAll()
+    copied = pane.createMimeDataFromSelection()
+    assert copied.text() == "a $x^3$ b \\(y\\) c\n$$\nz\n$$"
+    assert not copied.hasHtml()
+    cursor = QTextCursor(pane.document())
+    cursor.setPosition(4)
+    cursor.setPosition(8, cursor.MoveMode.KeepAnchor)
+    pane.setTextCursor(cursor)
+    assert pane.createMimeDataFromSelection().text() == "b \\(y\\)"[:2] + "\\(y\\) "
+
+
+def test_one_formula_written_in_two_ways_is_copied_in_two_ways(frame: QWidget, qtbot: QtBot) -> None:
+    assert pane_of(frame, qtbot, "$g^2$ is \\(g^2\\)").plain_text() == "$g^2$ is \\(g^2\\)"
+
+
+def test_hidden_characters_of_a_formula_are_spelled_out(frame: QWidget, qtbot: QtBot) -> None:
+    assert pane_of(frame, qtbot, "$a\u202eb$").toPlainText() == "$a⟦U+202E⟧b$"
+
+
+def inks(pane: ProsePane) -> set[str]:
+    found: set[str] = set()
+    for image in pane._images.values():
+        found |= {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    return found
+
+
+def test_formulas_take_the_colours_of_the_theme(frame: QWidget, qtbot: QtBot, qapp: QApplication) -> None:
+    body = AnswerBody(frame)
+    body.show_whole("a $k^2$ b")
+    (pane,) = body.parts
+    assert isinstance(pane, ProsePane)
+    qtbot.waitUntil(lambda: "\ufffc" in pane.toPlainText())
+    assert LIGHT.text in inks(pane)
+    apply_theme(qapp, "dark")
+    try:
+        qtbot.waitUntil(lambda: DARK.text in inks(pane))
+    finally:
+        apply_theme(qapp, "light")
+
+
+def test_formulas_grow_with_the_text(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "a $m^2$ b")
+    before = max(image.height() for image in pane._images.values())
+    font = QFont(pane.document().defaultFont())
+    font.setPointSizeF(2 * font.pointSizeF())
+    pane.set_reading_font(font)
+    qtbot.waitUntil(
+        lambda: max((image.height() for image in pane._images.values()), default=0) > 1.5 * before
+    )
+
+
+def test_a_formula_asked_for_twice_is_drawn_once(frame: QWidget, qtbot: QtBot) -> None:
+    first = pane_of(frame, qtbot, "$q^2$")
+    with qtbot.assertNotEmitted(formulas().drawn):
+        second = pane_of(frame, qtbot, "$q^2$")
+    assert next(iter(first._images.values())) is next(iter(second._images.values()))
+
+
+def test_a_model_cannot_name_an_image_of_ours(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "$w^2$")
+    (name,) = pane._images
+    other = pane_of(frame, qtbot, f'<img src="{name}"> ![x]({name})')
+    assert "\ufffc" not in other.toPlainText()
+    assert isinstance(other.loadResource(2, name), QImage)
+    assert other.loadResource(2, name).width() == 1
+
+
+def test_a_formula_wider_than_the_page_is_drawn_smaller(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "$$" + "a+" * 60 + "z$$")
+    wide = max(image.width() for image in pane._images.values())
+    for width in (300, 200, wide + 100):
+        pane.arrange(width)
+        assert pane.document().idealWidth() <= width
+    high = pane.arrange(wide + 100)
+    assert pane.arrange(200) < high
+
+
+def test_code_in_a_list_can_be_copied_by_its_icon(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, '1. step\n\n   ```py\n   x = "<a>"\n   ```\n\n2. next')
+    assert pane.tip_of("copy:0") == "Copy code"
+    pane.anchorClicked.emit(QUrl("copy:0"))
+    assert QGuiApplication.clipboard().text() == 'x = "<a>"\n'
+    assert "\ufffc" not in pane.plain_text()
+    pane.anchorClicked.emit(QUrl("copy:7"))
+
+
+def test_a_message_cannot_make_such_a_link(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, '[x](copy:0) <copy code="y"> <a href="copy:0">z</a>')
+    assert pane._codes == []
+    assert "<a " not in pane._html

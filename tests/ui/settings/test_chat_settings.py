@@ -1,0 +1,275 @@
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.bridge.parameters import Source, inherited_sampling
+from app.bridge.token_counter import TokenCount
+from app.chats.options import ChatOptions
+from app.engine.sampling import NEVER, SamplingParams
+from app.engine.types import Overflow
+from app.settings import Settings
+from app.ui.settings.chat_settings import ChatSettings, ChatSettingsButton, Inherited
+from tests.fakes import model_info
+
+COOL = model_info(name="cool", sampling=SamplingParams(temperature=0.6))
+INHERITED = Inherited(inherited_sampling(Settings(min_p=0.1), COOL), "cool", None, 8192)
+
+
+@pytest.fixture
+def button(qtbot: QtBot) -> Iterator[ChatSettingsButton]:
+    frame = QWidget()
+    qtbot.addWidget(frame)
+    button = ChatSettingsButton(frame)
+    column = QVBoxLayout(frame)
+    column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+    frame.resize(500, 400)
+    button.apply(Overflow.STOP, 8192)
+    frame.show()
+    yield button
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> Iterator[ChatSettings]:
+    """In a window with a composer of one line under it. What it tells is taken, as its owner would."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    page = QWidget(window)
+    page.setGeometry(0, 30, 600, 570)
+    composer = QLineEdit(page)
+    composer.setGeometry(20, 500, 560, 40)
+    panel = ChatSettings(window)
+    panel.changed.connect(lambda options: panel.apply(options, INHERITED))
+    panel.apply(ChatOptions(), INHERITED)
+    window.resize(600, 600)
+    window.show()
+    qtbot.waitExposed(window)
+    panel.open_above(composer)
+    yield panel
+
+
+def test_the_button_says_what_becomes_of_a_full_chat(button: ChatSettingsButton) -> None:
+    assert button.text().strip() == "Stop when full"
+    button.apply(Overflow.ROLLING_WINDOW, 8192)
+    assert button.text().strip() == "Rolling window"
+    assert button.accessibleName() == "Chat settings:  Rolling window".replace("  ", " ")
+
+
+def test_where_there_is_no_room_the_words_go_first(button: ChatSettingsButton) -> None:
+    assert button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    button.resize(button.minimumSizeHint())
+    assert button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
+    button.resize(button.sizeHint())
+    assert button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+
+
+def test_a_click_asks_for_the_settings(button: ChatSettingsButton, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(button.requested):
+        button.click()
+
+
+def test_it_opens_above_the_composer_with_the_keyboard_in_it(panel: ChatSettings) -> None:
+    assert panel.geometry().bottom() < 30 + 500
+    assert panel.geometry().top() >= 30
+    assert panel.prompt.hasFocus()
+    assert panel.limit_text.endswith(" Now 8,192 tokens.")
+    assert panel.max_context.text() == "As in settings"
+
+
+def test_a_choice_counts_at_once(panel: ChatSettings, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(panel.changed) as changed:
+        panel.overflow.findChildren(QRadioButton)[1].click()
+    assert changed.args == [ChatOptions(overflow=Overflow.ROLLING_WINDOW)]
+    with qtbot.waitSignal(panel.changed) as changed:
+        panel.max_context.stepUp()
+    assert changed.args == [ChatOptions(overflow=Overflow.ROLLING_WINDOW, max_context_tokens=256)]
+    with qtbot.waitSignal(panel.changed) as changed:
+        panel.max_answer.stepUp()
+    assert changed.args[0].max_tokens == 64
+
+
+def test_the_system_prompt_is_typed_and_counted(panel: ChatSettings, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(panel.changed) as changed:
+        panel.prompt.setPlainText("Be short.\nAlways.")
+    assert changed.args[0].system_prompt == "Be short.\nAlways."
+    panel.show_prompt_tokens(TokenCount(1234))
+    assert panel.prompt_tokens_text == "1,234 tokens"
+    panel.show_prompt_tokens(None)
+    assert panel.prompt_tokens_text == ""
+
+
+def test_a_number_half_typed_is_no_choice_but_counts_when_one_leaves(
+    panel: ChatSettings, qtbot: QtBot
+) -> None:
+    with qtbot.assertNotEmitted(panel.changed):
+        panel.max_context.setFocus()
+        panel.max_context.selectAll()
+        qtbot.keyClicks(panel.max_context, "1024")
+    with qtbot.waitSignal(panel.changed) as changed:
+        panel.close_up()
+    assert changed.args[0].max_context_tokens == 1024
+
+
+def test_being_told_the_state_is_no_choice(panel: ChatSettings, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(panel.changed):
+        options = ChatOptions("x", {"temperature": 0.1, "mirostat": 2}, 9, Overflow.TRUNCATE_MIDDLE, 512)
+        panel.apply(options, INHERITED)
+
+
+def test_without_a_model_no_number_is_made_up(panel: ChatSettings) -> None:
+    panel.apply(ChatOptions(), Inherited(inherited_sampling(Settings(), None)))
+    assert "Now" not in panel.limit_text
+
+
+def test_each_value_says_whose_it_is(panel: ChatSettings) -> None:
+    assert panel.rows["temperature"].note.endswith("Recommended for cool.")
+    assert panel.rows["min_p"].note.endswith("As in the settings.")
+    assert panel.rows["top_k"].note.endswith("llama.cpp's default.")
+    panel.apply(ChatOptions(sampling={"temperature": 0.25, "min_p": 0.5, "top_k": 3}), INHERITED)
+    assert panel.rows["temperature"].note.endswith("Only in this chat; 0.6 is recommended for cool.")
+    assert panel.rows["min_p"].note.endswith("Only in this chat; 0.1 in the settings.")
+    assert panel.rows["top_k"].note.endswith("Only in this chat; 40 is llama.cpp's default.")
+
+
+def test_a_value_is_the_chats_own_until_it_is_reset(panel: ChatSettings, qtbot: QtBot) -> None:
+    row = panel.rows["temperature"]
+    assert not row.button.isVisible()
+    with qtbot.waitSignal(panel.changed) as changed:
+        row.control.setValue(0.25)
+    assert changed.args[0].sampling == {"temperature": 0.25}
+    assert row.button.isVisible()
+    with qtbot.waitSignal(panel.changed) as changed:
+        row.button.click()
+    assert changed.args[0].sampling == {}
+    assert row.control.value() == 0.6
+
+
+def test_all_other_samplers_are_under_more_and_made_when_wanted(panel: ChatSettings) -> None:
+    assert "mirostat" not in panel.rows
+    panel.more.click()
+    assert panel.rows.keys() == INHERITED.sampling.keys() == {*SamplingParams.__dataclass_fields__}
+    for row in panel.rows.values():
+        assert row.note
+    panel.more.click()
+    assert not panel.rows["mirostat"].isVisible()
+
+
+def test_what_a_chat_has_of_them_is_shown_without_being_asked_for(panel: ChatSettings) -> None:
+    panel.apply(ChatOptions(sampling={"mirostat": 2}), INHERITED)
+    assert panel.rows["mirostat"].control.value() == 2
+    assert panel.rows["top_k"].note.endswith("Does nothing while Mirostat is on.")
+    assert panel.rows["dry_base"].note.endswith("Does nothing while DRY strength is 0.")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("seed", "42", 42),
+        ("seed", "", None),
+        ("dry_sequence_breakers", '["\\n", "日"]', ("\n", "日")),
+        ("logit_bias", "[[15043, -2], [5, false]]", ((15043, -2), (5, NEVER))),
+    ],
+)
+def test_what_is_written_as_text(
+    panel: ChatSettings, qtbot: QtBot, name: str, text: str, value: object
+) -> None:
+    panel.apply(ChatOptions(sampling={"seed": 1, "logit_bias": ((1, 1.0),)}), INHERITED)
+    line = panel.rows[name].control
+    assert isinstance(line, QLineEdit)
+    line.setText(text)
+    with qtbot.waitSignal(panel.changed) as changed:
+        line.editingFinished.emit()
+    assert changed.args[0].sampling[name] == value
+    assert panel.rows[name].error == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("seed", "dice", "this is no whole number."),
+        ("seed", "-5", "seed must be between 0 and"),
+        ("dry_sequence_breakers", "[", "this is no JSON list."),
+        ("dry_sequence_breakers", "[3]", "dry_sequence_breakers must be text"),
+        ("logit_bias", "[[1, NaN]]", "this is no JSON list."),
+        ("logit_bias", "[[1, 1], [1, 2]]", "names a token twice"),
+    ],
+)
+def test_what_cannot_be_used_says_so_beside_it_and_changes_nothing(
+    panel: ChatSettings, qtbot: QtBot, name: str, text: str, reason: str
+) -> None:
+    panel.more.click()
+    row = panel.rows[name]
+    assert isinstance(row.control, QLineEdit)
+    with qtbot.assertNotEmitted(panel.changed):
+        row.control.setText(text)
+        row.control.editingFinished.emit()
+    assert row.error.startswith("Not used: ")
+    assert reason in row.error
+    assert row.control.text() == text, "what was typed stays to be corrected"
+
+
+def test_values_that_do_not_go_together_say_so(panel: ChatSettings, qtbot: QtBot) -> None:
+    panel.more.click()
+    with qtbot.assertNotEmitted(panel.changed):
+        panel.rows["dynatemp_range"].control.setValue(0.9)
+    assert panel.rows["dynatemp_range"].error == "Not used: it must not be larger than the temperature, 0.6."
+    panel.rows["dynatemp_range"].control.setValue(0.5)
+    assert panel.rows["dynatemp_range"].error == ""
+    with qtbot.assertNotEmitted(panel.changed):
+        panel.rows["temperature"].control.setValue(0.4)
+    assert "must not be below the dynamic temperature, 0.5" in panel.rows["temperature"].error
+    panel.rows["grammar"].control.setPlainText('root ::= "a"')
+    with qtbot.assertNotEmitted(panel.changed):
+        panel.rows["json_schema"].control.setPlainText("{}")
+    assert "not both" in panel.rows["json_schema"].error
+
+
+def test_a_grammar_that_is_none_says_why(panel: ChatSettings, qtbot: QtBot) -> None:
+    panel.more.click()
+    with qtbot.assertNotEmitted(panel.changed):
+        panel.rows["grammar"].control.setPlainText("root ::= (")
+    assert panel.rows["grammar"].error.startswith("Not used: ")
+
+
+def test_a_schema_that_is_none_says_so(panel: ChatSettings, qtbot: QtBot) -> None:
+    panel.more.click()
+    row = panel.rows["json_schema"]
+    for text in ("{", "[1]", '{"a": NaN}', "[" * 100_000):
+        with qtbot.assertNotEmitted(panel.changed):
+            row.control.setPlainText(text)
+        assert row.error == "Not used: this is no JSON object."
+    with qtbot.waitSignal(panel.changed) as changed:
+        row.control.setPlainText('{"type": "object"}')
+    assert changed.args[0].sampling == {"json_schema": '{"type": "object"}'}
+    assert row.error == ""
+
+
+def test_what_is_half_typed_in_one_field_survives_a_choice_in_another(panel: ChatSettings) -> None:
+    panel.more.click()
+    row = panel.rows["logit_bias"]
+    row.control.setText("[[1, ")
+    row.control.editingFinished.emit()
+    panel.rows["temperature"].control.setValue(0.25)
+    assert row.control.text() == "[[1, "
+    assert row.error
+    panel.close_up()
+    panel.apply(ChatOptions(), INHERITED)
+    assert row.control.text() == "[]", "another chat has nothing to do with it"
+    assert row.error == ""
+
+
+def test_escape_closes_it_and_so_does_a_click_elsewhere(panel: ChatSettings, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(panel.closed):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert not panel.isVisible()
+    composer = next(each for each in panel.window().findChildren(QLineEdit) if not panel.isAncestorOf(each))
+    panel.open_above(composer)
+    with qtbot.waitSignal(panel.closed):
+        composer.setFocus()
+    assert not panel.isVisible()
+
+
+def test_sources_are_those_of_the_parameters() -> None:
+    assert {source for _value, source in INHERITED.sampling.values()} == set(Source)

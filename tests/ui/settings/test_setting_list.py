@@ -1,0 +1,62 @@
+import pytest
+
+from app.look.words import tr
+from app.settings import Settings
+from app.ui.settings.setting_fields import field_of
+from app.ui.settings.setting_list import NOT_SHOWN, PAGES, Facts, Setting
+from tests.fakes import model_info
+
+SETTINGS = [row for page in PAGES for row in page.rows if isinstance(row, Setting)]
+BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+def test_every_setting_is_on_one_page_or_it_is_said_why_not() -> None:
+    names = [setting.name for setting in SETTINGS]
+    assert sorted([*names, *NOT_SHOWN]) == sorted(Settings.model_fields)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_it_says_what_it_is_and_what_it_does(setting: Setting) -> None:
+    assert setting.label
+    assert setting.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_all_that_can_be_chosen_and_nothing_else_is_offered(setting: Setting) -> None:
+    field = field_of(setting.name)
+    assert [choice.value for choice in setting.choices] == list(field.values)
+    if setting.named:
+        assert field.default in setting.named()
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_none_has_a_word(setting: Setting) -> None:
+    field = field_of(setting.name)
+    if field.is_optional or (field.kind is int and field.low == 0 and not setting.named):
+        assert tr(setting.word)
+
+
+def note(setting: str, settings: Settings, **model: object) -> str:
+    make_note = BY_NAME[setting].note
+    assert make_note
+    info = model_info(**model) if model else None
+    return make_note(Facts(settings, info, num_cores=4))
+
+
+def test_what_automatic_means_here_is_told() -> None:
+    assert note("n_ctx", Settings(), n_ctx=8192) == "Automatic is 8,192 tokens here."
+    assert note("n_ctx", Settings(n_ctx=512), n_ctx=8192) == ""
+    assert note("n_ctx", Settings()) == ""
+    assert note("n_threads", Settings()) == "This computer has 4 physical cores."
+
+
+def test_what_a_slot_would_get_of_an_isolated_pool_is_told() -> None:
+    told = "That would be 2,048 tokens (16,384 / 8) for each slot."
+    assert note("isolated", Settings(n_ctx=16_384)) == told
+    assert note("isolated", Settings(), n_ctx=16_384) == told
+    assert note("isolated", Settings()) == ""
+
+
+def test_what_the_model_recommends_is_told() -> None:
+    assert note("temperature", Settings(), name="starter") == "Recommended for starter: 0.8."
+    assert note("temperature", Settings()) == ""

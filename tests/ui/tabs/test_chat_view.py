@@ -1,0 +1,179 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from pytestqt.qtbot import QtBot
+
+from app.chats.chat import Turn
+from app.engine.types import Overflow, Role
+from app.ui.tabs.chat_view import ChatView
+from app.ui.transcript.empty_chat import SAMPLES
+from app.ui.transcript.turn_actions import TurnAction
+from tests.inspector.reports import decoding
+from tests.ui.fakes import FakeSession
+
+
+@pytest.fixture
+def session() -> FakeSession:
+    return FakeSession()
+
+
+@pytest.fixture
+def view(qtbot: QtBot, session: FakeSession) -> ChatView:
+    view = ChatView(session)  # type: ignore[arg-type]
+    qtbot.addWidget(view)
+    view.resize(700, 500)
+    view.show()
+    return view
+
+
+def test_an_empty_chat_says_what_to_do_and_offers_three_samples(view: ChatView, session: FakeSession) -> None:
+    assert view.empty.isVisible()
+    assert [button.text() for button in view.empty.buttons] == list(SAMPLES)
+    view.empty.buttons[0].click()
+    assert session.sent == ["What is 34 + 21?"]
+    assert not view.empty.isVisible()
+    assert view.transcript.isVisible()
+
+
+def test_what_is_typed_and_entered_is_sent_and_shown(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    qtbot.keyClicks(view.composer.editor, "What is 34 + 21?")
+    qtbot.keyClick(view.composer.editor, Qt.Key.Key_Return)
+    session.say("34 + 21 = ")
+    session.say("55")
+    session.finish()
+    qtbot.waitUntil(lambda: view.transcript.plain_text() == "What is 34 + 21?\n34 + 21 = 55")
+    assert session.draft == ""
+
+
+@pytest.fixture
+def read(view: ChatView, session: FakeSession, qtbot: QtBot) -> ChatView:
+    """One question, one answer, and the keyboard in the transcript."""
+    qtbot.waitExposed(view)
+    session.send("Hello")
+    session.say("Hi")
+    session.finish()
+    qtbot.waitUntil(lambda: len(view.transcript.live_views) == 2)
+    view.transcript.setFocus()
+    return view
+
+
+def test_whoever_types_while_reading_writes_a_message(read: ChatView, qtbot: QtBot) -> None:
+    editor = read.composer.editor
+    qtbot.keyClick(read.transcript, "h")
+    assert editor.hasFocus()
+    qtbot.keyClicks(editor, "i there")
+    assert editor.toPlainText() == "hi there"
+    read.transcript.setFocus()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_PageUp):
+        qtbot.keyClick(read.transcript, key)
+    qtbot.keyClick(read.transcript, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
+    assert editor.toPlainText() == "hi there"
+    assert not editor.hasFocus()
+
+
+def test_after_a_message_was_edited_the_next_one_can_be_written(
+    read: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    question = read.transcript.live_views[0]
+    question.start_editing()
+    assert question.editor
+    qtbot.keyClicks(question.editor.text, " there")
+    qtbot.keyClick(question.editor.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert [text for _, text in session.edited] == ["Hello there"]
+    assert read.composer.editor.hasFocus()
+
+
+def test_the_button_stops_while_busy(view: ChatView, session: FakeSession) -> None:
+    session.send("Count")
+    view.composer.stop.click()
+    assert session.num_stops == 1
+    assert not view.composer.stop.isVisible()
+
+
+def test_the_draft_is_kept_with_the_chat(view: ChatView, session: FakeSession, qtbot: QtBot) -> None:
+    qtbot.keyClicks(view.composer.editor, "half a thou")
+    assert session.draft == "half a thou"
+
+
+def test_a_chat_opened_with_a_draft_shows_it(qtbot: QtBot) -> None:
+    session = FakeSession()
+    session.draft = "half a thou"
+    view = ChatView(session)  # type: ignore[arg-type]
+    qtbot.addWidget(view)
+    assert view.composer.editor.toPlainText() == "half a thou"
+
+
+def test_the_meter_shows_what_the_slot_holds(view: ChatView) -> None:
+    view.set_slot(decoding(0, "sums", 412), 4096)
+    assert view.composer.meter.text == "412 / 4,096"
+
+
+def test_the_meter_shows_the_chats_own_cap(view: ChatView, session: FakeSession) -> None:
+    view.set_slot(decoding(0, "sums", 412), 4096)
+    session.set_limits(Overflow.STOP, 1024)
+    assert view.composer.meter.text == "412 / 1,024"
+
+
+def test_the_button_beside_the_meter_follows_the_chat(view: ChatView, session: FakeSession) -> None:
+    view.set_slot(None, 4096)
+    session.set_limits(Overflow.ROLLING_WINDOW, 512)
+    assert view.composer.settings.text().strip() == "Rolling window"
+    assert view.composer.settings.limit == 512
+
+
+def test_a_chat_opened_with_limits_shows_them(qtbot: QtBot) -> None:
+    session = FakeSession()
+    session.chat.overflow = Overflow.TRUNCATE_MIDDLE
+    view = ChatView(session)  # type: ignore[arg-type]
+    qtbot.addWidget(view)
+    assert view.composer.settings.text().strip() == "Truncate the middle"
+
+
+def test_a_full_chat_goes_on_with_a_rolling_window(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    session.send("Count")
+    session.chat.turns[-1].overflowed = True
+    session.finish(notice="The answer was cut.")
+    page = view.transcript
+    qtbot.waitUntil(lambda: page.live_views != [] and page.live_views[-1].keep_going.isVisible())
+    page.live_views[-1].keep_going.click()
+    assert session.num_keep_goings == 1
+    qtbot.waitUntil(view.composer.editor.hasFocus)
+    qtbot.waitUntil(lambda: not page.live_views[-1].keep_going.isVisible())
+
+
+def test_a_fork_ends_with_the_answer_it_was_asked_for(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    for question in ("a", "b"):
+        session.chat.turns += [Turn(Role.USER, question), Turn(Role.ASSISTANT, question)]
+    with qtbot.waitSignal(view.fork_requested) as forked:
+        view.transcript.acted.emit(TurnAction.FORK, session.chat.turns[1])
+    assert forked.args == [view, 2]
+
+
+def test_a_hidden_chat_goes_on_and_is_drawn_when_shown(view: ChatView, session: FakeSession) -> None:
+    view.hide()
+    session.send("Count")
+    session.say("1, 2, 3")
+    assert view.transcript.plain_text() == ""
+    view.show()
+    assert view.transcript.plain_text() == "Count\n1, 2, 3"
+
+
+def test_the_end_of_an_answer_is_said_to_those_who_listen(
+    view: ChatView, session: FakeSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    monkeypatch.setattr(QAccessible, "updateAccessibility", lambda event: said.append(event.message()))
+    session.send("Count")
+    session.finish()
+    assert said[-1] == "The answer is finished."
+    view.hide()
+    session.send("Count")
+    session.finish()
+    assert said.count("The answer is finished.") == 1

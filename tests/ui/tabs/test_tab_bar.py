@@ -1,0 +1,132 @@
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.ui.chats.title_edit import TitleEdit
+from app.ui.tabs.tab_bar import TabBar
+
+LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
+
+
+@pytest.fixture
+def bar(qtbot: QtBot) -> TabBar:
+    bar = TabBar(None)  # type: ignore[arg-type]
+    qtbot.addWidget(bar)
+    bar.resize(800, 40)
+    for index, title in enumerate(("Sums", "Colours", "Notes")):
+        bar.insert(index, title)
+    bar.show()
+    return bar
+
+
+def test_the_cross_closes_its_own_tab_also_after_a_move(bar: TabBar, qtbot: QtBot) -> None:
+    bar.moveTab(0, 2)
+    with qtbot.waitSignal(bar.close_requested) as closed:
+        qtbot.mouseClick(bar, LEFT, pos=bar.cross_rect(2).center())
+    assert closed.args == [2]
+
+
+def test_a_press_on_the_cross_that_ends_elsewhere_does_nothing(bar: TabBar, qtbot: QtBot) -> None:
+    bar.close_requested.connect(lambda _index: pytest.fail("it was let go elsewhere"))
+    qtbot.mousePress(bar, LEFT, pos=bar.cross_rect(2).center())
+    qtbot.mouseRelease(bar, LEFT, pos=bar.tabRect(1).center())
+    assert bar.currentIndex() == 0
+
+
+def test_a_middle_click_closes_the_tab_under_it(bar: TabBar, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(bar.close_requested) as closed:
+        qtbot.mouseClick(bar, MIDDLE, pos=bar.tabRect(1).center())
+    assert closed.args == [1]
+
+
+def test_a_right_click_asks_for_the_menu_of_the_tab_under_it(bar: TabBar, qtbot: QtBot) -> None:
+    place = bar.tabRect(1).center()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, bar.mapToGlobal(place))
+    with qtbot.waitSignal(bar.menu_requested) as asked:
+        QApplication.sendEvent(bar, event)
+    assert asked.args == [1, bar.mapToGlobal(place)]
+
+
+def test_the_menu_key_asks_for_the_menu_of_the_current_tab(bar: TabBar, qtbot: QtBot) -> None:
+    bar.setCurrentIndex(2)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
+    with qtbot.waitSignal(bar.menu_requested) as asked:
+        QApplication.sendEvent(bar, event)
+    assert asked.args[0] == 2
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_a_double_click_or_f2_asks_to_rename(bar: TabBar, qtbot: QtBot, by_key: bool) -> None:
+    bar.setCurrentIndex(1)
+    with qtbot.waitSignal(bar.rename_requested) as asked:
+        if by_key:
+            qtbot.keyClick(bar, Qt.Key.Key_F2)
+        else:
+            qtbot.mouseDClick(bar, LEFT, pos=bar.tabRect(1).center())
+    assert asked.args == [1]
+
+
+def test_a_tab_carried_below_the_bar_tells_where_it_is_and_where_it_is_dropped(
+    bar: TabBar, qtbot: QtBot
+) -> None:
+    start, far = bar.tabRect(1).center(), QPoint(600, 300)
+    qtbot.mousePress(bar, LEFT, pos=start)
+    with qtbot.waitSignal(bar.pulled) as pulled:
+        drag(bar, far)
+    assert pulled.args == [1, bar.mapToGlobal(far)]
+    with qtbot.waitSignal(bar.let_go), qtbot.waitSignal(bar.dropped) as dropped:
+        qtbot.mouseRelease(bar, LEFT, pos=far)
+    assert dropped.args == [1, bar.mapToGlobal(far)]
+
+
+def test_a_tab_moved_within_the_bar_is_not_dropped(bar: TabBar, qtbot: QtBot) -> None:
+    bar.dropped.connect(lambda _index, _place: pytest.fail("it never left"))
+    qtbot.mousePress(bar, LEFT, pos=bar.tabRect(0).center())
+    drag(bar, bar.tabRect(1).center())
+    qtbot.mouseRelease(bar, LEFT, pos=bar.tabRect(1).center())
+
+
+class TestTitleEdit:
+    def test_enter_keeps_what_was_typed(self, bar: TabBar, qtbot: QtBot) -> None:
+        edit = bar.edit_title(0)
+        assert edit.text() == "Sums"
+        with qtbot.waitSignal(edit.committed) as kept:
+            edit.insert(" More \u202esums ")
+            qtbot.keyClick(edit, Qt.Key.Key_Return)
+        assert kept.args == ["More sums"]
+
+    @pytest.mark.parametrize("typed", ["", "  "])
+    def test_a_title_cannot_be_blank(self, bar: TabBar, qtbot: QtBot, typed: str) -> None:
+        edit = watched(bar)
+        edit.clear()
+        qtbot.keyClicks(edit, typed)
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+
+    def test_escape_leaves_it(self, bar: TabBar, qtbot: QtBot) -> None:
+        edit = watched(bar)
+        qtbot.keyClicks(edit, "Other")
+        qtbot.keyClick(edit, Qt.Key.Key_Escape)
+        assert edit.isHidden()
+
+    def test_nothing_typed_is_no_title(self, bar: TabBar, qtbot: QtBot) -> None:
+        qtbot.keyClick(watched(bar), Qt.Key.Key_Return)
+
+
+def watched(bar: TabBar) -> TitleEdit:
+    edit = bar.edit_title(0)
+    edit.committed.connect(lambda _title: pytest.fail("nothing was to be kept"))
+    return edit
+
+
+def drag(bar: TabBar, place: QPoint) -> None:
+    event = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(place),
+        QPointF(bar.mapToGlobal(place)),
+        Qt.MouseButton.NoButton,
+        LEFT,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(bar, event)

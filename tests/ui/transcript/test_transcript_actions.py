@@ -1,0 +1,185 @@
+"""What is asked for at a turn, done by a real session with a scripted engine."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.bridge.chat_session import ChatSession
+from app.chats.chat import Chat, Turn, TurnState
+from app.engine.types import FinishReason, Output, Role
+from app.settings import Settings
+from app.ui.tabs.chat_view import ChatView
+from app.ui.transcript.compare_view import CompareView
+from app.ui.transcript.turn_actions import TurnAction
+from tests.fakes import model_info
+from tests.ui.fakes import FakeEngine, FakeTokenCounter
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    return FakeEngine(model_info(name="starter"))
+
+
+@pytest.fixture
+def session(qtbot: QtBot, engine: FakeEngine, tmp_path: Path) -> ChatSession:
+    chat = Chat()
+    chat.add(Turn(Role.USER, "Count"), Turn(Role.ASSISTANT, "**1**, 2", model="starter"))
+    session = ChatSession(chat, engine, Settings.load(tmp_path / "settings.json"))  # type: ignore[arg-type]
+    session.asked.connect(engine.submit)
+    session.tokens = FakeTokenCounter(session)  # type: ignore[assignment]
+    return session
+
+
+@pytest.fixture
+def view(qtbot: QtBot, session: ChatSession) -> ChatView:
+    view = ChatView(session)
+    qtbot.addWidget(view)
+    view.resize(900, 600)
+    view.show()
+    return view
+
+
+@pytest.fixture
+def act(view: ChatView, session: ChatSession, qtbot: QtBot) -> Callable[[TurnAction, int], None]:
+    """Does it at the turn of that number."""
+
+    def act(action: TurnAction, row: int) -> None:
+        shown = view.transcript.show_turn(session.chat.turns[row])
+        assert shown
+        shown.act(action)
+
+    return act
+
+
+Act = Callable[[TurnAction, int], None]
+
+
+def texts(session: ChatSession) -> list[str]:
+    return [turn.text for turn in session.chat.turns]
+
+
+def finish(session: ChatSession, engine: FakeEngine, *answers: str) -> None:
+    """The newest requests end, each with its answer."""
+    for request, text in zip(engine.submitted[-len(answers) :], answers, strict=True):
+        session.apply(Output(request.request_id, request.chat_id, text, FinishReason.STOP))
+
+
+def test_asking_again_keeps_what_was_said(act: Act, session: ChatSession, engine: FakeEngine) -> None:
+    old = session.chat.turns[-1]
+    act(TurnAction.REGENERATE, 1)
+    finish(session, engine, "one, two")
+    assert texts(session) == ["Count", "one, two"]
+    assert session.chat.versions_of(session.chat.turns[-1])[0] is old
+
+
+def test_the_switch_goes_back_to_an_earlier_version(
+    act: Act, view: ChatView, session: ChatSession, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    act(TurnAction.REGENERATE, 1)
+    finish(session, engine, "one, two")
+    qtbot.waitUntil(lambda: view.transcript.live_views[-1].versions.text == "2/2")
+    view.transcript.live_views[-1].versions.previous.click()
+    assert texts(session) == ["Count", "**1**, 2"]
+    qtbot.waitUntil(lambda: view.transcript.plain_text() == "Count\n1, 2")
+
+
+def test_an_edited_message_is_asked_as_another_version(
+    act: Act, view: ChatView, session: ChatSession, engine: FakeEngine
+) -> None:
+    act(TurnAction.EDIT, 0)
+    editor = view.transcript.live_views[0].editor
+    assert editor
+    editor.text.setPlainText("Count to 3")
+    editor.save.click()
+    assert [message.content for message in engine.submitted[-1].messages] == ["Count to 3"]
+    assert len(session.chat.versions_of(session.chat.turns[0])) == 2
+
+
+def test_an_edited_answer_is_another_version_and_asks_nothing(
+    act: Act, view: ChatView, session: ChatSession, engine: FakeEngine
+) -> None:
+    act(TurnAction.EDIT, 1)
+    editor = view.transcript.live_views[1].editor
+    assert editor
+    editor.text.setPlainText("1, 2, 3")
+    editor.save.click()
+    assert texts(session) == ["Count", "1, 2, 3"]
+    assert engine.submitted == []
+    assert len(session.chat.versions_of(session.chat.turns[1])) == 2
+
+
+def test_a_stopped_answer_goes_on(act: Act, view: ChatView, session: ChatSession, engine: FakeEngine) -> None:
+    session.chat.turns[-1].state = TurnState.STOPPED
+    act(TurnAction.CONTINUE, 1)
+    assert engine.submitted[-1].answer_start == "**1**, 2"
+
+
+def test_what_was_deleted_can_be_taken_back(
+    act: Act, view: ChatView, session: ChatSession, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(view.undo_offered) as offered:
+        act(TurnAction.DELETE, 1)
+    assert texts(session) == ["Count"]
+    said, undo = offered.args
+    assert said == "Deleted an answer."
+    undo()
+    assert texts(session) == ["Count", "**1**, 2"]
+
+
+def test_an_answer_is_copied_as_it_was_written_or_as_it_reads(act: Act) -> None:
+    act(TurnAction.COPY_PLAIN, 1)
+    assert QApplication.clipboard().text() == "1, 2"
+
+
+def test_what_the_model_thought_is_not_copied(act: Act, session: ChatSession) -> None:
+    session.chat.turns[-1].text = "<think>\nhm\n</think>\n\n**1**"
+    act(TurnAction.COPY_PLAIN, 1)
+    assert QApplication.clipboard().text() == "1"
+
+
+def test_several_answers_stand_side_by_side_until_one_is_kept(
+    view: ChatView, session: ChatSession, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    view.transcript.live_views[-1].ways_requested.emit(2)
+    assert len(engine.submitted) == 2
+    qtbot.waitUntil(lambda: isinstance(view.transcript.live_views[-1], CompareView))
+    compared = view.transcript.live_views[-1]
+    assert isinstance(compared, CompareView)
+    finish(session, engine, "one", "uno")
+    qtbot.waitUntil(lambda: compared.columns[2].keep.isEnabled())
+    assert [column.turn.text for column in compared.columns] == ["**1**, 2", "one", "uno"]
+    compared.columns[2].keep.click()
+    assert texts(session) == ["Count", "uno"]
+    qtbot.waitUntil(lambda: view.transcript.plain_text() == "Count\nuno")
+
+
+def test_a_message_that_waits_can_be_taken_back_to_be_changed(
+    view: ChatView, session: ChatSession, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    session.send("first")
+    session.send("second")
+    session.send("third")
+    view.composer.set_text("a draft")
+    qtbot.waitUntil(lambda: len(view.transcript.queue.bubbles) == 2)
+    view.transcript.queue.bubbles[0].edit.click()
+    assert view.composer.editor.toPlainText() == "second\n\na draft"
+    qtbot.waitUntil(lambda: len(view.transcript.queue.bubbles) == 1)
+    view.transcript.queue.bubbles[0].remove.click()
+    assert session.queue == ()
+
+
+def test_an_inserted_message_is_shown(view: ChatView, session: ChatSession, qtbot: QtBot) -> None:
+    session.insert(Role.ASSISTANT, "3, 4")
+    qtbot.waitUntil(lambda: view.transcript.plain_text() == "Count\n1, 2\n3, 4")
+
+
+def test_a_message_without_an_answer_can_be_answered(
+    act: Act, session: ChatSession, engine: FakeEngine
+) -> None:
+    session.insert(Role.USER, "And then?")
+    act(TurnAction.ANSWER, 2)
+    finish(session, engine, "3, 4")
+    assert texts(session) == ["Count", "**1**, 2", "And then?", "3, 4"]

@@ -1,0 +1,63 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.ui.transcript.turn_editor import MAX_LINES, TurnEditor
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def ground(qtbot: QtBot) -> QWidget:
+    ground = QWidget()
+    qtbot.addWidget(ground)
+    ground.resize(500, 900)
+    ground.show()
+    return ground
+
+
+@pytest.fixture
+def editor(ground: QWidget) -> TurnEditor:
+    editor = TurnEditor("Count", "Save", ground)
+    editor.show()
+    editor.arrange(400)
+    return editor
+
+
+def test_enter_makes_a_line_and_ctrl_enter_saves(editor: TurnEditor, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(editor.saved):
+        qtbot.keyClick(editor.text, Qt.Key.Key_Return)
+    qtbot.keyClicks(editor.text, "to 5")
+    with qtbot.waitSignal(editor.saved) as saved:
+        qtbot.keyClick(editor.text, Qt.Key.Key_Return, CTRL)
+    assert saved.args == ["Count\nto 5"]
+
+
+def test_nothing_can_be_saved_as_nothing(editor: TurnEditor, qtbot: QtBot) -> None:
+    editor.text.setPlainText("  \n")
+    assert not editor.save.isEnabled()
+    with qtbot.assertNotEmitted(editor.saved):
+        qtbot.keyClick(editor.text, Qt.Key.Key_Return, CTRL)
+
+
+def test_it_grows_with_its_lines_up_to_a_limit(editor: TurnEditor, qtbot: QtBot) -> None:
+    before = editor.height()
+    with qtbot.waitSignal(editor.height_changed):
+        editor.text.setPlainText("line\n" * 6)
+    assert editor.arrange(400) > before
+    editor.text.setPlainText("line\n" * MAX_LINES)
+    tall = editor.arrange(400)
+    editor.text.setPlainText("line\n" * 10 * MAX_LINES)
+    assert editor.arrange(400) == tall
+    assert editor.text.verticalScrollBar().maximum() > 0
+
+
+def test_all_lines_of_a_short_text_are_seen(editor: TurnEditor) -> None:
+    editor.text.setPlainText("\n".join("abcdefgh"))
+    editor.arrange(400)
+    assert editor.text.verticalScrollBar().maximum() == 0
+
+
+def test_an_endless_word_is_not_wrapped(ground: QWidget) -> None:
+    assert TurnEditor("x" * 9000, "Save", ground).text.lineWrapMode() is QPlainTextEdit.LineWrapMode.NoWrap
