@@ -136,11 +136,14 @@ class Workspace(QObject):
             session.show_end(await self._store.load_end(kept, NUM_END_TURNS))
         return await self._store.load_turns(kept)
 
-    def fork(self, session: ChatSession, num_turns: int | None = None) -> ChatSession:
+    def fork(self, session: ChatSession, num_turns: int | None = None) -> ChatSession | None:
         """Opens a copy of a chat, or of its first turns, to the right of it. Both hold the same cells.
 
-        A question that is still being answered comes along as the draft.
+        A question that is still being answered comes along as the draft. None: as soon as it is loaded.
         """
+        if not session.is_loaded:
+            spawn(self._fork_when_loaded(session))
+            return None
         chat = session.chat.fork(num_turns)
         draft = session.chat.open_question if num_turns is None else ""
         return self._open_fork(session, chat, draft)
@@ -338,6 +341,11 @@ class Workspace(QObject):
         self._autosave.touch(fork, chat.turns)
         self.set_current(fork)
         return fork
+
+    async def _fork_when_loaded(self, session: ChatSession) -> None:
+        await self._load_or_tell(session)
+        if session.is_loaded and session in self.sessions:
+            self.fork(session)
 
     async def _load_or_tell(self, session: ChatSession) -> None:
         try:

@@ -154,7 +154,7 @@ class ChatStore:
         self._thread.submit(self._save, tuple(changes), tabs).result(MAX_WAIT_S)
 
     async def save_folders(self, names: Sequence[str]) -> None:
-        """The folders there are, in this order. Chats of others are in none. Raises StorageError."""
+        """The folders there are, in this order. Raises StorageError."""
         await self._call(self._write, lambda connection: _write_folders(connection, tuple(names)))
 
     async def place(
@@ -474,13 +474,15 @@ def _summaries(connection: sqlite3.Connection) -> tuple[ChatSummary, ...]:
 
 
 def _folders(connection: sqlite3.Connection) -> tuple[str, ...]:
-    return tuple(name for (name,) in connection.execute("SELECT name FROM folders ORDER BY position"))
+    """One that only a chat knows of is at the end: no chat is out of sight."""
+    known = [name for (name,) in connection.execute("SELECT name FROM folders ORDER BY position")]
+    named = connection.execute("SELECT DISTINCT folder FROM chats WHERE folder <> '' AND deleted_at IS NULL")
+    return (*known, *sorted({name for (name,) in named} - set(known)))
 
 
 def _write_folders(connection: sqlite3.Connection, names: tuple[str, ...]) -> None:
     connection.execute("DELETE FROM folders")
     connection.executemany("INSERT INTO folders VALUES (?, ?)", [(name, i) for i, name in enumerate(names)])
-    connection.execute("UPDATE chats SET folder = '' WHERE folder NOT IN (SELECT name FROM folders)")
 
 
 def _import_chats(connection: sqlite3.Connection, changes: tuple[ChatChange, ...]) -> None:

@@ -498,3 +498,13 @@ async def test_a_draft_written_before_a_chat_is_there_leaves_its_version_as_it_i
     await workspace.flush()
     (change,) = (change for changes, _tabs in store.saves for change in changes if change.chat.id == "b")
     assert (change.leaf_id, change.draft) == ("leaf of b", "half a thou")
+
+
+async def test_a_chat_that_is_not_loaded_yet_is_forked_with_all_its_turns(qloop, workspace, store) -> None:
+    store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
+    store.turns = {name: SavedTurns([Turn(Role.USER, f"text of {name}")]) for name in "ab"}
+    await workspace.restore()
+    await until(lambda: workspace.sessions[0].is_loaded)
+    assert workspace.fork(workspace.sessions[1]) is None
+    await until(lambda: len(workspace.sessions) == 3)
+    assert [turn.text for turn in workspace.sessions[2].chat.turns] == ["text of b"]

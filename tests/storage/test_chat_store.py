@@ -450,13 +450,15 @@ async def test_a_deleted_chat_can_be_brought_back_until_the_next_start(path) -> 
     assert rows(path, "SELECT count(*) FROM chats") == rows(path, "SELECT count(*) FROM turns") == [(0,)]
 
 
-async def test_folders_keep_their_order_and_let_go_of_their_chats(path) -> None:
+async def test_folders_keep_their_order_and_one_with_a_chat_in_it_is_never_lost(path) -> None:
     async with opened(path) as store:
         await store.save_folders(["Work", "Home"])
         await store.save([ChatChange.of(replace(sums(), folder="Home"))])
         assert await store.folders() == ("Work", "Home")
         await store.save_folders(["Work"])
-        assert [one.folder for one in await store.summaries()] == [""]
+        assert await store.folders() == ("Work", "Home")
+        await store.place("sums", folder="")
+        assert await store.folders() == ("Work",)
 
 
 @pytest.mark.parametrize(
