@@ -83,6 +83,9 @@ class Autosave(QObject):
 
     def touch_answer(self, session: ChatSession, answer: Turn) -> None:
         """An answer has grown. Its chat need not be written again, with a draft that may be large."""
+        known = self._unsaved.get(session.chat.id)
+        if known and answer.id in known.turns and self._timer.isActive():
+            return  # its text is read when it is written
         self._unsaved_of(session).add((answer,), ())
         self._start_timer(SAVE_INTERVAL_MS)
 

@@ -118,12 +118,13 @@ class ChatTabs(QWidget):
         self._told_slots, self._is_paused = told, is_paused
         for chat_id in about & self._by_chat_id.keys():
             tab = self._by_chat_id[chat_id]
-            before = tab.mark
+            mark, sequence = tab.mark, tab.sequence
             tab.slot, tab.is_hibernated, tab.is_paused = slots.get(chat_id), chat_id in hibernated, is_paused
             if tab.view:
                 tab.view.set_slot(tab.slot, self._n_ctx, is_paused, tab.is_hibernated)
-            self._show_mark(tab)
-            if tab.mark is not before:
+            if tab.mark is not mark or tab.sequence != sequence:
+                self._show_mark(tab)
+            if tab.mark is not mark:
                 self.marks_changed.emit()
 
     # What menus and others ask for
