@@ -27,7 +27,7 @@ from app.storage.errors import StorageError
 log = logging.getLogger(__name__)
 
 MAX_CLOSED = 20
-NUM_END_TURNS = 200  # of a long chat, those that are shown first
+NUM_END_TURNS = 60  # of a long chat, those that are shown first
 
 
 @dataclass(frozen=True, slots=True)
