@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import __version__
+from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
 from app.look.icons import app_icon
 from app.look.plain_text import PlainLabel, heading
@@ -69,9 +70,9 @@ class About(QDialog):
         row = QHBoxLayout()
         row.setSpacing(8)
         for words, on_clicked in ((tr("Copy diagnostics"), self.copy), *folders):
-            row.addWidget(_button(words, on_clicked, self))
+            row.addWidget(dialog_button(words, on_clicked, self))
         row.addStretch(1)
-        close = _button(tr("Close"), self.accept, self)
+        close = dialog_button(tr("Close"), self.accept, self)
         close.setDefault(True)
         row.addWidget(close)
         return row
@@ -85,10 +86,3 @@ def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:
     view.setTabChangesFocus(True)
     view.setFixedHeight(150)
     return view
-
-
-def _button(words: str, on_clicked: Callable[[], object], parent: QWidget) -> QPushButton:
-    button = QPushButton(words, parent)
-    button.setAutoDefault(False)
-    button.clicked.connect(lambda _checked=False: on_clicked())
-    return button

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.log import MAX_RECENT_LINES, Line
+from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
 from app.look.words import tr
 
@@ -85,10 +85,7 @@ class LogViewer(QDialog):
         top.addWidget(self.levels)
         top.addWidget(self.search, 1)
         for words, on_clicked in ((tr("Copy"), self._copy), (tr("Open folder"), open_folder)):
-            button = QPushButton(words, self)
-            button.setAutoDefault(False)
-            button.clicked.connect(lambda _checked=False, act=on_clicked: act())
-            top.addWidget(button)
+            top.addWidget(dialog_button(words, on_clicked, self))
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QHeaderView,
-    QPushButton,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
+from app.look.dialog_button import dialog_button
 from app.look.figures import mebibytes
 from app.look.plain_text import PlainLabel
 from app.look.words import locale, mark, tr
@@ -59,11 +59,11 @@ class BackupsDialog(QDialog):
         self.table = self._table()
         self.note = PlainLabel(parent=self, tone="muted")
         self.note.setWordWrap(True)
-        self.make_button = self._button(tr("&Back up now"), self._on_make)
-        self.folder_button = self._button(tr("Open &folder"), self.folder_requested.emit)
-        self.restore_button = self._button(tr("&Restore…"), self._on_restore)
-        self.cancel_button = self._button(tr("Cancel"), self._stop_asking)
-        self.close_button = self._button(tr("Close"), self.close)
+        self.make_button = dialog_button(tr("&Back up now"), self._on_make, self)
+        self.folder_button = dialog_button(tr("Open &folder"), self.folder_requested.emit, self)
+        self.restore_button = dialog_button(tr("&Restore…"), self._on_restore, self)
+        self.cancel_button = dialog_button(tr("Cancel"), self._stop_asking, self)
+        self.close_button = dialog_button(tr("Close"), self.close, self)
         self.setWindowTitle(tr("Backups"))
         self.resize(SIZE.boundedTo(self.screen().availableSize() - QSize(40, 80)))
         self._lay_out(intro)
@@ -158,12 +158,6 @@ class BackupsDialog(QDialog):
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
         return table
-
-    def _button(self, label: str, on_clicked: object) -> QPushButton:
-        button = QPushButton(label, self)
-        button.setAutoDefault(False)
-        button.clicked.connect(on_clicked)
-        return button
 
     def _lay_out(self, intro: PlainLabel) -> None:
         foot = QHBoxLayout()

@@ -1,6 +1,6 @@
 """What an import would bring, before anything is changed. Not modal. GUI thread."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
     QProgressBar,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 from app.bridge.chat_transfer import ImportPlan
 from app.chats.imports.problems import Problem
 from app.chats.imports.read import Found
+from app.look.dialog_button import dialog_button
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.ui.settings.setting_controls import Switch
@@ -51,8 +51,8 @@ class ImportPreview(QDialog):
         self.known_words.setBuddy(self.with_known)
         self.left_out = PlainLabel(parent=self, tone="muted")
         self.left_out.setWordWrap(True)
-        self.cancel_button = self._button(tr("Cancel"), self.close)
-        self.import_button = self._button(tr("Import"), self._accept)
+        self.cancel_button = dialog_button(tr("Cancel"), self.close, self)
+        self.import_button = dialog_button(tr("Import"), self._accept, self)
         self.import_button.setDefault(True)
         self.import_button.setEnabled(False)
         self.with_known.toggled.connect(self._show_button)
@@ -114,12 +114,6 @@ class ImportPreview(QDialog):
         self.import_button.setEnabled(self.num_chosen > 0)
         text = tr_n("Import {n} chat", "Import {n} chats", self.num_chosen)
         self.import_button.setText(text if self.num_chosen else tr("Import"))
-
-    def _button(self, label: str, on_clicked: Callable[[], object]) -> QPushButton:
-        button = QPushButton(label, self)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _checked=False: on_clicked())
-        return button
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()

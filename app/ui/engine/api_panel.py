@@ -4,8 +4,9 @@ Shows values and tells what was chosen. Not modal. GUI thread.
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_n
@@ -47,10 +48,10 @@ class ApiPanel(QDialog):
         self.copy_example = CopyButton(
             tr("Copy the command"), lambda: example(self._address, self._key), self
         )
-        self.new_key = self._button(tr("New key"), self.new_key_requested.emit)
+        self.new_key = dialog_button(tr("New key"), self.new_key_requested.emit, self)
         self.new_key.setToolTip(tr("Programs that have the old key are shut out"))
         self.state = PlainLabel(parent=self, tone="muted")
-        self.close_button = self._button(tr("Close"), self.close)
+        self.close_button = dialog_button(tr("Close"), self.close, self)
         self.setWindowTitle(tr("Local API"))
         self._lay_out()
 
@@ -78,12 +79,6 @@ class ApiPanel(QDialog):
         label = PlainLabel(parent=self)
         label.setFont(code_font())
         return label
-
-    def _button(self, label: str, on_clicked: object) -> QPushButton:
-        button = QPushButton(label, self)
-        button.setAutoDefault(False)
-        button.clicked.connect(on_clicked)
-        return button
 
     def _lay_out(self) -> None:
         grid = QGridLayout()

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QProgressBar,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from app.engine.types import ModelInfo
+from app.look.dialog_button import dialog_button
 from app.look.figures import count, decimal, percent, seconds
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.words import mark, sentences, tr, tr_n, tr_said
@@ -48,11 +48,11 @@ class SelfTestDialog(QDialog):
         self.bar.setAccessibleName(tr("Progress of the self-test"))
         self.rows = {name: LineRow(name, self) for name in TITLES}
         self.note = self._words()
-        self.copy_button = self._button(tr("&Copy"), self._copy)
-        self.save_button = self._button(tr("&Save report…"), self.save_requested.emit)
-        self.close_button = self._button(tr("Close"), self.close)
-        self.cancel_button = self._button(tr("Cancel"), self._cancel)
-        self.start_button = self._button(tr("Start"), self.start_requested.emit)
+        self.copy_button = dialog_button(tr("&Copy"), self._copy, self)
+        self.save_button = dialog_button(tr("&Save report…"), self.save_requested.emit, self)
+        self.close_button = dialog_button(tr("Close"), self.close, self)
+        self.cancel_button = dialog_button(tr("Cancel"), self._cancel, self)
+        self.start_button = dialog_button(tr("Start"), self.start_requested.emit, self)
         self.setWindowTitle(tr("Self-test"))
         self._lay_out()
         self.set_num_busy(0)
@@ -181,12 +181,6 @@ class SelfTestDialog(QDialog):
         label = PlainLabel(parent=self, tone="muted")
         label.setWordWrap(True)
         return label
-
-    def _button(self, label: str, on_clicked: object) -> QPushButton:
-        button = QPushButton(label, self)
-        button.setAutoDefault(False)
-        button.clicked.connect(on_clicked)
-        return button
 
     def _lay_out(self) -> None:
         self._intro.set_tone("")

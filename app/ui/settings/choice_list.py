@@ -59,10 +59,6 @@ class ChoiceList(QWidget):
     def label_of(self, value: str) -> str:
         return self._group.button(self._values.index(value)).text()
 
-    def set_sentences(self, choices: Sequence[Choice]) -> None:
-        for choice in choices:
-            self._say(choice)
-
     def _on_clicked(self, index: int) -> None:
         self.setFocusProxy(self._group.button(index))
         self.chosen.emit(self._values[index])

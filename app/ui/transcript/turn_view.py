@@ -68,10 +68,6 @@ class TurnView(QWidget):
         """Somebody is at work in it, so it must not be given to another turn."""
         return self.editor is not None or self._has_focus
 
-    @property
-    def needs_arranging(self) -> bool:
-        return self._arranged_for < 0
-
     def show_turn(self, turn: Turn) -> None:
         self.turn = turn
         self.changed()
