@@ -35,6 +35,15 @@ def presets_dir() -> Path:
     return data_dir() / "presets"
 
 
+def models_dir() -> Path:
+    """Where downloads go, unless another folder is chosen."""
+    return data_dir() / "models"
+
+
+def kept_cells_dir() -> Path:
+    return data_dir() / "cells"
+
+
 def run_marker_file() -> Path:
     return data_dir() / "running.json"
 

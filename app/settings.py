@@ -16,6 +16,9 @@ Theme = Literal["system", "light", "dark"]
 Motion = Literal["system", "full", "reduced"]
 Speed = Literal["responsive", "balanced", "throughput"]
 Overflow = Literal["stop", "rolling_window", "truncate_middle"]
+KvType = Literal["f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
+FlashAttention = Literal["auto", "on", "off"]
+RopeScaling = Literal["model", "none", "linear", "yarn"]
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +35,37 @@ def _only_keys(stored: object) -> object:
     if bad := stored.keys() - good.keys():
         log.warning("Shortcuts that are not lists of keys: %s.", ", ".join(sorted(map(str, bad))))
     return good
+
+
+class AdapterSettings(BaseModel):
+    """A LoRA adapter and how strongly it counts."""
+
+    path: Path
+    scale: Annotated[float, Field(ge=-10, le=10, allow_inf_nan=False)] = 1.0
+
+
+class ModelSettings(BaseModel):
+    """How one model is loaded. None means as for all models, where there is such a setting, else as it is best."""
+
+    model_config = ConfigDict(validate_assignment=True, extra="ignore", frozen=True)
+
+    n_ctx: Annotated[int, Field(ge=0, le=2**24)] | None = None
+    n_seq_max: Annotated[int, Field(ge=1, le=64)] | None = None
+    n_threads: Annotated[int, Field(ge=0, le=512)] | None = None
+    isolated: bool | None = None
+    n_batch: Annotated[int, Field(ge=32, le=16_384)] | None = None
+    n_ubatch: Annotated[int, Field(ge=32, le=16_384)] | None = None
+    type_k: KvType | None = None
+    type_v: KvType | None = None
+    flash_attention: FlashAttention | None = None
+    use_mmap: bool | None = None
+    n_gpu_layers: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    devices: tuple[str, ...] | None = None
+    rope_scaling: RopeScaling | None = None
+    rope_factor: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
+    adapters: tuple[AdapterSettings, ...] = ()
+    workers: tuple[str, ...] = ()  # "host:port"; the layers are spread over them and this machine
+    num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] | None = None
 
 
 class Settings(BaseModel):
@@ -54,6 +88,15 @@ class Settings(BaseModel):
     # By the names of commands: what differs from the defaults. An empty list: no key.
     shortcuts: Annotated[dict[str, list[str]], BeforeValidator(_only_keys)] = {}
     model_path: Path | None = None
+    models: dict[str, ModelSettings] = {}  # by the path of a model's file
+    model_folders: list[Path] = []  # where models are looked for, beside the folder for downloads
+    download_folder: Path | None = None  # None: `paths.models_dir()`
+    uses_other_programs_models: bool = True  # those of LM Studio, Jan and others are listed, never changed
+    hub_endpoint: str = ""  # a mirror of huggingface.co; "": HF_ENDPOINT, or the hub itself
+    workers: list[str] = []  # "host:port" of machines that were used before
+    unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of silence; 0: never
+    keeps_cells: bool = False  # of chats, encrypted on disk, from one start to the next
+    num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] = 0
     n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0  # the pool: tokens of all chats together
     n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8
     n_threads: Annotated[int, Field(ge=0, le=512)] = 0

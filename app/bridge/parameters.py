@@ -10,9 +10,19 @@ import psutil
 from app.chats.chat import Chat
 from app.chats.sampling_json import frozen
 from app.engine.sampling import SamplingParams
-from app.engine.types import MIN_CONTEXT_TOKENS, LoadParams, ModelInfo
-from app.settings import Settings
+from app.engine.types import (
+    MIN_CONTEXT_TOKENS,
+    FlashAttention,
+    KvType,
+    LoadParams,
+    LoraAdapter,
+    ModelInfo,
+    RopeScaling,
+)
+from app.settings import ModelSettings, Settings
 
+FOR_ALL_MODELS = {"n_ctx", "n_seq_max", "n_threads", "isolated", "num_drafted_tokens"}
+_ENUMS = {"type_k": KvType, "type_v": KvType, "flash_attention": FlashAttention, "rope_scaling": RopeScaling}
 _SAMPLING = {"temperature", "top_k", "top_p", "min_p", "repeat_penalty"}
 
 
@@ -21,14 +31,15 @@ def num_physical_cores() -> int:
 
 
 def load_params(settings: Settings, path: Path) -> LoadParams:
-    return LoadParams(
-        path=path,
-        n_ctx=settings.n_ctx,
-        n_seq_max=settings.n_seq_max,
-        n_threads=settings.n_threads,
-        isolated=settings.isolated,
-        verify=settings.verify,
-    )
+    """As chosen for this model, else for all, else as LoadParams itself says."""
+    for_all = settings.model_dump(include=FOR_ALL_MODELS)
+    own = settings.models.get(str(path), ModelSettings())
+    chosen = for_all | {name: value for name, value in own if value is not None}
+    chosen["adapters"] = tuple(LoraAdapter(adapter.path, adapter.scale) for adapter in own.adapters)
+    for name, kind in _ENUMS.items():
+        if name in chosen:
+            chosen[name] = kind(chosen[name])
+    return LoadParams(path=path, verify=settings.verify, **chosen)
 
 
 def context_cap(settings: Settings, chat: Chat) -> int | None:

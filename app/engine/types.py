@@ -527,9 +527,42 @@ class ModelInfo:
         return self.is_unified and self.has_plain_attention
 
 
+class KvType(StrEnum):
+    """How a key or a value is kept. Quantised values need flash attention."""
+
+    F16 = "f16"
+    BF16 = "bf16"
+    Q8_0 = "q8_0"
+    Q5_1 = "q5_1"
+    Q5_0 = "q5_0"
+    Q4_1 = "q4_1"
+    Q4_0 = "q4_0"
+
+
+class FlashAttention(StrEnum):
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
+class RopeScaling(StrEnum):
+    """How positions beyond those a model was trained on are squeezed into them."""
+
+    MODEL = "model"  # as its file says
+    NONE = "none"
+    LINEAR = "linear"
+    YARN = "yarn"
+
+
+@dataclass(frozen=True, slots=True)
+class LoraAdapter:
+    path: Path
+    scale: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class LoadParams:
-    """How a model is turned into a context. Zero means "choose for me".
+    """How a model is turned into a context. Zero means "choose for me", and so does None.
 
     `isolated` gives each sequence cells of its own, `n_ctx` for all of them together.
     """
@@ -538,6 +571,18 @@ class LoadParams:
     n_ctx: int = 0
     n_seq_max: int = 8
     n_batch: int = 512
+    n_ubatch: int = 0  # rows that are computed at once
     n_threads: int = 0
     isolated: bool = False
     verify: bool = False  # compare our books with the library after every step
+    type_k: KvType = KvType.F16
+    type_v: KvType = KvType.F16
+    flash_attention: FlashAttention = FlashAttention.AUTO
+    use_mmap: bool = True  # the weights stay in the file's pages, which the system can take back
+    n_gpu_layers: int | None = None  # None: as many as fit
+    devices: tuple[str, ...] = ()  # by the library's names, such as "CUDA0"; (): all it has
+    rope_scaling: RopeScaling = RopeScaling.MODEL
+    rope_factor: float = 0.0  # how many times longer; 0: as the model says
+    adapters: tuple[LoraAdapter, ...] = ()
+    workers: tuple[str, ...] = ()  # "host:port" of other machines that take a share of the layers
+    num_drafted_tokens: int = 0  # most tokens guessed from the chat's own text and checked in one step

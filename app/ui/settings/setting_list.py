@@ -74,6 +74,16 @@ NOT_SHOWN = (
     "api_key",  # made by the program; the API's own window shows it
     "shortcuts",  # has a page of its own
     "default_preset",  # chosen among the presets of a chat's settings
+    # Chosen in the window of the models.
+    "models",
+    "model_folders",
+    "download_folder",
+    "uses_other_programs_models",
+    "hub_endpoint",
+    "workers",
+    "unload_after_min",
+    "keeps_cells",
+    "num_drafted_tokens",
 )
 
 
