@@ -45,7 +45,7 @@ class AdapterSettings(BaseModel):
 
 
 class ModelSettings(BaseModel):
-    """How one model is loaded. None means as for all models, where there is such a setting, else as it is best."""
+    """How one model is loaded. None: as for all models where there is such a setting, else as is best."""
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore", frozen=True)
 
