@@ -14,7 +14,7 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from app.chats.attachment import Attachment, with_attachments
-from app.chats.titles import NEW_CHAT
+from app.chats.titles import NEW_CHAT, title_of_copy
 from app.engine.types import Message, Overflow, Role, Usage
 
 FIRST = ""  # what the first turn of a chat follows
@@ -223,7 +223,7 @@ class Chat:
         return replace(
             self,
             id=uuid.uuid4().hex,
-            title=f"{self.display_title} (fork)",
+            title=title_of_copy(self.display_title),
             turns=[replace(turn, id=uuid.uuid4().hex) for turn in turns],
             asides={},
             created_at=time.time(),

@@ -25,6 +25,7 @@ _GREETING = re.compile(
     r"[\s,.!~，。！、～:：-]*",
     re.IGNORECASE,
 )
+_COPY = re.compile(r" \((\d{1,4})\)$")
 # A full stop ends a sentence behind a word of three letters; one behind "e.g" or "3" may not.
 _SENTENCE_END = re.compile(r"(?<=[^\W\d_]{3})\.(?=\s)|[?!](?=\s)|[。？！]")
 
@@ -34,6 +35,13 @@ def title_from(text: str) -> str:
     beginning = text[:_MAX_READ_CHARS]
     prose = _first_line(_FENCED.sub("\n", beginning))
     return _shortened(_first_sentence(_without_greeting(prose)) or _first_code(beginning))
+
+
+def title_of_copy(title: str) -> str:
+    """Numbered, which needs no translation: "Sums", "Sums (2)", "Sums (3)"."""
+    number = _COPY.search(title)
+    stem = title[: number.start()] if number else title
+    return f"{stem} ({int(number[1]) + 1 if number else 2})"
 
 
 def _first_line(text: str) -> str:

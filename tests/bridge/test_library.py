@@ -134,7 +134,7 @@ async def test_a_chat_is_forked_from_the_list(qloop, opened) -> None:
     async with opened(chat("a", "A"), chat("b", "B"), open_ids=("a",)) as (workspace, library):
         library.fork("b")
         await done()
-        assert [session.chat.display_title for session in workspace.sessions] == ["A", "B", "B (fork)"]
+        assert [session.chat.display_title for session in workspace.sessions] == ["A", "B", "B (2)"]
 
 
 @pytest.mark.parametrize("open_ids", [(), ("a",)])

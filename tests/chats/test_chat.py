@@ -66,7 +66,7 @@ def answered() -> Chat:
 def test_a_fork_is_another_chat_with_the_same_content() -> None:
     chat = answered()
     fork = chat.fork()
-    assert fork.title == "2+2= (fork)"
+    assert fork.title == "2+2= (2)"
     assert fork.messages() == chat.messages()
     assert (fork.overflow, fork.max_context_tokens) == (Overflow.ROLLING_WINDOW, 512)
     ids = [chat.id, *(turn.id for turn in chat.turns), fork.id, *(turn.id for turn in fork.turns)]
@@ -96,7 +96,7 @@ def test_what_is_still_being_answered_is_not_forked() -> None:
 def test_a_fork_at_an_answer_is_the_same_up_to_there_and_has_another_text() -> None:
     chat = answered()
     fork = chat.fork_at(chat.turns[1], "4, or")
-    assert fork.title == "2+2= (fork)"
+    assert fork.title == "2+2= (2)"
     assert [turn.text for turn in fork.turns] == ["2+2=", "4, or"]
     assert not {turn.id for turn in fork.turns} & {turn.id for turn in chat.turns}
     assert chat.turns[1].text == "4"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chats.titles import MAX_TITLE_CHARS, title_from
+from app.chats.titles import MAX_TITLE_CHARS, title_from, title_of_copy
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,10 @@ def test_no_message_makes_a_title_that_is_too_long_or_has_lines(message: str) ->
 @given(st.text(alphabet="`~*_ \n#>[]()-<a.", max_size=5000))
 def test_marks_and_nothing_else_cost_no_time(message: str) -> None:
     assert len(title_from(message)) <= MAX_TITLE_CHARS
+
+
+def test_copies_are_numbered() -> None:
+    titles = ["Sums"]
+    for _ in range(3):
+        titles.append(title_of_copy(titles[-1]))
+    assert titles == ["Sums", "Sums (2)", "Sums (3)", "Sums (4)"]

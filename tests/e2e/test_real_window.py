@@ -134,7 +134,7 @@ def test_a_fork_goes_on_from_the_cells_of_its_original_and_all_answers_stop_at_o
     until(lambda: not any(skein.state()["busy"]), "the answer to stop")
 
     desktop.keys("ctrl+shift+k")
-    until(lambda: skein.state()["tabs"] == ["tell me a story", "tell me a story (fork)"], "the fork")
+    until(lambda: skein.state()["tabs"] == ["tell me a story", "tell me a story (2)"], "the fork")
     assert skein.state()["current"] == 1
     go_to_tab(skein, 0)  # a hidden tab is drawn when it is shown, and its last words may be missing
     go_to_tab(skein, 1)

@@ -157,7 +157,7 @@ class TestForks:
         press(qtbot, window, Qt.Key.Key_K, CTRL | SHIFT)
         assert [session.chat.display_title for session in workspace.sessions] == [
             "Sums",
-            "Sums (fork)",
+            "Sums (2)",
             "New chat",
         ]
         assert workspace.current is workspace.sessions[1]

@@ -23,7 +23,10 @@ from app.ui.commands.menus import Menus
 from app.ui.notices import Notices, UndoToast
 from app.ui.tabs.chat_tabs import ChatTabs
 
-NARROW = 1_000  # a window below this has no room for the list unless it is asked for
+# A window below this, or one where the inspector leaves less beside it, has no room for the list unless it
+# is asked for.
+NARROW = 1_000
+ROOM = USUAL_WIDTH + 480
 
 
 class Navigation(QObject):
@@ -68,7 +71,7 @@ class Navigation(QObject):
         middle.setStretchFactor(0, 0)
         middle.setStretchFactor(1, 1)
         self._connect(notices)
-        window.installEventFilter(self)
+        middle.installEventFilter(self)
         self._fit()
 
     def add_to(self, menus: Menus) -> None:
@@ -197,7 +200,7 @@ class Navigation(QObject):
             self._fit()
 
     def _fit(self) -> None:
-        is_wide = self._window.width() >= NARROW
+        is_wide = self._window.width() >= NARROW and self._middle.width() >= ROOM
         is_wanted = is_wide if self._is_chosen is None else self._is_chosen
         if is_wanted == self.sidebar.isHidden():
             self._width = self.width
@@ -272,7 +275,7 @@ class Navigation(QObject):
             tab.view.show_words(turn, said_words(turn.text, words))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._window and event.type() == QEvent.Type.Resize:
+        if watched is self._middle and event.type() == QEvent.Type.Resize:
             self._fit()
         return False
 

@@ -11,6 +11,7 @@ from app.look.words import tr
 
 LINE = 2
 MIN_PANE = 260
+HALF = 0.5
 
 
 class SplitPages(QSplitter):
@@ -19,6 +20,7 @@ class SplitPages(QSplitter):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._current = 0
+        self.share = HALF  # of the width that the left one has, also while there is one only
         self._panes = (_Pane(self), _Pane(self))
         self._hint = _DropHint(self, parent)  # a child of a splitter would become a pane
         self.setChildrenCollapsible(False)
@@ -27,6 +29,7 @@ class SplitPages(QSplitter):
             self.addWidget(pane)
             self.setStretchFactor(index, 1)
         self._panes[1].hide()
+        self.splitterMoved.connect(self._on_moved)
         QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr]
 
     @property
@@ -42,7 +45,8 @@ class SplitPages(QSplitter):
             pane.show_page(page)
         self._panes[1].setVisible(is_split)
         if is_split and not was_split:
-            self.setSizes([self.width() // 2, self.width() - self.width() // 2])
+            left = round(self.width() * self.share)
+            self.setSizes([left, self.width() - left])
         for index, pane in enumerate(self._panes):
             pane.set_line(is_split, is_current=index == current_index)
 
@@ -58,6 +62,11 @@ class SplitPages(QSplitter):
     def is_on_right(self, place: QPoint) -> bool:
         local = self.mapFromGlobal(place)
         return self.rect().contains(local) and local.x() > self.width() // 2
+
+    @Slot()
+    def _on_moved(self) -> None:
+        left, right = self.sizes()
+        self.share = left / max(left + right, 1)
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:

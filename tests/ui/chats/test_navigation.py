@@ -157,9 +157,18 @@ async def test_the_list_is_hidden_in_a_narrow_window_until_it_is_asked_for(qloop
 
 async def test_the_list_follows_the_width_until_somebody_has_chosen(qloop, run) -> None:
     async with run(width=900) as it:
+        it.window.inspector.set_shown(False)
         for width, is_shown in ((1300, True), (950, False)):
             it.window.resize(width, 700)
-            assert it.navigation.sidebar.isVisible() is is_shown
+            await it.until(lambda is_shown=is_shown: it.navigation.sidebar.isVisible() is is_shown)
+        assert it.navigation.choice is None
+
+
+async def test_the_list_makes_way_where_the_inspector_leaves_no_room(qloop, run) -> None:
+    async with run(width=1280) as it:
+        for has_inspector in (False, True, False):
+            it.window.inspector.set_shown(has_inspector)
+            await it.until(lambda shown=has_inspector: it.navigation.sidebar.isVisible() is not shown)
         assert it.navigation.choice is None
 
 
