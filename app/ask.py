@@ -21,6 +21,7 @@ from app.engine.loop import EngineLoop
 from app.engine.probe import open_probed_backend
 from app.engine.sampling import SamplingParams
 from app.engine.types import (
+    MAX_DRAFTED_TOKENS,
     FinishReason,
     LoadParams,
     Message,
@@ -32,6 +33,7 @@ from app.engine.types import (
     StepReport,
     Usage,
 )
+from app.models.memory_fit import fitted
 
 MAX_SIDE_BY_SIDE = 8
 
@@ -80,6 +82,14 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--ctx", type=int, default=0, metavar="N", help="KV cells of the context")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
     parser.add_argument(
+        "--draft",
+        type=int,
+        choices=range(MAX_DRAFTED_TOKENS + 1),
+        default=0,
+        metavar="N",
+        help="most tokens guessed from a chat's own text and checked in one step",
+    )
+    parser.add_argument(
         "--verify", action="store_true", help="compare every step with the library's own books"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of text")
@@ -116,8 +126,14 @@ def _request(options: argparse.Namespace, model: ModelInfo, index: int, prompt: 
 def _ask(options: argparse.Namespace) -> int:
     """The loop runs on this thread, and prints as it goes."""
     slots = options.slots or min(len(options.prompts), MAX_SIDE_BY_SIDE)
-    params = LoadParams(options.model, n_ctx=options.ctx, n_seq_max=slots, n_threads=options.threads)
-    with open_probed_backend(params) as backend:
+    params = LoadParams(
+        options.model,
+        n_ctx=options.ctx,
+        n_seq_max=slots,
+        n_threads=options.threads,
+        num_drafted_tokens=options.draft,
+    )
+    with open_probed_backend(params, fit=fitted) as backend:
         prompts = enumerate(options.prompts)
         requests = [_request(options, backend.model, index, prompt) for index, prompt in prompts]
         answers = _Answers(requests, as_json=options.json)

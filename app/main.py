@@ -1,7 +1,7 @@
 """The command line: `skein` opens the window, `skein ask` answers in the terminal, `skein serve` over HTTP.
 
-`skein selftest` proves on this machine that it works. Imports Qt only for the window, so that the rest works
-where PySide6 is not installed.
+`skein selftest` proves on this machine that it works, `skein worker` lends it to another one. Imports Qt only
+for the window, so that the rest works where PySide6 is not installed.
 """
 
 import argparse
@@ -29,6 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app import serve
 
         return serve.main(arguments[1:])
+    if arguments[:1] == ["worker"]:
+        from app import worker
+
+        return worker.main(arguments[1:])
     if arguments[:1] == ["selftest"]:
         from app.selftest import command
 
@@ -77,10 +81,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein",
         description="Many chats with a local language model through one shared llama.cpp context.",
-        epilog="`skein ask PROMPT…` answers in the terminal, `skein serve` over HTTP, and `skein selftest` "
-        "proves that it works with a model; each explains itself with --help. `skein --install-desktop` puts "
-        "it into the menu of this user's desktop and lets it open GGUF files; `--remove-desktop` undoes "
-        "that.",
+        epilog="`skein ask PROMPT…` answers in the terminal, `skein serve` over HTTP, `skein selftest` "
+        "proves that it works with a model, and `skein worker` lends this machine to a Skein on another "
+        "one; each explains itself with --help. `skein --install-desktop` puts it into the menu of this "
+        "user's desktop and lets it open GGUF files; `--remove-desktop` undoes that.",
     )
     parser.add_argument("model", metavar="FILE.gguf", nargs="?", type=Path, help="the model to open")
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")

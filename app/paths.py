@@ -60,6 +60,10 @@ def probed_models_file() -> Path:
     return cache_dir() / "probed-models.json"
 
 
+def model_headers_file() -> Path:
+    return cache_dir() / "model-headers.json"
+
+
 def resources_dir() -> Path:
     """Inside the package when installed, beside it in a checkout."""
     package = Path(__file__).resolve().parent

@@ -20,7 +20,8 @@ from app.api.threaded_engine import OpenBackend, ThreadedEngine
 from app.engine.errors import EngineError, InvalidRequestError
 from app.engine.loop import SWITCH_INTERVAL_S
 from app.engine.probe import open_probed_backend
-from app.engine.types import LoadParams, Overflow
+from app.engine.types import MAX_DRAFTED_TOKENS, LoadParams, Overflow
+from app.models.memory_fit import fitted
 
 DEFAULT_SLOTS = 4
 KEY_VARIABLE = "SKEIN_API_KEY"
@@ -59,6 +60,14 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--isolated", action="store_true", help="each answer has cells of its own: ctx / slots"
     )
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
+    parser.add_argument(
+        "--draft",
+        type=int,
+        choices=range(MAX_DRAFTED_TOKENS + 1),
+        default=0,
+        metavar="N",
+        help="most tokens guessed from a chat's own text and checked in one step",
+    )
     _add_defaults(parser)
     parser.add_argument(
         "--no-monitoring", action="store_true", help="do not offer /slots and /metrics to those with the key"
@@ -153,8 +162,9 @@ def _opener(options: argparse.Namespace) -> OpenBackend:
         n_seq_max=options.slots,
         n_threads=options.threads,
         isolated=options.isolated,
+        num_drafted_tokens=options.draft,
     )
-    return lambda on_progress: open_probed_backend(params, on_progress)
+    return lambda on_progress: open_probed_backend(params, on_progress, fitted)
 
 
 def _key(options: argparse.Namespace) -> str | None:

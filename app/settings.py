@@ -153,6 +153,10 @@ class Settings(BaseModel):
             setattr(self, name, value)
             self._overridden[name] = (getattr(self, name), stored)
 
+    def is_overridden(self, name: str) -> bool:
+        """Its value was given for this run only, and nobody has chosen another since."""
+        return name in self._overridden and self._overridden[name][0] == getattr(self, name)
+
     def save(self) -> None:
         """Replaces the file they came from in one step: after a crash it is the old one or the new one.
 
@@ -163,11 +167,7 @@ class Settings(BaseModel):
             _replace_file(self._path, self._to_store().model_dump_json(indent=2))
 
     def _to_store(self) -> "Settings":
-        hidden = {
-            name: stored
-            for name, (for_this_run, stored) in self._overridden.items()
-            if getattr(self, name) == for_this_run
-        }
+        hidden = {name: stored for name, (_, stored) in self._overridden.items() if self.is_overridden(name)}
         return self.model_copy(update=hidden)
 
 

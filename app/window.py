@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -25,12 +25,18 @@ from app import log, paths, refusal
 from app.bridge import other_starts, tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.bug_reporter import BugReporter
+from app.bridge.cell_keeping import CellKeeping
 from app.bridge.chat_backups import ChatBackups
 from app.bridge.chat_search import ChatSearch
 from app.bridge.chat_transfer import ChatTransfer
+from app.bridge.downloads import Downloads
 from app.bridge.garbage import GarbageCollector
+from app.bridge.idle_unload import IdleUnload
 from app.bridge.library import Library
 from app.bridge.local_api import LocalApi
+from app.bridge.model_fits import ModelFits
+from app.bridge.model_hub import ModelHub
+from app.bridge.model_library import ModelLibrary
 from app.bridge.other_starts import OtherStarts
 from app.bridge.other_starts import Start as OtherStart
 from app.bridge.parameters import load_params
@@ -54,6 +60,7 @@ from app.ui.commands.help_commands import open_folder
 from app.ui.data.unsaved import ask_to_end
 from app.ui.main_window import MainWindow
 from app.ui.settings.appearance import apply_look
+from app.ui.tabs.split_pages import HALF
 
 logger = logging.getLogger(__name__)
 
@@ -81,11 +88,22 @@ def run(options: argparse.Namespace) -> int:
     marker.begin()
     report = keep_report(log_dir / CRASH_FILE)
     with _crash_file(log_dir) as crash_file:
-        exit_code = _run_window(options, Start(options.model, crash_file, marker, report))
+        start = Start(options.model, crash_file, marker, report, leave=partial(_leave, lock, marker))
+        exit_code = _run_window(options, start)
     marker.end()
     if exit_code == RESTART:
         _start_again(lock)
     return exit_code
+
+
+def _leave(lock: QLockFile, marker: RunMarker, exit_code: int) -> NoReturn:
+    """All is saved. A thread is in the native library still, so nothing that it uses may be taken down."""
+    marker.end()
+    logging.shutdown()
+    if exit_code == RESTART:
+        _start_again(lock)
+    lock.unlock()
+    os._exit(exit_code)
 
 
 def _start_again(lock: QLockFile) -> NoReturn:
@@ -175,6 +193,7 @@ class Start:
     crash_file: TextIO
     marker: RunMarker
     report: Path | None  # of a crash of the last run
+    leave: Callable[[int], object] = sys.exit  # at once, with an exit code
 
 
 def _run_window(options: argparse.Namespace, start: Start) -> int:
@@ -232,12 +251,24 @@ class Program(QObject):
         self._self_test = SelfTest(self)
         self._window.show_self_test(self._self_test)
         self._library = Library(self._store, self._workspace, self)
+        self._idle_unload = IdleUnload(self._engine, self._window.preferences, self)
         self._titles = TitleWriter(self._engine, self._workspace, settings, self)
         self._window.show_library(self._library, ChatSearch(self._store, self))
         self._window.show_chat_files(ChatTransfer(self._workspace, self._store, self._library, self))
         self._presets = Presets(paths.presets_dir(), self._window.preferences, self)
         self._workspace.options_for_new = self._presets.options_for_new
         self._window.show_presets(self._presets, TokenCounter(self._engine, self))
+        self._cells = CellKeeping(
+            self._engine, self._workspace, self._window.preferences, paths.kept_cells_dir(), self
+        )
+        self._window.show_cell_keeping(self._cells)
+        self._models_here = ModelLibrary(self._window.preferences, self._engine, self)
+        self._model_fits = ModelFits(self._window.preferences, self)
+        self._window.show_model_library(self._models_here, self._model_fits)
+        self._hub = ModelHub(self._window.preferences, self)
+        self._downloads = Downloads(self._window.preferences, self._hub.token, self)
+        self._downloads.finished.connect(self._models_here.refresh)
+        self._window.show_model_hub(self._hub, self._downloads)
         self._window_state = QSettings(str(paths.window_state_file()), QSettings.Format.IniFormat, self)
 
     async def run(self) -> int:
@@ -258,6 +289,9 @@ class Program(QObject):
         self._tell_of_crash()
         await self._library.load()
         self._backups.start()
+        self._models_here.refresh()
+        await self._downloads.restore()
+        self._cells.start()
         QTimer.singleShot(SETTLED_AFTER_MS, self, self._start.marker.settle)
         await self._quit.wait()
         await self._shut_down()
@@ -325,19 +359,28 @@ class Program(QObject):
         self._window.preferences.flush()
         self._window.hide()
         self._other_starts.close()
+        self._models_here.close()
+        self._model_fits.close()
+        self._hub.close()
+        await self._downloads.close()
         await self._self_test.close()
         await self._api.close()
-        await self._engine.close()
+        has_ended = await self._engine.close()
+        await self._cells.close()
         await self._workspace.shut_down()
         await tasks.finish_all()
         await self._store.close()
         self._window.deleteLater()
         faulthandler.cancel_dump_traceback_later()
         logger.info("Ended in order.")
+        if not has_ended:
+            logger.warning("The native library is still at work; it is left alone.")
+            self._start.leave(self._exit_code)
 
     def _save_window_state(self) -> None:
         self._window_state.setValue("geometry", self._window.saveGeometry())
         self._window_state.setValue("palette/recent", "\n".join(self._window.command_palette.recent))
+        self._window_state.setValue("split/share", self._window.tabs.pages.share)
         if navigation := self._window.navigation:
             self._window_state.setValue("chats/width", navigation.width)
             self._window_state.setValue("chats/choice", _CHOICES.index(navigation.choice))
@@ -357,12 +400,13 @@ class Program(QObject):
             inspector.restore_state(arrangement, bool(kept.value("inspector/is_shown", True, bool)))
         else:
             inspector.set_shown(False)  # whoever comes for the first time comes to talk
-        for panel in inspector.panels:
-            if layout := kept.value(f"inspector/panels/{panel.NAME}"):
-                panel.restore_layout(layout)
+        for name in inspector.names:
+            if layout := kept.value(f"inspector/panels/{name}"):
+                inspector.restore_layout(name, layout)
 
     def _restore_navigation(self) -> None:
         kept = self._window_state
+        self._window.tabs.pages.share = min(max(float(str(kept.value("split/share", HALF))), 0.1), 0.9)
         if self._window.navigation:
             width = int(str(kept.value("chats/width", USUAL_WIDTH, int)))
             choice = _CHOICES[int(str(kept.value("chats/choice", 0, int))) % len(_CHOICES)]

@@ -37,19 +37,21 @@ is_set_up() {
     done
 }
 
-# Changes with the requirements, with the folder (scripts in .venv name it) and with the Python behind it.
+stamped() { [[ ! -f $venv/ready-$1 ]] || printf '%s' "$(<"$venv/ready-$1")"; }
+
+# Changes with the requirements, with the GPU to build for, with the folder (scripts in .venv name it) and with the
+# Python behind it.
 stamp_key() {
-    { cat "$root/pyproject.toml"; printf '%s\n' "$venv"; readlink -f "$venv/bin/python"; } | sha256sum
+    { cat "$root/pyproject.toml"; printf '%s\n' "$venv" "$(wanted_gpu)"; readlink -f "$venv/bin/python"; } | sha256sum
 }
 
 set_up() {
     local extra key
     say "Setting up Skein in $venv. This is done once."
     make_venv
-    if [[ -z $(compgen -G "$venv/lib/python3*/site-packages/llama_cpp_python-*.dist-info") ]]; then
-        ensure_compiler
-    fi
+    ensure_compiler
     install_skein "$@"
+    ensure_rpc
     key=$(stamp_key)
     for extra in "$@"; do printf '%s\n' "$key" >"$venv/ready-$extra"; done
     say "Set-up done."
@@ -80,8 +82,9 @@ install_skein() {
     # its cache, and the next set-up goes on from there.
     (
         cd "$root"
-        CMAKE_ARGS=$(cmake_args) "$venv/bin/python" -m pip install --verbose --no-input \
-            --disable-pip-version-check --editable ".[$extras]"
+        CMAKE_ARGS=$(cmake_args)
+        export CMAKE_ARGS
+        ensure_llama && pip_install --editable ".[$extras]"
     ) >>"$log" 2>&1 || failed=yes
     kill "$reporter" 2>/dev/null || true
     wait "$reporter" 2>/dev/null || true
@@ -91,8 +94,96 @@ install_skein() {
     elif [[ $failed ]]; then
         say "Set-up failed. The last lines of $log:"
         tail -n 30 "$log" >&2
+        [[ $(wanted_gpu) == cpu ]] || say "To go on without the GPU: packaging/run --gpu=cpu"
         die "Start again to go on from here; what is downloaded and compiled is kept."
     fi
+}
+
+pip_install() {
+    "$venv/bin/python" -m pip install --verbose --no-input --disable-pip-version-check "$@"
+}
+
+# llama.cpp as it is wanted here: for the CPU, or for a kind of GPU, too.
+
+wanted_gpu() { if [[ -f $venv/gpu ]]; then printf '%s' "$(<"$venv/gpu")"; else printf cpu; fi; }
+
+wanted_llama() { printf '%s %s' "$(wanted_gpu)" "$(grep -o 'llama-cpp-python==[0-9.]*' "$root/pyproject.toml")"; }
+
+# want_gpu KIND: remembered for every later start.
+want_gpu() {
+    case $1 in
+        cuda) need_tool nvcc "CUDA's compiler" nvidia-cuda-toolkit ;;
+        vulkan)
+            need_tool glslc "the compiler of Vulkan's shaders" glslc libvulkan-dev spirv-headers
+            need_file /usr/include/vulkan/vulkan.hpp "Vulkan's headers" libvulkan-dev
+            need_vulkan_headers
+            need_file '/usr/*/cmake/SPIRV-Headers/SPIRV-HeadersConfig.cmake' "SPIR-V's headers" spirv-headers
+            ;;
+        metal) [[ $(uname) == Darwin ]] || die "--gpu=metal is for macOS. Here there are cuda, vulkan and cpu." ;;
+        cpu) ;;
+        *) die "--gpu=$1: choose one of cuda, vulkan, metal and cpu." ;;
+    esac
+    mkdir -p "$venv"
+    printf '%s\n' "$1" >"$venv/gpu"
+}
+
+# need_tool PROGRAM WHAT PACKAGE…
+need_tool() {
+    command -v "$1" >/dev/null || { shift; missing_for_gpu "$@"; }
+}
+
+# need_file PATTERN WHAT PACKAGE…: not where an SDK says that it has it.
+need_file() {
+    [[ -n ${VULKAN_SDK:-} || -n $(compgen -G "$1") ]] || { shift; missing_for_gpu "$@"; }
+}
+
+# Older ones lack what llama.cpp uses without asking (VK_EXT_layer_settings).
+need_vulkan_headers() {
+    local version header=${VULKAN_SDK:-/usr}/include/vulkan/vulkan_core.h
+    version=$(sed -n 's/^#define VK_HEADER_VERSION \([0-9]*\)$/\1/p' "$header" 2>/dev/null) || return 0
+    if [[ $version ]] && ! grep -q VK_EXT_layer_settings "$header"; then
+        die "To build for Vulkan, its headers must be of version 1.3.272 or newer, and $header is of 1.3.$version." \
+            "Install the Vulkan SDK of https://vulkan.lunarg.com, set VULKAN_SDK to its folder and start again."
+    fi
+}
+
+missing_for_gpu() {
+    local what=$1
+    shift
+    die "To build for this GPU, $what is missing. Debian calls the packages: $*. Install them and start again:" \
+        $'\n'"  sudo apt-get install $*"
+}
+
+gpu_args() {
+    case $(wanted_gpu) in
+        cuda) printf ' -DGGML_CUDA=ON' ;;
+        vulkan) printf ' -DGGML_VULKAN=ON' ;;
+        metal) printf ' -DGGML_METAL=ON' ;;
+    esac
+}
+
+# A build for a GPU stays out of pip's cache, where only what everybody can use belongs. The stamp is of what is
+# installed; a set-up from before there were such stamps was for the CPU.
+ensure_llama() {
+    local wanted options=(--no-deps --force-reinstall)
+    wanted=$(wanted_llama)
+    [[ $(stamped llama) != "$wanted" ]] || return 0
+    if [[ $(wanted_gpu) != cpu ]]; then
+        options+=(--no-cache-dir --no-binary llama-cpp-python)
+    elif [[ ! -f $venv/ready-llama ]]; then
+        printf '%s\n' "$wanted" >"$venv/ready-llama"
+        return 0
+    fi
+    rm -f "$venv/ready-llama"
+    pip_install "${options[@]}" "${wanted#* }" && printf '%s\n' "$wanted" >"$venv/ready-llama"
+}
+
+# The part that works with other machines. Without it Skein works on this one, so a failure is only told.
+ensure_rpc() {
+    [[ $(stamped rpc) != "$(wanted_llama)" ]] || return 0
+    "$venv/bin/python" "$root/packaging/rpc_library.py" >>"$log" 2>&1 ||
+        say "Skein will not be able to use other machines: llama.cpp's RPC part could not be made. $log tells why."
+    printf '%s\n' "$(wanted_llama)" >"$venv/ready-rpc"
 }
 
 # Builds for the CPU of this machine (the package's default) and only what Skein loads: neither the image models nor
@@ -100,7 +191,7 @@ install_skein() {
 cmake_args() {
     local quoted=\'${root//\'/\'\"\'\"\'}\'
     printf '%s' "-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$quoted/packaging/llama_cpp_build.cmake" \
-        "${CMAKE_ARGS:+ $CMAKE_ARGS}"
+        "$(gpu_args)" "${CMAKE_ARGS:+ $CMAKE_ARGS}"
 }
 
 # What is going on.

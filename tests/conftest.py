@@ -6,11 +6,13 @@ import asyncio
 import gc
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partialmethod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -21,7 +23,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["QT_API"] = "pyside6"
 
 TINY_CONTEXT = {"n_ctx": 512, "n_seq_max": 4, "n_batch": 64}
-ASYNC_TEST_SECONDS = 20
+# For what should take no time at all, but other tests may have the processors.
+ASYNC_TEST_SECONDS = 60
+QT_PATIENCE_MS = 30_000
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -79,6 +83,20 @@ def qapp_cls() -> type[QApplication]:
     return Application
 
 
+class PatientBot(QtBot):
+    """Does not give up after 5 seconds."""
+
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=QT_PATIENCE_MS)
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=QT_PATIENCE_MS)
+    waitSignals = partialmethod(QtBot.waitSignals, timeout=QT_PATIENCE_MS)
+    waitExposed = partialmethod(QtBot.waitExposed, timeout=QT_PATIENCE_MS)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
+    return PatientBot(request)
+
+
 @pytest.fixture
 def qloop(qapp: QObject) -> Iterator[QEventLoop]:
     """asyncio on Qt's loop, as the window runs it. `async def` tests that ask for it run in it."""
@@ -94,6 +112,22 @@ def qloop(qapp: QObject) -> Iterator[QEventLoop]:
         loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """What a worker tells of a test may hold half a surrogate pair, which cannot be sent as it is."""
+    return _sendable((yield))
+
+
+def _sendable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _sendable(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_sendable, value))
+    return value
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -262,7 +262,8 @@ class CountingBackend:
         seq_id, position = int(batch.seq_ids[row]), int(batch.positions[row])
         self.batches[-1].setdefault(seq_id, []).append(position)
         if batch.wants_logits[row]:
-            self._rows[row] = self.tokens_of(seq_id)
+            self._rows[row] = self.tokens_of(seq_id)[: position + 1]  # guesses may stand behind it
+            assert len(self._rows) <= self.model.n_outputs_max, "more rows with logits than the context has"
 
 
 class CountingSampler:
@@ -292,6 +293,17 @@ def pseudo_random_token(token_ids: Sequence[int]) -> int:
     for token_id in token_ids:
         state = (state * 1_000_003 + token_id + 1) % 2_147_483_647
     return END if state % 60 == 0 else ord("a") + state % 26
+
+
+def copying_token(token_ids: Sequence[int]) -> int:
+    """As `pseudo_random_token`, but mostly what followed the last letter where it came before."""
+    state = pseudo_random_token(token_ids)
+    if state == END or state % 5 == 0:
+        return state
+    places = range(len(token_ids) - 2, -1, -1)
+    place = next((place for place in places if token_ids[place] == token_ids[-1]), None)
+    copied = END if place is None else token_ids[place + 1]
+    return copied if copied < 256 else state
 
 
 def endless_token(token_ids: Sequence[int]) -> int:

@@ -35,12 +35,14 @@ def test_json_is_one_object_a_line_in_the_order_asked(model, capfd):
     assert {line["finish_reason"] for line in lines} <= {"stop", "length"}
 
 
-def test_text_and_json_give_the_same_answers_side_by_side_or_one_by_one(model, capfd):
+def test_answers_are_the_same_side_by_side_or_one_by_one_and_with_guesses(model, capfd):
     def answers(*options: str) -> list[str]:
         ask.main([*model, "--max-tokens", "8", "--json", *options, "one", "two", "three"])
         return [json.loads(line)["text"] for line in capfd.readouterr().out.splitlines()]
 
-    assert answers("--slots", "3") == answers("--slots", "1")
+    assert answers("--slots", "3") == answers("--slots", "1") == answers("--draft", "4")
+    with pytest.raises(SystemExit):
+        answers("--draft", "65")
 
 
 def test_a_prompt_can_come_from_stdin(model, capfd, monkeypatch):

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from app import serve
 
 pytestmark = pytest.mark.native
 
-SOON = 20
+SOON = 60
 WITHOUT_QT = (
     "import sys\n"
     "sys.modules['PySide6'] = sys.modules['qasync'] = None\n"
@@ -62,11 +61,10 @@ def ask(address: str, key: str, path: str = "/v1/models", body: object = None) -
         return json.load(answer)
 
 
-def end(process: subprocess.Popen[str], number: signal.Signals = signal.SIGTERM) -> tuple[int, str, float]:
-    began = time.monotonic()
+def end(process: subprocess.Popen[str], number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
     process.send_signal(number)
     _out, err = process.communicate(timeout=SOON)
-    return process.returncode, err, time.monotonic() - began
+    return process.returncode, err
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -75,8 +73,7 @@ def test_it_serves_until_it_is_told_to_stop(number):
         address = address_of(process)
         body = {"prompt": "x", "max_tokens": 2}
         assert ask(address, "k", "/generate", body)["usage"]["completion_tokens"] > 0
-        code, err, _seconds = end(process, number)
-        assert (code, err) == (0, "")
+        assert end(process, number) == (0, "")
 
 
 def test_it_stops_soon_in_the_middle_of_an_answer():
@@ -85,9 +82,8 @@ def test_it_stops_soon_in_the_middle_of_an_answer():
         request = urllib.request.Request(f"{address_of(process)}/generate", body, {"X-Api-Key": "k"})
         with urllib.request.urlopen(request, timeout=SOON) as answer:
             answer.readline()
-            code, err, seconds = end(process)
-        assert (code, err) == (0, "")
-        assert seconds < 4
+            assert end(process) == (0, "")
+            assert b"The server was stopped." in answer.read()
 
 
 def test_a_key_is_made_and_told_once_on_stderr():
@@ -109,7 +105,7 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         ask(address, "canary-key", "/generate", {"prompt": "canary-prompt", "max_tokens": 1})
         with pytest.raises(urllib.error.HTTPError, match="400"):
             ask(address, "canary-key", "/generate", {"prompt": "canary-prompt " * 500})
-        assert end(process)[:2] == (0, "")
+        assert end(process) == (0, "")
 
 
 @pytest.mark.parametrize(

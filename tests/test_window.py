@@ -67,10 +67,14 @@ main.main([])
 HEAVY = {
     "aiohttp",
     "charset_normalizer",
+    "httpx2",
+    "huggingface_hub",
     "jinja2",
+    "keyring",
     "llama_cpp",
     "markdown_it",
     "mdit_py_plugins",
+    "numpy",
     "openpyxl",
     "pygments",
     "pypdf",
@@ -91,7 +95,16 @@ def test_the_window_is_shown_before_anything_heavy_is_imported() -> None:
     imported = set(shown.stdout.split())
     assert "app.ui.main_window" in imported
     assert not imported & HEAVY
-    assert not imported & {"app.engine.engine", "app.api.server", "app.ui.tabs.chat_view"}
+    assert not imported & {
+        "app.api.server",
+        "app.chats.imports.read",
+        "app.engine.engine",
+        "app.engine.prompt",
+        "app.inspector.kv_map",
+        "app.inspector.recording_file",
+        "app.ui.settings.setting_list",
+        "app.ui.tabs.chat_view",
+    }
 
 
 # Runs the window, lets the system ask for a model as soon as one is loaded, and then ends the session.
@@ -123,6 +136,38 @@ def test_a_file_opened_by_the_system_is_loaded_and_the_end_of_the_session_is_an_
     assert f"{tiny_gguf('qwen3')} is loaded" in log
     assert "Ended in order." in log
     assert not paths.run_marker_file().exists()
+
+
+# Ends the program while a load is where nothing can interrupt it.
+STUCK = """
+import sys, time
+from contextlib import contextmanager
+from app import main, window
+from app.bridge import active_engine
+from app.bridge.engine_thread import EngineThread
+active_engine.CLOSING_S = 0.1
+@contextmanager
+def stuck(params, on_progress):
+    on_progress(0.5)
+    time.sleep(600)
+    yield
+EngineThread.__init__.__defaults__ = (None, stuck)
+connect = window.Program._connect
+def connect_and_end(program):
+    connect(program)
+    program._engine.load_progressed.connect(lambda _fraction: program._quit.set())
+window.Program._connect = connect_and_end
+sys.exit(main.main([]))
+"""
+
+
+def test_the_program_ends_in_order_beside_a_load_that_cannot_be_interrupted() -> None:
+    subprocess.run([sys.executable, "-c", STUCK], cwd=ROOT, timeout=60, check=True)
+    log = (paths.log_dir() / "skein.log").read_text()
+    assert "Ended in order." in log
+    assert "it is left alone" in log
+    assert not paths.run_marker_file().exists()
+    assert QLockFile(str(paths.data_dir() / "skein.lock")).tryLock(0)
 
 
 def test_a_restart_is_the_same_command_again_with_the_chats_unlocked(

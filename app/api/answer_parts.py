@@ -41,7 +41,15 @@ def timings_json(usage: Usage) -> dict[str, Any]:
         "cache_n": num_cached,
         **_timing("prompt", num_computed, num_computed, usage.prompt_s),
         **_timing("predicted", usage.num_generated_tokens, num_decoded, usage.decode_s),
+        **_drafts(usage),
     }
+
+
+def _drafts(usage: Usage) -> dict[str, int]:
+    """llama-server leaves both out where nothing was drafted."""
+    if not usage.num_drafted_tokens:
+        return {}
+    return {"draft_n": usage.num_drafted_tokens, "draft_n_accepted": usage.num_kept_tokens}
 
 
 def _timing(name: str, count: int, num_timed: int, seconds: float) -> dict[str, Any]:

@@ -20,6 +20,9 @@ class Metrics:
     num_generated_tokens: int = 0
     num_decoded_tokens: int = 0  # without the first of each answer, which belongs to the prompt's time
     decode_s: float = 0.0
+    num_drafted_tokens: int = 0
+    num_kept_tokens: int = 0  # of the drafted ones
+    num_drafts: int = 0
     num_decodes: int = 0
     num_busy_slots: int = 0  # summed over the decodes
     longest: int = 0
@@ -29,6 +32,10 @@ class Metrics:
         self.last = report
         self.num_decodes += bool(report.spans)
         self.num_busy_slots += len(report.spans)
+        for span in report.spans:
+            self.num_drafts += span.num_drafted > 0
+            self.num_drafted_tokens += span.num_drafted
+            self.num_kept_tokens += span.num_kept
         for output in report.outputs:
             if output.finish_reason:
                 self._note_end(output.usage)
@@ -62,9 +69,9 @@ class Metrics:
             ("tokens_predicted_seconds_total", self.decode_s, "Time from the first token to the last."),
             ("n_decode_total", self.num_decodes, "Calls of llama_decode."),
             ("n_tokens_max", self.longest, "Tokens of the longest sequence, prompt and answer."),
-            ("spec_decode_num_draft_tokens_total", 0, "Tokens drafted: Skein does not draft."),
-            ("spec_decode_num_accepted_tokens_total", 0, "Drafted tokens accepted: Skein does not draft."),
-            ("spec_decode_num_drafts_total", 0, "Drafts verified: Skein does not draft."),
+            ("spec_decode_num_draft_tokens_total", self.num_drafted_tokens, "Tokens drafted."),
+            ("spec_decode_num_accepted_tokens_total", self.num_kept_tokens, "Drafted tokens accepted."),
+            ("spec_decode_num_drafts_total", self.num_drafts, "Drafts verified."),
         ]
         return [(name, "counter", value, meaning) for name, value, meaning in counters]
 

@@ -29,6 +29,7 @@ _STATE_AFTER = {
     FinishReason.ABORT: TurnState.STOPPED,
     FinishReason.ERROR: TurnState.FAILED,
 }
+_NO_USAGE = Usage()
 GO_ON = "Continue."
 MAX_WAYS = 8
 WAY_MARK = "#"
@@ -41,13 +42,12 @@ def owner_of(chat_id: str) -> str:
 
 class ChatSession(QObject):
     changed = Signal()  # title, busy, turns, versions or queue changed (never per token)
-    text_appended = Signal(str)  # new text at the end of an answer
+    grew = Signal(object)  # the answer that has more text, and nothing else is new
     finished = Signal(object)  # the Turn that just ended
     draft_changed = Signal()
     limits_changed = Signal()  # how long the chat may get, and what becomes of it then; its sampling
     loaded = Signal()  # its turns have come from the disk
     touched = Signal(object, object)  # for whoever saves: the Turns that changed, the ids of those removed
-    grew = Signal(object)  # for whoever saves: the answer that has more text, and nothing else is new
     asked = Signal(object)  # for whoever saves: a Request; `submit` it when what it asks is on disk
 
     def __init__(
@@ -233,6 +233,12 @@ class ChatSession(QObject):
         if not self._is_fixed and self._chat.turns and self._chat.turns[-1].role is Role.USER:
             self._answer()
 
+    def keep_model(self) -> None:
+        """The model that answers now is this chat's from now on."""
+        if self._engine.model:
+            self._chat.model_path = str(self._engine.model.path)
+            self.touched.emit((), ())
+
     def keep_going(self) -> None:
         """The chat was full: leave out its oldest turns from now on, and finish what found no room."""
         if self._is_fixed or not self._chat.turns:
@@ -351,26 +357,27 @@ class ChatSession(QObject):
             self._unsubmitted.remove(request.request_id)
             self._engine.submit(request)
 
-    def apply(self, output: Output) -> None:
-        """Takes what the engine made; outputs of earlier requests are ignored."""
-        answer = self._requests.get(output.request_id)
+    def apply(self, *outputs: Output) -> None:
+        """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
+        answer = self._requests.get(outputs[-1].request_id)
         if answer is None:
             return
-        if output.usage != Usage():  # the last words about a request whose engine is gone have no figures
-            answer.usage = output.usage
-        if output.text:
-            answer.text += output.text
-            self._time_thinking(answer, output.text)
+        last = outputs[-1]
+        told = (output.usage for output in reversed(outputs) if output.usage != _NO_USAGE)
+        answer.usage = next(told, answer.usage)  # when the engine is gone, the last words have no figures
+        if text := "".join(output.text for output in outputs):
+            answer.model = answer.model if answer.text else self._model_name()
+            answer.text += text
+            self._time_thinking(answer, text)
             self.grew.emit(answer)
-            self.text_appended.emit(output.text)
-        if output.finish_reason:
-            self._finish(answer, output.finish_reason, output)
+        if last.finish_reason:
+            self._finish(answer, last.finish_reason, last)
 
     def _time_thinking(self, answer: Turn, new_text: str) -> None:
         """From its first text to the last thought. Some are known as such only when they have ended."""
         since = self._text_since.setdefault(answer.id, monotonic())
         is_under_way = len(answer.text) > LONGEST_MARK and not answer.thinking_s
-        if is_under_way and not any(char in new_text for char in MARK_ENDS):
+        if is_under_way and MARK_ENDS.isdisjoint(new_text):
             return  # it does not think, and goes on so: mostly there is nothing to look for
         split = split_thinking(answer.text, is_growing=True)
         if split.is_thinking or (split.thinking and not answer.thinking_s):
@@ -380,7 +387,9 @@ class ChatSession(QObject):
         answer.state = _STATE_AFTER[reason]
         answer.notice = last.notice or (self._cut_notice() if reason is FinishReason.LENGTH else "")
         answer.overflowed = self._chat.overflow is Overflow.STOP and last.found_no_room
-        answer.model = answer.model or (self._engine.model.name if self._engine.model else "")
+        answer.model = answer.model or self._model_name()
+        if answer.text and self._engine.model:
+            self._chat.model_path = str(self._engine.model.path)
         del self._requests[last.request_id]
         self._unsubmitted.discard(last.request_id)
         self._text_since.pop(answer.id, None)
@@ -409,7 +418,7 @@ class ChatSession(QObject):
     def _ask(self, answer: Turn, answer_start: str | tuple[int, ...] = (), way_number: int = 0) -> None:
         """For `answer`, which is at the end and has no text but that of its start."""
         answer.state, answer.notice, answer.overflowed = TurnState.STREAMING, "", False
-        answer.model = self._engine.model.name if self._engine.model else ""
+        answer.model = self._model_name()
         request = self._request(self._chat.messages(len(self._chat.turns) - 1), answer_start)
         if way_number:
             request = replace(request, chat_id=f"{self._chat.id}{WAY_MARK}{way_number}", keep_cells=False)
@@ -417,6 +426,9 @@ class ChatSession(QObject):
         self._unsubmitted.add(request.request_id)
         self._tell(answer)
         self.asked.emit(request)
+
+    def _model_name(self) -> str:
+        return self._engine.model.name if self._engine.model else ""
 
     def _abort_here(self, request_id: str) -> None:
         """Without the engine."""
@@ -440,4 +452,5 @@ class ChatSession(QObject):
             overflow=self._chat.overflow,
             max_context_tokens=context_cap(self._settings, self._chat),
             answer_start=answer_start,
+            is_saved=True,
         )

@@ -3,11 +3,14 @@
 Knows no widgets. An import is read first, shown to whoever decides, and then made in one transaction.
 """
 
+from __future__ import annotations
+
 import asyncio
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,11 +19,12 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Chat
 from app.chats.exports.files import Export, FileExport, FolderExport, Form
 from app.chats.exports.words import Words
-from app.chats.imports.problems import Problem
-from app.chats.imports.read import Found, read
-from app.chats.imports.tree import renewed
 from app.storage.chat_rows import ChatChange, SavedChat
 from app.storage.chat_store import ChatStore
+
+if TYPE_CHECKING:
+    from app.chats.imports.problems import Problem
+    from app.chats.imports.read import Found
 
 _STEP = 0.01  # of progress, before it is told again
 
@@ -126,6 +130,8 @@ class ChatTransfer(QObject):
 
     async def read(self, paths: Iterable[Path]) -> ImportPlan:
         """Changes nothing. Raises StorageError, StoppedError."""
+        from app.chats.imports.read import read  # with all the formats there are
+
         self._stop.clear()
         await self._workspace.flush()  # what was written a moment ago counts, too
         findings = await asyncio.to_thread(read, tuple(paths), self._teller())
@@ -151,7 +157,7 @@ class ChatTransfer(QObject):
         """They go as if they had been deleted."""
         self._library.delete(chat_ids)
 
-    def _teller(self) -> "_Teller":
+    def _teller(self) -> _Teller:
         return _Teller(asyncio.get_running_loop(), self)
 
     def tell(self, fraction: float) -> None:
@@ -180,6 +186,8 @@ class _Teller:
 
 
 def _changes(plan: ImportPlan, with_known: bool) -> list[ChatChange]:
+    from app.chats.imports.tree import renewed
+
     copies = [renewed(found.chat) for found in plan.known] if with_known else []
     return [ChatChange.of(chat) for chat in (*(found.chat for found in plan.new), *copies)]
 

@@ -28,7 +28,7 @@ PACKAGES = (
     "markdown-it-py",
     "Pygments",
 )
-_PRIVATE = {"api_key", "system_prompt", "model_path"}
+_PRIVATE = {"api_key", "system_prompt", "model_path", "models", "model_folders", "download_folder", "workers"}
 MIB = 1024**2
 
 
@@ -72,12 +72,23 @@ def _engine(model: ModelInfo | None) -> Iterator[str]:
         return
     library = model.library
     yield f"llama.cpp: ggml {library.version}, {' '.join(library.features)}"
-    yield f"devices: {', '.join(library.devices) or 'none'}"
+    for device in library.devices:
+        memory = f", {device.free_bytes // MIB:,} of {device.total_bytes // MIB:,} MiB free"
+        yield f"device: {device.name}, {device.description}{memory if device.total_bytes else ''}"
     yield f"model: {model.description}, {model.architecture}, {model.size_bytes // MIB:,} MiB"
     yield (
         f"context: {model.n_ctx:,} cells, {model.n_seq_max} slots, batch {model.n_batch}/{model.n_ubatch}, "
         f"{'unified' if model.is_unified else 'isolated'}"
     )
+    taken = model.memory
+    parts = {
+        "weights": taken.weights_bytes,
+        "KV": taken.kv_bytes,
+        "compute": taken.compute_bytes,
+        "output": taken.output_bytes,
+    }
+    listed = ", ".join(f"{name} {size / MIB:,.1f}" for name, size in parts.items())
+    yield f"taken by the model: {taken.total_bytes / MIB:,.1f} MiB ({listed})"
 
 
 def _settings(settings: Settings) -> Iterator[str]:

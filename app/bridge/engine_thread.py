@@ -12,17 +12,20 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QObject, QThread, Signal
+from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from app import paths
 from app.engine.commands import Command
-from app.engine.errors import EngineError, ModelLoadCancelledError
-from app.engine.types import LoadParams, Request, Speed, StepReport
+from app.engine.errors import EngineCrashedError, EngineError, ModelLoadCancelledError
+from app.engine.types import CellStore, LoadParams, Request, Speed, StepReport
+from app.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
+    from app.engine.engine_process import EngineProcess
     from app.engine.loop import EngineLoop
     from app.engine.prompt import PromptBuilder
 
@@ -33,6 +36,7 @@ OpenBackend = Callable[[LoadParams, Callable[[float], bool]], "AbstractContextMa
 
 # The native library is written for the 8 MB of a main thread; some systems give others as little as 512 KB.
 STACK_BYTES = 64 * 2**20
+REST_MS = 33  # between two wake-ups of the window: a screen shows no more than 30 to 60 pictures a second
 
 
 def open_native_backend(
@@ -40,17 +44,22 @@ def open_native_backend(
 ) -> AbstractContextManager[Backend]:
     """Loads the native library on the thread that uses it, so that the window need not wait for it."""
     from app.engine.probe import open_probed_backend
+    from app.models.memory_fit import fitted
 
-    return open_probed_backend(params, on_progress)
+    return open_probed_backend(params, on_progress, fitted)
 
 
 class EngineThread(QThread):
-    """Signals leave from the engine thread, so they reach their receivers queued. Never delete it running."""
+    """Its signals reach their receivers queued: the thread emits them, or `_published`, which wakes us.
+
+    Never delete it running.
+    """
 
     progressed = Signal(float)  # 0..1
     loaded = Signal(object)  # ModelInfo
-    reported = Signal()  # there is something to take
+    reported = Signal()  # there is something to take: after a quiet time at once, then not too often
     failed = Signal(object)  # str: the model did not load, or its engine is gone; at most once
+    _published = Signal()
 
     def __init__(
         self,
@@ -61,8 +70,14 @@ class EngineThread(QThread):
         super().__init__(parent)
         self.params = params
         self._open_backend = open_backend
-        self._loop: EngineLoop | None = None
+        self._loop: EngineLoop | EngineProcess | None = None
+        # Once `failed` was seen: how to load the model again, if its engine has crashed and that may help.
+        self.recovery: LoadParams | None = None
         self._stop_requested = threading.Event()
+        self._has_news = False
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._rest.timeout.connect(self._tell)
+        self._published.connect(self._on_published)
         self.setObjectName(f"engine {params.path.name}")
         self.setStackSize(STACK_BYTES)
 
@@ -89,6 +104,9 @@ class EngineThread(QThread):
     def set_speed(self, speed: Speed) -> None:
         self._running_loop().set_speed(speed)
 
+    def keep_cells(self, store: CellStore | None) -> None:
+        self._running_loop().keep_cells(store)
+
     def post(self, command: Command) -> None:
         self._running_loop().post(command)
 
@@ -106,21 +124,47 @@ class EngineThread(QThread):
         if self._loop:
             self._loop.stop()
 
-    def _running_loop(self) -> EngineLoop:
+    def let_go(self) -> None:
+        """Once it has ended and all was taken: of the engine nothing is left in memory."""
+        self._loop = None
+
+    def _running_loop(self) -> EngineLoop | EngineProcess:
         assert self._loop, "nothing can be asked of an engine before it is loaded"
         return self._loop
+
+    # The GUI thread.
+
+    @Slot()
+    def _on_published(self) -> None:
+        self._has_news = True
+        if not self._rest.isActive():
+            self._tell()
+
+    @Slot()
+    def _tell(self) -> None:
+        if self._has_news:
+            self._has_news = False
+            self._rest.start()
+            self.reported.emit()
 
     # The engine thread only.
 
     def run(self) -> None:
         threading.current_thread().name = self.objectName()
         try:
+            if self.params.workers or self.params.own_process:
+                self._run_process()
+                return
             with self._open_backend(self.params, self._on_progress) as backend:
+                if self._stop_requested.is_set():  # while the context was made, which nothing interrupts
+                    raise ModelLoadCancelledError(said("Loading was cancelled."))
                 self._run_engine(backend)
         except ModelLoadCancelledError:
             log.info("Loading %s was called off.", self.params.path)
         except EngineError as error:
             log.error("%s: %s", self.params.path, error)
+            if isinstance(error, EngineCrashedError):
+                self.recovery = _without(self.params, error.lost_workers)
             self.failed.emit(str(error))
         except Exception:
             sys.excepthook(*sys.exc_info())
@@ -133,7 +177,7 @@ class EngineThread(QThread):
 
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         hibernated = HibernatedChats(folder=paths.private_dir(paths.cache_dir()))
-        loop = EngineLoop(Engine(backend, hibernated, verify=self.params.verify), self.reported.emit)
+        loop = EngineLoop(Engine(backend, hibernated, verify=self.params.verify), self._published.emit)
         self._loop = loop
         if self._stop_requested.is_set():  # a stop that came before there was a loop
             loop.stop()
@@ -141,6 +185,35 @@ class EngineThread(QThread):
             self.loaded.emit(backend.model)
         loop.run()  # also when it ends at once: it is what closes the engine
 
+    def _run_process(self) -> None:
+        """The engine is in a process that it may take with it; this thread listens to that."""
+        from app.engine.engine_process import EngineProcess
+
+        params = self.params if self.params.workers else _fitted(self.params)
+        process = EngineProcess(params, self._on_progress, self._published.emit)
+        with process.loaded() as model:
+            self._loop = process
+            if self._stop_requested.is_set():
+                process.stop()
+            else:
+                self.loaded.emit(model)
+            process.run()
+
     def _on_progress(self, fraction: float) -> bool:
         self.progressed.emit(fraction)
         return not self._stop_requested.is_set()
+
+
+def _fitted(params: LoadParams) -> LoadParams:
+    """Raises ModelLoadError for what would take the machine down."""
+    from app.engine.llama.library import free_gpu_bytes, library
+    from app.models.memory_fit import fitted
+
+    library()
+    return fitted(params, free_gpu_bytes())
+
+
+def _without(params: LoadParams, lost_workers: tuple[str, ...]) -> LoadParams:
+    """What is left of an engine that crashed stays in a process of its own."""
+    left = tuple(worker for worker in params.workers if worker not in lost_workers)
+    return replace(params, workers=left, own_process=params.own_process or not left)

@@ -17,6 +17,7 @@ class GarbageCollector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
+        self._has_set_aside = False
         timer = QTimer(self)
         timer.timeout.connect(self.collect_if_due)
         timer.start(PERIOD_MS)
@@ -26,5 +27,14 @@ class GarbageCollector(QObject):
         """The oldest generation whose threshold has been passed, as the automatic collector would."""
         for generation in (2, 1, 0):
             if gc.get_count()[generation] > gc.get_threshold()[generation]:
-                gc.collect(generation)
+                if generation == 2 and not self._has_set_aside:
+                    self._set_aside()
+                else:
+                    gc.collect(generation)
                 return
+
+    def _set_aside(self) -> None:
+        """What has grown old by now are modules, which stay: to look through them takes 60 ms each time."""
+        self._has_set_aside = True
+        gc.collect(1)
+        gc.freeze()

@@ -8,7 +8,9 @@ import hashlib
 import json
 import logging
 import os
+import stat
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ PATIENCE_MS = 5_000  # with who has called
 STARTING_MS = 10_000  # that a Skein may need until it hears
 RETRY_S = 0.05
 HEARD = b"heard\n"
+MAX_SOCKET_BYTES = 103  # of its path: macOS has 104 with the end, Linux a few more
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +153,22 @@ def socket_name(data_dir: Path, environment: Mapping[str, str] = os.environ) -> 
     if sys.platform == "win32":
         return name
     runtime_dir = Path(environment.get("XDG_RUNTIME_DIR") or data_dir)
-    return str((runtime_dir if runtime_dir.is_dir() else data_dir) / name)
+    path = (runtime_dir if runtime_dir.is_dir() else data_dir) / name
+    if len(os.fsencode(path)) > MAX_SOCKET_BYTES and (folder := _own_temporary_dir()):
+        path = folder / name
+    return str(path)
+
+
+def _own_temporary_dir() -> Path | None:
+    """A folder in the one that all share, which nobody else can use. None: somebody else has it."""
+    folder = Path(tempfile.gettempdir()) / f"skein-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return None
+    is_closed = stat.S_IMODE(status.st_mode) & 0o077 == 0
+    return folder if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and is_closed else None
 
 
 def told(start: Start) -> bytes:

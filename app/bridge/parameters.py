@@ -31,10 +31,11 @@ def num_physical_cores() -> int:
 
 
 def load_params(settings: Settings, path: Path) -> LoadParams:
-    """As chosen for this model, else for all, else as LoadParams itself says."""
+    """As chosen for this run, else for this model, else for all, else as LoadParams itself says."""
     for_all = settings.model_dump(include=FOR_ALL_MODELS)
     own = settings.models.get(str(path), ModelSettings())
-    chosen = for_all | {name: value for name, value in own if value is not None}
+    own_values = {name: value for name, value in own if value is not None}
+    chosen = for_all | {name: own_values[name] for name in own_values if not settings.is_overridden(name)}
     chosen["adapters"] = tuple(LoraAdapter(adapter.path, adapter.scale) for adapter in own.adapters)
     for name, kind in _ENUMS.items():
         if name in chosen:

@@ -5,11 +5,12 @@ setting: whoever uses one reads it when it is needed, or follows `changed`. GUI 
 """
 
 import logging
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.settings import Settings
+from app.settings import ModelSettings, Settings
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,15 @@ class Preferences(QObject):
         """Raises ValidationError, and then nothing has changed."""
         setattr(self._settings, name, value)
         self.note_changes()
+
+    def of_model(self, path: Path) -> ModelSettings:
+        """What one model has of its own."""
+        return self._settings.models.get(str(path), ModelSettings())
+
+    def set_of_model(self, path: Path, own: ModelSettings) -> None:
+        """Counts when it is loaded the next time."""
+        others = {name: value for name, value in self._settings.models.items() if name != str(path)}
+        self.set("models", others if own == ModelSettings() else others | {str(path): own})
 
     def reset(self, name: str) -> None:
         self.set(name, self.default(name))

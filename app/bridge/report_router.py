@@ -19,11 +19,18 @@ class ReportRouter(QObject):
 
     @Slot(object)
     def on_reported(self, reports: tuple[StepReport, ...]) -> None:
+        """What came for one request in several steps is brought at once."""
+        outputs_of: dict[str, list[Output]] = {}
         for report in reports:
             for output in report.outputs:
-                self.on_output(output)
+                outputs_of.setdefault(output.request_id, []).append(output)
+        for outputs in outputs_of.values():
+            self._bring(*outputs)
 
     @Slot(object)
     def on_output(self, output: Output) -> None:
-        if session := self._workspace.session_of(owner_of(output.chat_id)):
-            session.apply(output)
+        self._bring(output)
+
+    def _bring(self, *outputs: Output) -> None:
+        if session := self._workspace.session_of(owner_of(outputs[0].chat_id)):
+            session.apply(*outputs)

@@ -3,16 +3,21 @@
 Texts are counted beside the engine, in pieces, so that prompts of other chats find their turn between them.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.engine.errors import EngineError
-from app.engine.prompt import PromptBuilder
+
+if TYPE_CHECKING:
+    from app.engine.prompt import PromptBuilder
 
 PIECE_CHARS = 32_000  # some 10 ms
 MAX_COUNTED_CHARS = 32 * PIECE_CHARS  # of one text: after so many the rest is taken to be like them
@@ -55,7 +60,8 @@ class TokenCounter(QObject):
         self._go_on()
 
     def _go_on(self) -> None:
-        if self._next() is not None and self._engine.model and not self._is_counting:
+        is_there = self._engine.model and not self._engine.is_asleep  # to count is no reason to wake it up
+        if self._next() is not None and is_there and not self._is_counting:
             self._is_counting = True
             spawn(self._count_all())
 

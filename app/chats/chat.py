@@ -94,6 +94,7 @@ class Chat:
     sampling: dict[str, Any] = field(default_factory=dict)  # SamplingParams this chat has of its own, by name
     max_tokens: int | None = None  # longest answer; None: as the settings say
     queue: list[QueuedMessage] = field(default_factory=list)
+    model_path: str = ""  # the file that answered last
 
     def __post_init__(self) -> None:
         for before, turn in pairwise(self.turns):

@@ -49,7 +49,7 @@ _FAMILIES = (
     _Marks("<|channel>thought\n", "<channel|>"),
 )
 LONGEST_MARK = max(len(family.opens) for family in _FAMILIES) + len("<|start|>assistant")
-MARK_ENDS = ">]▷\n"  # a mark of any family ends with one of these
+MARK_ENDS = frozenset(">]▷\n")  # a mark of any family ends with one of these
 _OPENING_TURN = "<|start|>assistant"
 # An answer may speak about the mark: what a prompt has opened is closed by one that ends its line.
 _CLOSES_ALONE = ("</think>", "[/THINK]", "◁/think▷")

@@ -26,10 +26,16 @@ class BatchSpan:
     num_rows: int
     wants_logits: bool
     is_prefill: bool
+    num_drafted: int = 0  # the last rows: guesses at the tokens behind the sequence's own
 
     @property
     def last_row(self) -> int:
         return self.first_row + self.num_rows - 1
+
+    @property
+    def sampled_rows(self) -> range:
+        """Those that have logits: that of the sequence's newest token, then one for each guess."""
+        return range(self.last_row - self.num_drafted, self.last_row + 1) if self.wants_logits else range(0)
 
 
 class Batch:
@@ -58,24 +64,35 @@ class Batch:
         self.num_rows = 0
         self.spans.clear()
 
-    def add(self, seq: Sequence, num_rows: int) -> None:
-        """Append the next `num_rows` tokens that `seq` has not computed yet.
+    def add(self, seq: Sequence, num_rows: int, drafted: list[int] | None = None) -> None:
+        """Append the next `num_rows` tokens that `seq` has not computed yet, then guesses at those behind.
 
         The one place where positions come from: a token's position is its index in its sequence.
         """
         assert seq.slot is not None
         assert 0 < num_rows <= min(seq.num_pending_tokens, self.capacity - self.num_rows)
         first_pos, end_pos = seq.num_computed_tokens, seq.num_computed_tokens + num_rows
-        rows = slice(self.num_rows, self.num_rows + num_rows)
-        self.token_ids[rows] = seq.token_ids[first_pos:end_pos]
-        self.positions[rows] = range(first_pos, end_pos)
+        token_ids = seq.token_ids[first_pos:end_pos]
+        wants_logits = end_pos == len(seq.token_ids)
+        if drafted:
+            assert wants_logits
+            token_ids += drafted
+        rows = slice(self.num_rows, self.num_rows + len(token_ids))
+        self.token_ids[rows] = token_ids
+        self.positions[rows] = range(first_pos, first_pos + len(token_ids))
         self.seq_ids[rows] = seq.slot.seq_id
         self.wants_logits[rows] = 0
-        wants_logits = end_pos == len(seq.token_ids)
-        self.wants_logits[rows.stop - 1] = wants_logits
-        self.spans.append(
-            BatchSpan(
-                seq, seq.slot.seq_id, rows.start, first_pos, num_rows, wants_logits, not seq.is_decoding
-            )
+        num_drafted = len(token_ids) - num_rows
+        span = BatchSpan(
+            seq=seq,
+            seq_id=seq.slot.seq_id,
+            first_row=rows.start,
+            first_pos=first_pos,
+            num_rows=len(token_ids),
+            wants_logits=wants_logits,
+            is_prefill=not seq.is_decoding,
+            num_drafted=num_drafted,
         )
+        self.wants_logits[rows.stop - 1 - num_drafted : rows.stop] = wants_logits
+        self.spans.append(span)
         self.num_rows = rows.stop

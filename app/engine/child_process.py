@@ -95,6 +95,13 @@ def bury(child: Child) -> None:
 # The child's side.
 
 
+def take_stdout() -> IO[bytes]:
+    """Stdout for our words alone: what the native library prints goes to stderr from here on."""
+    stdout = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return stdout
+
+
 def end_with_parent() -> None:
     """From here on, end this process when the other end of its stdin is closed, whatever it is doing."""
     when_parent_ends(lambda: os._exit(1))

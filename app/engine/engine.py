@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from app.engine.batch import Batch
 from app.engine.cells import CellWatch
 from app.engine.commands import Command, Pause, Resume, RunUntil, StepOnce, WatchCells
 from app.engine.detokenizer import Detokenizer
+from app.engine.drafting import Drafting
 from app.engine.errors import (
     BadLogitsError,
     DecodeError,
@@ -27,6 +29,7 @@ from app.engine.errors import (
 from app.engine.hibernation import HibernatedChats
 from app.engine.idle import MIN_CELLS, IdleChats
 from app.engine.inspection import Inspection
+from app.engine.kept_cells import KEEPING_S, KeptCells
 from app.engine.overflow import context_limit, longer_chats_need
 from app.engine.prompt import Prompt, PromptBuilder
 from app.engine.scheduler import Scheduler
@@ -35,6 +38,7 @@ from app.engine.slots import SlotPool
 from app.engine.step_budget import StepBudget
 from app.engine.stepping import SampledId, Stepping
 from app.engine.types import (
+    CellStore,
     EventKind,
     FinishReason,
     Output,
@@ -70,7 +74,8 @@ class Engine:
         self.prompts = PromptBuilder(backend)
         self.slots = SlotPool(backend, hibernated or HibernatedChats())
         self._budget = StepBudget(backend.model.n_batch)
-        self._scheduler = Scheduler(self.slots, self._budget)
+        self._drafting = Drafting(backend)
+        self._scheduler = Scheduler(self.slots, self._budget, self._drafting)
         self._idle = IdleChats()
         self._cell_watch = CellWatch(self.slots.cells)
         self._inspection = Inspection(
@@ -80,6 +85,7 @@ class Engine:
         self.stepping = Stepping()
         self._outputs: list[Output] = []  # since the last report
         self._sampled: list[SampledId] = []  # in this step
+        self._num_kept: Counter[int] = Counter()  # guesses that were right, by seq_id; likewise
         self._sample_s = 0.0  # likewise
         self._return_code = 0  # likewise
         self._is_planned = False  # the batch waits for its step
@@ -98,6 +104,7 @@ class Engine:
 
     def add_request(self, request: Request, prompt: Prompt | None = None) -> None:
         """Queue a request. Without its prompt that is built here, on the calling thread."""
+        self.slots.hibernated.take_found()
         try:
             self._scheduler.add(self._new_sequence(request, prompt or self.prompts.build(request)))
         except RequestError as error:
@@ -167,6 +174,10 @@ class Engine:
     def watch_cells(self, is_watching: bool) -> None:
         """Add a map of all cells to the reports."""
         self._cell_watch.watch(is_watching)
+
+    def keep_cells(self, store: CellStore | None) -> None:
+        """Where the cells of saved chats go when this engine ends, and come from; nowhere if None."""
+        self.slots.hibernated.kept = KeptCells(store, self._backend.fingerprint) if store else None
 
     def set_speed(self, speed: Speed) -> None:
         self._budget.speed = speed
@@ -245,9 +256,13 @@ class Engine:
         self._backend.resume()
 
     def close(self) -> None:
-        """Free what the sequences hold in the library. The backend itself belongs to its opener."""
+        """Free what the sequences hold in the library. The backend itself belongs to its opener.
+
+        What is to be kept for the next start is written first, as far as there is time.
+        """
         self.abort_all(FinishReason.ABORT, "")
         self.prompts.close()
+        self.slots.keep_all(time.monotonic() + KEEPING_S)
         self.slots.hibernated.close()
 
     def _new_sequence(self, request: Request, prompt: Prompt) -> Sequence:
@@ -299,6 +314,7 @@ class Engine:
     def _end_step(self) -> None:
         self._batch.clear()
         self._sampled.clear()
+        self._num_kept.clear()
         self._sample_s, self._return_code = 0.0, 0
 
     def _decode(self) -> bool:
@@ -330,32 +346,71 @@ class Engine:
 
     def _update(self, decode_ms: float) -> None:
         """Book what was computed, then sample for every sequence whose last token was in the batch."""
-        num_prompt_rows = sum(span.num_rows for span in self._batch.spans if span.is_prefill)
         if self._batch.num_rows:
-            num_decoding = self._batch.num_rows - num_prompt_rows
-            num_left_out = self._scheduler.num_decoding - num_decoding
-            self._budget.learn(num_decoding, num_prompt_rows, decode_ms, num_left_out)
-            self._idle.learn(num_decoding, num_prompt_rows, decode_ms)
+            self._learn(decode_ms)
         self.slots.note_decoded(self._batch)
         for span in self._batch.spans:
             span.seq.num_rows_computed += span.num_rows
         for span in self._batch.spans:
             if span.wants_logits:
-                self._advance(span.seq, span.last_row)
+                self._advance(span)
 
-    def _advance(self, seq: Sequence, row: int) -> None:
-        """Sample the next token of one sequence and end it where it has to end."""
+    def _learn(self, decode_ms: float) -> None:
+        """What the rows of this step took."""
+        num_prompt_rows = sum(span.num_rows for span in self._batch.spans if span.is_prefill)
+        num_drafted = sum(span.num_drafted for span in self._batch.spans)
+        num_decoding = self._batch.num_rows - num_prompt_rows - num_drafted
+        if not num_prompt_rows:
+            self._drafting.learn(num_decoding, num_drafted, decode_ms)
+        if not num_drafted:
+            num_left_out = self._scheduler.num_decoding - num_decoding
+            self._budget.learn(num_decoding, num_prompt_rows, decode_ms, num_left_out)
+            self._idle.learn(num_decoding, num_prompt_rows, decode_ms)
+
+    def _advance(self, span: BatchSpan) -> None:
+        """Sample the next token of one sequence, and while that is the guessed one, the token behind it."""
+        seq = span.seq
         if seq.max_tokens == 0:  # only its prompt was wanted
             self._finish(seq, FinishReason.LENGTH)
             return
+        if seq.drafter:
+            seq.drafter.num_drafted += span.num_drafted
+        for row in span.sampled_rows:
+            sampled = self._sample(seq, row)
+            if sampled is None:
+                return
+            was_guessed = row < span.last_row and self._check_guess(span, row + 1, sampled[0])
+            self._take(seq, *sampled)
+            has_ended = seq.slot is None  # or waits for a shorter prompt
+            if has_ended or not was_guessed:
+                return
+
+    def _check_guess(self, span: BatchSpan, row: int, token: int) -> bool:
+        """Whether the token in `row` is the one that was sampled. If not, it goes, and all behind it."""
+        drafter, slot = span.seq.drafter, span.seq.slot
+        assert drafter is not None
+        assert slot is not None
+        is_right = bool(self._batch.token_ids[row] == token)
+        drafter.learn(is_right)
+        self._num_kept[span.seq_id] += is_right
+        if not is_right:
+            self.slots.cut_back(slot, int(self._batch.positions[row]))
+        return is_right
+
+    def _sample(self, seq: Sequence, row: int) -> tuple[int, tuple[SampledToken, ...]] | None:
+        """The next token of one sequence. None: there is nothing to choose, so it was ended."""
         started = time.perf_counter()
         try:
-            token, logprobs = _sample(seq, row)
+            sampled = _sample(seq, row)
         except (BadLogitsError, GrammarError) as error:
             self._finish(seq, FinishReason.ERROR, str(error))
-            return
+            return None
         self._sample_s += time.perf_counter() - started
-        self._sampled.append(SampledId(seq.request.chat_id, token))
+        self._sampled.append(SampledId(seq.request.chat_id, sampled[0]))
+        return sampled
+
+    def _take(self, seq: Sequence, token: int, logprobs: tuple[SampledToken, ...]) -> None:
+        """Add a token to its answer, and end that where it has to end."""
         if self._backend.is_end_of_generation(token):
             self._finish(seq, FinishReason.STOP, ended_by=next(iter(logprobs), None))
             return
@@ -477,7 +532,7 @@ class Engine:
         return not self.has_work or self.stepping.pause is not None
 
     def _spans(self) -> tuple[Span, ...]:
-        return tuple(_span(span, self._batch) for span in self._batch.spans)
+        return tuple(_span(span, self._batch, self._num_kept[span.seq_id]) for span in self._batch.spans)
 
 
 def _sample(seq: Sequence, row: int) -> tuple[int, tuple[SampledToken, ...]]:
@@ -488,7 +543,7 @@ def _sample(seq: Sequence, row: int) -> tuple[int, tuple[SampledToken, ...]]:
     return sampled.chosen.token_id, (sampled,)
 
 
-def _span(span: BatchSpan, batch: Batch) -> Span:
+def _span(span: BatchSpan, batch: Batch, num_kept: int) -> Span:
     request = span.seq.request
     rows = slice(span.first_row, span.first_row + span.num_rows)
     return Span(
@@ -502,6 +557,8 @@ def _span(span: BatchSpan, batch: Batch) -> Span:
         max_tokens=request.max_tokens,
         is_prefill=span.is_prefill,
         token_bytes=batch.token_ids[rows].tobytes(),
+        num_drafted=span.num_drafted,
+        num_kept=num_kept,
     )
 
 

@@ -17,6 +17,14 @@ class ModelLoadCancelledError(ModelLoadError):
     """The load was called off before it was done."""
 
 
+class EngineCrashedError(EngineError):
+    """The process of the engine died. `lost_workers` are the machines that do not answer any more."""
+
+    def __init__(self, message: str, lost_workers: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.lost_workers = lost_workers
+
+
 class DecodeError(EngineError):
     """`llama_decode` failed, and not for want of room."""
 

@@ -1,7 +1,8 @@
 """States of chats that hold no cells: in memory up to a budget, then on disk, least recently used first.
 
 Knows bytes and tokens, not what they mean. Engine thread only, but for `prefetch`. A file on disk has no name
-and is open nowhere but here, so that nothing of a chat is left behind, whatever happens.
+and is open nowhere but here, so that nothing of a chat is left behind, whatever happens. Only what is wanted
+at the next start goes into files that stay: see `KeptCells`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import tempfile
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +24,9 @@ import psutil
 import xxhash
 
 from app.engine.types import HibernatedChat
+
+if TYPE_CHECKING:
+    from app.engine.kept_cells import KeptCells
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +65,10 @@ class HibernatedChats:
         self._saved: OrderedDict[str, _Saved] = OrderedDict()  # least recently used first
         self._lost: list[tuple[str, int]] = []
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="skein-hibernation")
+        self.kept: KeptCells | None = None  # where states go for the next start, if that is wanted
+        self.saved_chat_ids: set[str] = set()  # chats that will be there then
+        self._sought: set[str] = set()  # among what was kept; whoever prefetches only
+        self._found: SimpleQueue[_Saved] = SimpleQueue()
 
     def __contains__(self, chat_id: str) -> bool:
         return chat_id in self._saved
@@ -92,20 +103,67 @@ class HibernatedChats:
     def drop(self, chat_id: str) -> None:
         self._saved.pop(chat_id, None)
 
+    def forget(self, chat_id: str) -> None:
+        """As `drop`, and nothing of the chat is there at the next start either."""
+        self.drop(chat_id)
+        self.saved_chat_ids.discard(chat_id)
+        if self.kept:
+            self.kept.delete(chat_id)
+
     def take_lost(self) -> list[tuple[str, int]]:
         """Chats whose state could not be kept any longer since the last call, and their tokens."""
         lost, self._lost = self._lost, []
         return lost
 
     def prefetch(self, chat_id: str) -> None:
-        """Read the chat's state from disk into the system's cache. Any thread."""
+        """Read the chat's state from disk, into the system's cache or for `take_found`. Any one thread."""
         saved = self._saved.get(chat_id)
         if saved and saved.is_on_disk and not saved.is_intact:
             log.warning("A hibernated chat was damaged on disk; it is computed again.")
+        if saved is None and self.kept and chat_id not in self._sought:
+            self._sought.add(chat_id)  # what was kept is of the last run: later there is something newer
+            self._seek(chat_id, self.kept)
+
+    def take_found(self) -> None:
+        """What was prefetched of the last run counts as saved from now on."""
+        while True:
+            try:
+                found = self._found.get_nowait()
+            except Empty:
+                return
+            if found.chat_id not in self._saved:
+                self._saved[found.chat_id] = found
+                self._keep_ram_budget()
+
+    def keep_all(self, deadline: float) -> None:
+        """For the next start, those that were used last first, as far as there is time."""
+        for saved in reversed(self._saved.values()):
+            self.keep(saved.chat_id, saved.token_ids, saved.state, deadline)
+
+    def can_keep(self, chat_id: str, token_ids: list[int], num_bytes: int, deadline: float) -> bool:
+        """Whether its state is to be kept, is not there yet, and there is time to write it."""
+        return (
+            self.kept is not None
+            and chat_id in self.saved_chat_ids
+            and not self.kept.holds(chat_id, token_ids)
+            and self.kept.has_time(num_bytes, deadline)
+        )
+
+    def keep(self, chat_id: str, token_ids: list[int], state: State, deadline: float) -> None:
+        if self.kept and self.can_keep(chat_id, token_ids, state.nbytes, deadline):
+            self.kept.write(chat_id, token_ids, state, deadline)
 
     def close(self) -> None:
         self._saved.clear()
-        self._writer.shutdown()
+        if self.kept:
+            self.kept.stop()
+        self._writer.shutdown(cancel_futures=True)
+
+    def _seek(self, chat_id: str, kept: KeptCells) -> None:
+        if read := kept.read(chat_id):
+            token_ids, state = read
+            checksum = xxhash.xxh3_64_intdigest(state.data)
+            self._found.put(_Saved(chat_id, token_ids, checksum, kept.fingerprint, state))
 
     def _keep_ram_budget(self) -> None:
         """Move the least recently used to disk, or drop them where there is none."""
@@ -117,6 +175,7 @@ class HibernatedChats:
             excess -= saved.state.nbytes
             if self._folder and self._fits_on_disk(saved.state):
                 saved.writing = self._writer.submit(_written_to_disk, saved.state, self._folder)
+                self._writer.submit(self.keep, saved.chat_id, saved.token_ids, saved.state, inf)
             else:
                 self._lose(saved)
 

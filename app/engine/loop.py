@@ -19,7 +19,7 @@ from app.engine.commands import Command
 from app.engine.engine import Engine
 from app.engine.errors import EngineError, RequestError
 from app.engine.prompt import Prompt, PromptBuilder
-from app.engine.types import FinishReason, Request, Speed, StepReport
+from app.engine.types import CellStore, FinishReason, Request, Speed, StepReport
 from app.said import said
 
 log = logging.getLogger(__name__)
@@ -84,6 +84,11 @@ class _SetSpeed:
 
 
 @dataclass(frozen=True, slots=True)
+class _KeepCells:
+    store: CellStore | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Stop:
     pass
 
@@ -98,6 +103,7 @@ _Letter = (
     | _Forget
     | _SetFront
     | _SetSpeed
+    | _KeepCells
     | _Stop
     | Command
 )
@@ -147,6 +153,10 @@ class EngineLoop:
     def set_speed(self, speed: Speed) -> None:
         self._mailbox.put(_SetSpeed(speed))
 
+    def keep_cells(self, store: CellStore | None) -> None:
+        """Where the cells of saved chats are kept from one start to the next; nowhere if None."""
+        self._mailbox.put(_KeepCells(store))
+
     def post(self, command: Command) -> None:
         """What the inspector wants. A report follows at once, also while nothing is computed."""
         self._mailbox.put(command)
@@ -183,6 +193,7 @@ class EngineLoop:
                 if not self._stopping:
                     self._advance()
         except Exception as error:  # the root of this thread: nobody may be left waiting
+            self._engine.keep_cells(None)  # nobody knows what its cells hold now
             self._end_all(
                 FinishReason.ERROR,
                 said("The engine stopped: {reason} Load the model again.", reason=str(error)),
@@ -250,6 +261,8 @@ class EngineLoop:
                 self._engine.set_front(chat_id)
             case _SetSpeed(speed):
                 self._engine.set_speed(speed)
+            case _KeepCells(store):
+                self._engine.keep_cells(store)
             case _Stop():
                 pass
             case command:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 OnProgress = Callable[[float], bool]
+Fitter = Callable[["LoadParams", int], "LoadParams"]
 
 FORMAT = 1  # to be raised when the probe looks for more than before
 PROBE_SHARE = 0.5  # of the progress: the probe reads the file from disk, the load finds it in memory
@@ -59,15 +60,28 @@ WHAT_TO_DO = said(
 )
 
 
+def unchanged(params: LoadParams, _gpu_bytes: int) -> LoadParams:
+    return params
+
+
 @contextlib.contextmanager
 def open_probed_backend(
-    params: LoadParams, on_progress: OnProgress = lambda _fraction: True
+    params: LoadParams, on_progress: OnProgress = lambda _fraction: True, fit: Fitter = unchanged
 ) -> Iterator[LlamaBackend]:
-    """As `open_llama_backend`, but a file that is new to us is tried in a child process first."""
+    """As `open_llama_backend`, but a file that is new to us is tried in a child process first.
+
+    `fit` gets the parameters and the free bytes of all GPUs, and says how to load, or raises ModelLoadError.
+    """
+    from app.engine.llama.library import free_gpu_bytes, library
     from app.engine.llama.loading import open_llama_backend
+
+    library()
+    params = fit(params, free_gpu_bytes())
 
     was_probed = probe(params.path, lambda fraction: on_progress(fraction * PROBE_SHARE))
     start = PROBE_SHARE if was_probed else 0.0
+    for adapter in params.adapters:
+        probe_adapter(params.path, adapter.path, lambda _fraction: on_progress(start))
     with open_llama_backend(params, lambda done: on_progress(start + (1.0 - start) * done)) as backend:
         yield backend
 
@@ -79,13 +93,22 @@ def probe(path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
     """
     if path.resolve() == paths.starter_model().resolve():  # it comes with Skein
         return False
-    file, good_files = ModelFile.at(path), GoodFiles(paths.probed_models_file(), _judge())
+    return _probe(_Trial(path), on_progress)
+
+
+def probe_adapter(model: Path, path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
+    """As `probe`, of a LoRA adapter together with a model that is known to be good."""
+    return _probe(_Trial(model, path), on_progress)
+
+
+def _probe(trial: _Trial, on_progress: OnProgress) -> bool:
+    file, good_files = trial.file(), GoodFiles(paths.probed_models_file(), _judge())
     if file in good_files:
         return False
-    _Trial(path, _Limits.of(file.size_bytes)).run(on_progress)
-    if ModelFile.at(path) != file:
+    trial.run(on_progress)
+    if trial.file() != file:
         raise ModelLoadError(
-            said("{name} changed while it was tested. Is it still being downloaded?", name=path.name)
+            said("{name} changed while it was tested. Is it still being downloaded?", name=trial.path.name)
         )
     good_files.add(file)
     return True
@@ -117,11 +140,21 @@ class _Limits:
 
 
 class _Trial:
-    """One file in one child process."""
+    """One file in one child process: a model, or an adapter of one."""
 
-    def __init__(self, path: Path, limits: _Limits) -> None:
-        self._path, self._limits = path, limits
+    def __init__(self, model: Path, adapter: Path | None = None) -> None:
+        self._model, self._adapter = model, adapter
+        self.path = adapter or model
+        self._limits = _Limits.of(self.file().size_bytes)
         self._messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+
+    def file(self) -> ModelFile:
+        """As it is now. An adapter is good for one model, and may be bad for another."""
+        model = ModelFile.at(self._model)
+        if not self._adapter:
+            return model
+        adapter = ModelFile.at(self._adapter)
+        return ModelFile(adapter.key + model.key, adapter.size_bytes + model.size_bytes)
 
     def run(self, on_progress: OnProgress) -> None:
         """Raises ModelLoadError unless the child says that the file is good, and then ends well."""
@@ -131,14 +164,14 @@ class _Trial:
                 exit_code = child.wait(END_S)
             except (TimeoutError, subprocess.TimeoutExpired):
                 raise ModelLoadError(self._too_slow()) from None
-            last_lines = _last_lines(native_log)
+            lines = last_lines(native_log)
         if exit_code or not verdict:
-            log.error("%s: the probe ended with %d.\n%s", self._path, exit_code, "\n".join(last_lines))
-            raise ModelLoadError(self._obituary(exit_code, last_lines[-1] if last_lines else ""))
+            log.error("%s: the probe ended with %d.\n%s", self.path, exit_code, "\n".join(lines))
+            raise ModelLoadError(self._obituary(exit_code, lines[-1] if lines else ""))
         if "refusal" in verdict:
             raise ModelLoadError(unpacked(verdict["refusal"]))
         for remark in verdict["remarks"]:
-            log.info("%s: %s", self._path, remark)
+            log.info("%s: %s", self.path, remark)
 
     @contextlib.contextmanager
     def _child(self) -> Iterator[tuple[child_process.Child, IO[bytes]]]:
@@ -152,7 +185,7 @@ class _Trial:
                     said(
                         "{name} cannot be tested before it is loaded: {reason}. "
                         "Close other programs, or free some space on the disk.",
-                        name=self._path.name,
+                        name=self.path.name,
                         reason=error.strerror,
                     )
                 ) from error
@@ -160,7 +193,8 @@ class _Trial:
             reader.start()
             try:
                 with contextlib.suppress(OSError):  # it is dead already: then its exit code counts
-                    child_process.send(child.stdin, {"path": str(self._path), **asdict(self._limits)})
+                    files = {"path": str(self._model), "adapter": str(self._adapter or "")}
+                    child_process.send(child.stdin, files | asdict(self._limits))
                 yield child, native_log
             finally:
                 child_process.kill(child)
@@ -180,7 +214,7 @@ class _Trial:
         verdict: dict[str, Any] = {}
         while time.monotonic() < deadline:
             if not on_progress(progress):
-                raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self._path.name))
+                raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self.path.name))
             with contextlib.suppress(queue.Empty):
                 message = self._messages.get(timeout=POLL_S)
                 if message is None:
@@ -192,15 +226,15 @@ class _Trial:
         raise TimeoutError
 
     def _obituary(self, exit_code: int, last_line: str) -> str:
-        name, signal_name = self._path.name, _signal_name(exit_code)
-        if signal_name == "SIGXCPU":
+        name, how = self.path.name, signal_name(exit_code)
+        if how == "SIGXCPU":
             slow = said(
                 "To test {name} took over {seconds} seconds of computing.",
                 name=name,
                 seconds=self._limits.max_cpu_s,
             )
             return together(slow, WHAT_TO_DO)
-        if signal_name == "SIGKILL":
+        if how == "SIGKILL":
             return said(
                 "The system killed the process that tested {name}, most likely because memory ran out. "
                 "Close other programs, or open a smaller model.",
@@ -209,7 +243,7 @@ class _Trial:
         crashed = said(
             "{name} crashed the process that tested it ({how}: {last_words}).",
             name=name,
-            how=signal_name or said("exit code {code}", code=exit_code),
+            how=how or said("exit code {code}", code=exit_code),
             last_words=last_line or said("no last words"),
         )
         return together(crashed, WHAT_TO_DO)
@@ -218,12 +252,12 @@ class _Trial:
         return said(
             "{name} could not be tested within {seconds:.0f} seconds. "
             "It is damaged, or the disk it is on is too slow: copy it to another one and open it there.",
-            name=self._path.name,
+            name=self.path.name,
             seconds=self._limits.max_wall_s,
         )
 
 
-def _signal_name(exit_code: int) -> str:
+def signal_name(exit_code: int) -> str:
     """Empty when it was no signal that ended the process."""
     try:
         return str(signal.Signals(-exit_code).name)
@@ -231,7 +265,8 @@ def _signal_name(exit_code: int) -> str:
         return ""
 
 
-def _last_lines(native_log: IO[bytes]) -> list[str]:
+def last_lines(native_log: IO[bytes]) -> list[str]:
+    """What a child wrote to its stderr last."""
     from app.engine.llama.library import printable
 
     size = native_log.seek(0, os.SEEK_END)

@@ -13,12 +13,12 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from app.engine import child_process
 from app.engine.errors import EngineError, RequestError
 from app.engine.prompt import Prompt, PromptBuilder
-from app.engine.types import MIN_CONTEXT_TOKENS, FinishReason, LoadParams, Message, Request, Role
+from app.engine.types import MIN_CONTEXT_TOKENS, FinishReason, LoadParams, LoraAdapter, Message, Request, Role
 from app.said import packed, said
 
 if TYPE_CHECKING:
@@ -42,12 +42,14 @@ EVERY_BYTE = "".join(map(chr, LETTERS))
 OnProgress = Callable[[float], bool]
 
 
-def examine(path: Path, on_progress: OnProgress, *, check_tensors: bool) -> list[str]:
+def examine(
+    path: Path, on_progress: OnProgress, *, check_tensors: bool, adapters: tuple[LoraAdapter, ...] = ()
+) -> list[str]:
     """Whatever is worth a line in the log. Raises EngineError or RequestError when the file is no good."""
     from app.engine.engine import Engine
     from app.engine.llama.loading import open_llama_backend
 
-    params = LoadParams(path, n_ctx=256, n_seq_max=2, n_batch=32, n_threads=1)
+    params = LoadParams(path, n_ctx=256, n_seq_max=2, n_batch=32, n_threads=1, adapters=adapters)
     with open_llama_backend(params, on_progress, check_tensors=check_tensors) as backend:
         if backend.model.max_sequence_tokens < MIN_CONTEXT_TOKENS:
             raise EngineError(
@@ -97,7 +99,7 @@ def _answer(engine: Engine, prompt: Prompt) -> None:
 def main() -> None:
     words = child_process.receive(sys.stdin.buffer)
     child_process.end_with_parent()
-    stdout = _take_stdout()
+    stdout = child_process.take_stdout()
     _limit(words["max_memory_bytes"], words["max_cpu_s"])
     logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
     logging.getLogger("app.engine.llama").setLevel(logging.DEBUG)
@@ -108,20 +110,15 @@ def main() -> None:
 
     verdict: dict[str, object]
     try:
-        remarks = examine(Path(words["path"]), on_progress, check_tensors=words["check_tensors"])
+        adapters = (LoraAdapter(Path(words["adapter"])),) if words["adapter"] else ()
+        path, check_tensors = Path(words["path"]), words["check_tensors"]
+        remarks = examine(path, on_progress, check_tensors=check_tensors, adapters=adapters)
     except (EngineError, RequestError) as error:
         verdict = {"refusal": packed(str(error))}
     else:
         verdict = {"remarks": remarks}
     child_process.send(stdout, verdict)
     os._exit(0)  # the model is freed; how Python takes itself down says nothing about the file
-
-
-def _take_stdout() -> IO[bytes]:
-    """Stdout for our words alone: what the native library prints goes to stderr from here on."""
-    stdout = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return stdout
 
 
 def _limit(max_memory_bytes: int, max_cpu_s: int) -> None:

@@ -16,6 +16,7 @@ from app.said import said
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch
+    from app.engine.drafting import Drafting
     from app.engine.sequence import Sequence
     from app.engine.slots import SlotPool
     from app.engine.step_budget import StepBudget
@@ -30,9 +31,10 @@ OLDEST_PROMPTS_SHARE = 1 / 4
 class Scheduler:
     """Sequences wait in order of arrival, run in a slot, and are paused, not failed, for want of cells."""
 
-    def __init__(self, slots: SlotPool, budget: StepBudget) -> None:
+    def __init__(self, slots: SlotPool, budget: StepBudget, drafting: Drafting) -> None:
         self._slots = slots
         self._budget = budget
+        self._drafting = drafting
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []  # in the order in which they were let in
         self.refitting: list[Sequence] = []  # they come back with a shorter prompt
@@ -77,15 +79,16 @@ class Scheduler:
         self.waiting.appendleft(seq)
 
     def schedule(self, batch: Batch) -> None:
-        """Fill `batch`: the next token of every running answer, then prompts with what is left."""
+        """Fill `batch`: the next token of every running answer, then prompts, else guesses at the answers."""
         self._admit()
         self._make_room_for_answers()
         rows = self._rows()
         while self.running and not rows and self.make_room():
             rows = self._rows()
+        drafted = self._drafted(batch.capacity) if self._drafting.is_on else {}
         # Rows sorted by seq_id: separate streams and recurrent models need it to compute them together.
         for seq in sorted(rows, key=lambda seq: seq.slot.seq_id if seq.slot else -1):
-            batch.add(seq, rows[seq])
+            batch.add(seq, rows[seq], drafted.get(seq))
 
     def waiting_requests(self) -> tuple[WaitingRequest, ...]:
         """Every sequence without a slot, those first that are let in first."""
@@ -199,6 +202,14 @@ class Scheduler:
         share = self._budget.share(len(decoding), sum(seq.num_pending_tokens for seq in prompts))
         prompt_rows = self._prompt_rows(prompts, share.num_tokens, num_decoding=len(decoding))
         return prompt_rows if share.leaves_out_answers and prompt_rows else answer_rows | prompt_rows
+
+    def _drafted(self, capacity: int) -> dict[Sequence, list[int]]:
+        """Guesses into cells that are free. None while a prompt runs: that takes what the answers leave."""
+        num_answers = len(self.running)
+        if not num_answers or self.num_decoding < num_answers:
+            return {}
+        num_rows = min(capacity, self._slots.cells.num_free) - num_answers
+        return self._drafting.choose(self.running, num_rows)
 
     def _make_room_for_answers(self) -> None:
         while self._slots.cells.num_free < self.num_decoding:

@@ -12,6 +12,7 @@ from app.said import together
 if TYPE_CHECKING:
     from app.engine.backend import Sampler
     from app.engine.detokenizer import Detokenizer
+    from app.engine.drafting import Drafter
     from app.engine.prefix import CachedPrefix
     from app.engine.prompt import Prompt
     from app.engine.slots import Slot
@@ -40,7 +41,8 @@ class Sequence:
     num_restored_tokens: int = 0
     is_shortened: bool = False  # not all of the chat is in the prompt
     prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT
-    num_rows_computed: int = 0  # more than its tokens if it was paused and computed again
+    num_rows_computed: int = 0  # more than its tokens if it was paused, or a guess was wrong
+    drafter: Drafter | None = None  # guesses how its answer goes on
     submitted_at: float = field(default_factory=time.perf_counter)
     leased_at: float = 0.0
     paused_at: float = 0.0  # while its answer has begun and it has no slot
@@ -87,6 +89,8 @@ class Sequence:
             prefix_end=self.prefix_end,
             num_computed_tokens=self.num_rows_computed,
             num_generated_tokens=self.num_generated_tokens,
+            num_drafted_tokens=self.drafter.num_drafted if self.drafter else 0,
+            num_kept_tokens=self.drafter.num_kept if self.drafter else 0,
             queue_s=self.leased_at - self.submitted_at if self.leased_at else 0.0,
             prompt_s=(self.first_token_at or time.perf_counter()) - self.leased_at if self.leased_at else 0.0,
             time_to_first_token_s=self.first_token_at - self.submitted_at if self.first_token_at else 0.0,
@@ -114,6 +118,8 @@ class Sequence:
         self.max_tokens = room if self.request.max_tokens is None else min(self.request.max_tokens, room)
         self.is_shortened = bool(prompt.notice)
         self.notice = prompt.notice
+        if self.drafter:
+            self.drafter.forget_text()
 
     def append(self, token_id: int) -> None:
         """Take a token that was just sampled."""

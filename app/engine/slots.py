@@ -84,6 +84,8 @@ class SlotPool:
         prefix = self._fill(slot, seq, is_own)
         self.hibernated.drop(chat_id)  # what is in cells now is the newer one
         slot.chat_id, slot.leased_to, seq.slot = chat_id, seq, slot
+        if seq.request.is_saved:
+            self.hibernated.saved_chat_ids.add(chat_id)
         self._note_change(slot)
         self._tell_lease(seq, slot, prefix)
         seq.note_lease(prefix, self._prefix_end(seq, held, prefix))
@@ -143,11 +145,19 @@ class SlotPool:
         """Take the slot back from its sequence. The cells stay as long as there is room."""
         seq = slot.leased_to
         assert seq is not None
+        if len(slot.token_ids) > len(seq.token_ids):  # right guesses, but the answer ended before them
+            self.cut_back(slot, len(seq.token_ids))
         slot.leased_to = seq.slot = None
         slot.last_used_at, slot.last_usage = time.perf_counter(), seq.usage
         slot.max_context_tokens = context_limit(seq.request, self._model)
         self._note_change(slot)
         return seq
+
+    def cut_back(self, slot: Slot, num_tokens: int) -> None:
+        """Drop all but the first tokens of a leased slot: guesses that do not belong to its answer."""
+        if not self._cut_back(slot, num_tokens):
+            assert slot.leased_to is not None
+            slot.chat_id = slot.leased_to.request.chat_id  # it is computed again from its first token
 
     def suspend(self, slot: Slot) -> None:
         """Take the slot back from an answer that goes on later. Its state is saved, its cells are freed."""
@@ -202,6 +212,17 @@ class SlotPool:
         if oldest:
             self.hibernate(oldest)
         return oldest is not None
+
+    def keep_all(self, deadline: float) -> None:
+        """Keep cells of saved chats for the next start, those used last first, as far as there is time."""
+        for slot in sorted(self._warm(), key=self._age, reverse=True):
+            chat_id, token_ids = slot.chat_id, list(slot.token_ids)
+            if chat_id is None or len(token_ids) < MIN_SHARED_TOKENS or self._has_unrotated_keys:
+                continue
+            num_bytes = len(token_ids) * self._model.cell_bytes
+            if self.hibernated.can_keep(chat_id, token_ids, num_bytes, deadline):
+                self.hibernated.keep(chat_id, token_ids, self._backend.save_state(slot.seq_id), deadline)
+        self.hibernated.keep_all(deadline)
 
     def oldest_idle(self, min_cells: int) -> Slot | None:
         """The idle slot unused for longest of those with so many cells of their own, but no protected one."""
@@ -460,9 +481,13 @@ class SlotPool:
         if num_tokens == 0 or not self._backend.truncate(slot.seq_id, num_tokens):
             self.clear(slot)
             return False
+        num_shared = self.cells.usage.num_shared
         self.cells.truncate(slot.seq_id, num_tokens)
         del slot.token_ids[num_tokens:]
-        self._note_changes()  # others may have shared the cells
+        if self.cells.usage.num_shared == num_shared:
+            self._note_change(slot)
+        else:
+            self._note_changes()
         return True
 
     def _share(self, donor: Slot, slot: Slot, num_tokens: int) -> None:
@@ -484,7 +509,7 @@ class SlotPool:
         if saved:
             text = said("dropped the saved state of {tokens} tokens", tokens=len(saved))
             self.tell(EventKind.CLEAR, text, chat_id=chat_id)
-            self.hibernated.drop(chat_id)
+        self.hibernated.forget(chat_id)
         return bool(idle or saved)
 
     # The words of events.

@@ -3,16 +3,26 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, TypeAlias
 
 from app.engine.errors import InvalidRequestError
 from app.engine.json_object import read_object
 from app.engine.sampling import SamplingParams
 from app.said import said
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ints: TypeAlias = npt.NDArray[np.int32]
+    Words: TypeAlias = npt.NDArray[np.uint64]
+else:  # to import numpy takes a tenth of a second, and the window is shown without
+    Ints = Words = memoryview  # for whoever reads annotations: nothing that a file could hold
+
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
+DEFAULT_N_CTX = 8192  # where there is room for it
+DEFAULT_N_UBATCH = 256
+MAX_DRAFTED_TOKENS = 64  # in one step; as many rows with logits cost 75 MiB with a vocabulary of 152,000
 MAX_LOGPROBS = 100  # each costs some 6 us a token, and all other answers wait meanwhile
 
 
@@ -73,6 +83,7 @@ class Request:
     `template_variables` is a JSON object of what the chat template is given besides the messages, such as
     `tools` or `enable_thinking`.
     With `shares_prefix` False nothing that was computed for another chat is used.
+    `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
     """
 
     request_id: str
@@ -89,6 +100,7 @@ class Request:
     answer_start: str | tuple[int, ...] = ()
     template_variables: str = ""
     shares_prefix: bool = True
+    is_saved: bool = False
 
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:
@@ -139,7 +151,8 @@ class Usage:
     Prompt tokens are reused (their cells were warm), shared (their cells are another chat's too), restored
     (their cells were saved) or computed. `prefix_end` tells why not more of them were there already.
     `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, and
-    those that a pause or a shorter prompt made it compute again.
+    those that a pause or a shorter prompt made it compute again, and guesses that were wrong. Of
+    `num_drafted_tokens` guessed ones `num_kept_tokens` were right.
     """
 
     num_prompt_tokens: int = 0
@@ -149,6 +162,8 @@ class Usage:
     num_computed_tokens: int = 0
     prefix_end: str = ""  # a PrefixEnd; text, so that an answer saved by a later version can be read
     num_generated_tokens: int = 0
+    num_drafted_tokens: int = 0
+    num_kept_tokens: int = 0
     queue_s: float = 0.0
     prompt_s: float = 0.0  # from the slot to the first token, or so far
     time_to_first_token_s: float = 0.0  # from submission: `queue_s` and `prompt_s` are part of it
@@ -348,11 +363,13 @@ class Span:
     request_id: str
     first_pos: int
     num_rows: int
-    wants_logits: bool  # of its last row
+    wants_logits: bool  # of its last row, and of those in front of guesses
     num_generated_tokens: int  # after the step
     max_tokens: int | None
     is_prefill: bool = False
     token_bytes: bytes = b""  # the rows' tokens as int32, as the batch had them
+    num_drafted: int = 0  # of its rows, at their end: guesses at the tokens that come next
+    num_kept: int = 0  # of those: they were right
 
     @property
     def token_ids(self) -> tuple[int, ...]:
@@ -368,9 +385,9 @@ class CellMap:
     the cell.
     """
 
-    pos: npt.NDArray[np.int32]
-    token_ids: npt.NDArray[np.int32]
-    holders: npt.NDArray[np.uint64]
+    pos: Ints
+    token_ids: Ints
+    holders: Words
     high_water: int = 0  # cells used at most since the model was loaded
 
 
@@ -464,13 +481,48 @@ class StepReport:
         return len(self.waiting)
 
 
+class DeviceKind(StrEnum):
+    CPU = "cpu"
+    GPU = "gpu"
+    INTEGRATED = "integrated"  # a GPU that uses the machine's memory
+    ACCELERATOR = "accelerator"  # used together with the CPU
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What llama.cpp can compute on."""
+
+    name: str  # the library's, such as "CUDA0"
+    description: str  # such as "AMD EPYC"
+    kind: DeviceKind = DeviceKind.CPU
+    total_bytes: int = 0  # memory; 0: the library does not tell
+    free_bytes: int = 0  # when it was asked
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryInfo:
     """llama.cpp as it runs here."""
 
     version: str = ""  # of ggml, with its commit
     features: tuple[str, ...] = ()  # what it uses of the CPU, and how it was built: "AVX2", "OPENMP"
-    devices: tuple[str, ...] = ()  # such as "AMD EPYC"
+    devices: tuple[Device, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNeed:
+    """What a model and its context take, by what for: estimated before a load, told by the library after it.
+
+    Each weight counts once, wherever it is. Not in it: the vocabulary, and what Python takes.
+    """
+
+    weights_bytes: int = 0  # with those of adapters
+    kv_bytes: int = 0  # and recurrent states
+    compute_bytes: int = 0
+    output_bytes: int = 0
+
+    @property
+    def total_bytes(self) -> int:
+        return self.weights_bytes + self.kv_bytes + self.compute_bytes + self.output_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,15 +546,23 @@ class ModelInfo:
     is_unified: bool = True  # False: each sequence has cells of its own, `n_ctx / n_seq_max` of them
     can_shift: bool = True  # positions of cells can be moved (RoPE of the plain kind)
     n_ubatch: int = 256  # rows that are computed at once: a longer batch goes through in parts
+    num_drafted_tokens: int = 0  # most guesses in one step; 0: not wanted, or it cannot take a wrong one back
     cell_bytes: int = 0  # keys and values of one KV cell; 0 where not every cell is one token's
     library: LibraryInfo = LibraryInfo()
     # Recommended in the file, else llama-server's defaults.
     sampling: SamplingParams = field(default_factory=SamplingParams)
+    n_ctx_scaled: int = 0  # `n_ctx_train` as RoPE scaling was chosen to stretch it; 0: it was not
+    memory: MemoryNeed = MemoryNeed()  # what was taken
+
+    @property
+    def max_positions(self) -> int:
+        """How far the model can count; 0 where nobody knows."""
+        return self.n_ctx_scaled or self.n_ctx_train
 
     @property
     def max_sequence_tokens(self) -> int:
         """How long one chat can get: no position is used that the model was never trained on."""
-        return min(self.n_ctx_seq, self.n_ctx_train) if self.n_ctx_train else self.n_ctx_seq
+        return min(self.n_ctx_seq, self.max_positions) if self.max_positions else self.n_ctx_seq
 
     @property
     def n_ctx_seq(self) -> int:
@@ -510,9 +570,14 @@ class ModelInfo:
         return self.n_ctx if self.is_unified else self.n_ctx // self.n_seq_max
 
     @property
+    def n_outputs_max(self) -> int:
+        """Rows of one step that can have logits: one a sequence, and those of guesses for all together."""
+        return self.n_seq_max + self.num_drafted_tokens
+
+    @property
     def longer_chats_need(self) -> str:
         """What a user can do about a chat that does not fit, in one sentence."""
-        if self.n_ctx_train and self.n_ctx_seq >= self.n_ctx_train:
+        if self.max_positions and self.n_ctx_seq >= self.max_positions:
             return said("Start a new chat: this model was trained for no longer ones.")
         return said("Start a new chat, or choose a larger context in Engine settings (--ctx).")
 
@@ -561,6 +626,15 @@ class LoraAdapter:
 
 
 @dataclass(frozen=True, slots=True)
+class CellStore:
+    """Where the cells of saved chats are kept from one start to the next, and what encrypts them."""
+
+    folder: Path
+    key: bytes = field(repr=False)  # of 32 bytes
+    max_bytes: int = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
 class LoadParams:
     """How a model is turned into a context. Zero means "choose for me", and so does None.
 
@@ -585,4 +659,5 @@ class LoadParams:
     rope_factor: float = 0.0  # how many times longer; 0: as the model says
     adapters: tuple[LoraAdapter, ...] = ()
     workers: tuple[str, ...] = ()  # "host:port" of other machines that take a share of the layers
+    own_process: bool = False  # the engine in a child process, as always with `workers`
     num_drafted_tokens: int = 0  # most tokens guessed from the chat's own text and checked in one step

@@ -1,15 +1,46 @@
-"""Which panels the inspector has, and where they are at first. A new panel is one more name here."""
+"""Which panels the inspector has, and where they are at first. A new panel is one more name here.
 
-from app.inspector.batch_timeline import TimelinePanel
+Those whose actions stand in the window's menus are there from the start, the others from when they are seen.
+"""
+
+from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.docks import Rows
-from app.inspector.events import EventsPanel
-from app.inspector.kv_map import KvMapPanel
-from app.inspector.prefix_panel import PrefixPanel
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.sequences import SequencesPanel
 from app.inspector.stepper_panel import StepperPanel
+from app.look.words import mark
+
+
+def _prefix() -> type[DockPanel]:
+    from app.inspector.prefix_panel import PrefixPanel
+
+    return PrefixPanel
+
+
+def _kv_map() -> type[DockPanel]:
+    from app.inspector.kv_map import KvMapPanel
+
+    return KvMapPanel
+
+
+def _timeline() -> type[DockPanel]:
+    from app.inspector.batch_timeline import TimelinePanel
+
+    return TimelinePanel
+
+
+def _events() -> type[DockPanel]:
+    from app.inspector.events import EventsPanel
+
+    return EventsPanel
+
+
+PREFIX = Later("prefix", mark("Why did it recompute?"), _prefix)
+KV_MAP = Later("kv map", mark("KV map"), _kv_map)
+TIMELINE = Later("timeline", mark("Batches"), _timeline)
+EVENTS = Later("events", mark("Events"), _events)
 
 ROWS: Rows = (
-    (5, (SequencesPanel, PrefixPanel, ProbabilitiesPanel)),
-    (5, (KvMapPanel, TimelinePanel, StepperPanel, EventsPanel)),
+    (5, (SequencesPanel, PREFIX, ProbabilitiesPanel)),
+    (5, (KV_MAP, TIMELINE, StepperPanel, EVENTS)),
 )

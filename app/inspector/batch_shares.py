@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QWidget
 from app.engine.types import Span
 from app.inspector.row_table import ROW_HEIGHT, SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.sequence_rows import NO_TAB
-from app.look.figures import count
+from app.look.figures import count, rows
 from app.look.words import mark, tr
 
 COLUMNS = (
@@ -20,25 +20,28 @@ COLUMNS = (
     mark("tab"),
     mark("phase"),
     mark("rows"),
+    mark("drafted"),
     mark("positions"),
     mark("logits"),
     mark("answer"),
 )
-SEQ, TAB, PHASE, ROWS, POSITIONS, LOGITS, ANSWER = range(len(COLUMNS))
+SEQ, TAB, PHASE, ROWS, DRAFTED, POSITIONS, LOGITS, ANSWER = range(len(COLUMNS))
 TIPS = (
     mark("The sequence id, seq_id"),
     mark("The chat"),
     mark("Part of a prompt, or the next token of an answer"),
     mark("Rows of the batch"),
+    mark("Of them guesses at the tokens that come next"),
     mark("The positions that are computed"),
-    mark("Whether a token is sampled from its last row"),
+    mark("Whether a token is sampled from its last row, and from those in front of guesses"),
     mark("Tokens of the answer so far, and how many were asked for"),
 )
-NUMBERS = (ROWS, POSITIONS, ANSWER)
+NUMBERS = (ROWS, DRAFTED, POSITIONS, ANSWER)
 WIDEST = {
     SEQ: "00",
     PHASE: (mark("prefill"), mark("decode")),
     ROWS: "9,999",
+    DRAFTED: "99",
     POSITIONS: "99,999–99,999",
     LOGITS: mark("last row"),
     ANSWER: mark("9,999 of 9,999"),
@@ -56,10 +59,17 @@ def share_texts(span: Span, title: str) -> tuple[str, ...]:
         title,
         tr("prefill") if span.is_prefill else tr("decode"),
         count(span.num_rows),
+        count(span.num_drafted) if span.num_drafted else "",
         count(last_pos) if span.num_rows == 1 else f"{count(span.first_pos)}–{count(last_pos)}",
-        tr("last row") if span.wants_logits else tr("none"),
+        _logits(span),
         tr("{part} of {whole}", part=made, whole=count(span.max_tokens)) if span.max_tokens else made,
     )
+
+
+def _logits(span: Span) -> str:
+    if not span.wants_logits:
+        return tr("none")
+    return rows(1 + span.num_drafted) if span.num_drafted else tr("last row")
 
 
 class ShareModel(RowModel):

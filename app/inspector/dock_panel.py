@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app.inspector.recording import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """In place of a panel's class: it is imported and made when it is first seen."""
+
+    NAME: str
+    TITLE: str  # marked
+    load: Callable[[], type[DockPanel]]
 
 
 class DockPanel(QWidget):

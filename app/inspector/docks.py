@@ -6,6 +6,7 @@ Keeps every report, draws at most ten times a second, and asks nothing of a pane
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
@@ -13,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWid
 
 from app.engine.commands import Command, WatchCells
 from app.engine.types import ModelInfo, StepReport
-from app.inspector.dock_panel import DockPanel
+from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.panel_dock import PanelDock
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
@@ -27,7 +28,7 @@ WIDTH = 600
 STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not restored
 
 # From top to bottom, each with its share of the height. The panels of a row are tabs, the first in front.
-Rows = tuple[tuple[int, tuple[type[DockPanel], ...]], ...]
+Rows = tuple[tuple[int, tuple[type[DockPanel] | Later, ...]], ...]
 
 
 class InspectorDocks(QObject):
@@ -42,9 +43,15 @@ class InspectorDocks(QObject):
         self.files = RecordingFiles(self.recording, window)
         self.files.opened.connect(self.show_recording)
         self._titles: Mapping[str, str] = {}
+        self._tabs: Collection[str] = ()
+        self._layouts: dict[str, QByteArray] = {}  # of panels that are not made yet, by name
         self._window = window
         self._rows = rows
-        self._docks = {kind.NAME: self._new_dock(kind) for _, kinds in rows for kind in kinds}
+        self._docks: dict[str, PanelDock] = {}
+        for kind in (kind for _, kinds in rows for kind in kinds):
+            self._docks[kind.NAME] = dock = self._new_dock(kind)
+            if not isinstance(kind, Later):
+                dock.make_panel()
         self._former: QByteArray | None = None  # the arrangement, while the whole inspector is hidden
         self._has_news = False
         self._is_selecting = False
@@ -71,7 +78,13 @@ class InspectorDocks(QObject):
 
     @property
     def panels(self) -> tuple[DockPanel, ...]:
-        return tuple(dock.panel for dock in self._docks.values())
+        """Those that were seen once."""
+        return tuple(dock.panel for dock in self._docks.values() if dock.has_panel)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all panels."""
+        return tuple(self._docks)
 
     def panel(self, name: str) -> DockPanel:
         return self._docks[name].panel
@@ -116,6 +129,7 @@ class InspectorDocks(QObject):
 
     def set_tabs(self, chat_ids: Collection[str]) -> None:
         """The chats that have a tab, and so can be shown and forked."""
+        self._tabs = chat_ids
         for panel in self.panels:
             panel.tabs = chat_ids
 
@@ -129,10 +143,14 @@ class InspectorDocks(QObject):
     @Slot(object)
     def show_recording(self, recording: Recording) -> None:
         self.files.recording = recording
+        for panel in self.panels:
+            panel.show_recording(recording)
+            panel.set_titles(self._titles_of(recording))
         for dock in self._docks.values():
-            dock.panel.show_recording(recording)
-            dock.panel.set_titles(self._titles if recording.is_live else recording.titles)
             dock.banner.show_name(recording.name)
+
+    def _titles_of(self, recording: Recording) -> Mapping[str, str]:
+        return self._titles if recording.is_live else recording.titles
 
     @Slot()
     def show_live(self) -> None:
@@ -186,6 +204,13 @@ class InspectorDocks(QObject):
         self._window.restoreState(arrangement, STATE_VERSION)
         self.set_shown(is_shown)
 
+    def restore_layout(self, name: str, layout: QByteArray) -> None:
+        """Of what is inside of a panel."""
+        if self._docks[name].has_panel:
+            self.panel(name).restore_layout(layout)
+        else:
+            self._layouts[name] = layout
+
     def menu(self, parent: QWidget) -> QMenu:
         """One toggle for the whole, one for each panel, and the way back to the beginning."""
         menu = QMenu(tr("I&nspector"), parent)
@@ -215,19 +240,27 @@ class InspectorDocks(QObject):
 
     # Docks.
 
-    def _new_dock(self, kind: type[DockPanel]) -> PanelDock:
-        panel = kind(self.recording)
-        dock = PanelDock(panel, self._window)
+    def _new_dock(self, kind: type[DockPanel] | Later) -> PanelDock:
+        dock = PanelDock(kind, partial(self._new_panel, kind), self._window)
         for changed in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
             changed.connect(self._on_arranged)
+        dock.banner.back_requested.connect(self.show_live)
+        return dock
+
+    def _new_panel(self, kind: type[DockPanel] | Later) -> DockPanel:
+        recording = self.shown
+        panel = kind.load()(recording) if isinstance(kind, Later) else kind(recording)
+        panel.tabs = self._tabs
+        panel.set_titles(self._titles_of(recording))
         panel.chat_activated.connect(self.chat_activated)
         panel.commanded.connect(self._on_commanded)
-        dock.banner.back_requested.connect(self.show_live)
         panel.stop_requested.connect(self.stop_requested)
         panel.fork_requested.connect(self.fork_requested)
         panel.sequence_selected.connect(self._on_sequence_selected)
         panel.step_selected.connect(self._on_step_selected)
-        return dock
+        if layout := self._layouts.pop(panel.NAME, None):
+            panel.restore_layout(layout)
+        return panel
 
     @Slot(object)
     def _on_commanded(self, command: Command) -> None:
@@ -279,7 +312,7 @@ class InspectorDocks(QObject):
     def _settle(self) -> None:
         for dock in self._docks.values():
             if dock.isFloating():  # Qt is silent about one that was behind a tab when it was torn off
-                dock.panel.setVisible(dock.isVisible())
+                dock.show_panel(dock.isVisible())
             others = self._window.tabifiedDockWidgets(dock)
             is_on_tab = not dock.isFloating() and any(not other.isHidden() for other in others)
             dock.title.set_on_tab(is_on_tab)

@@ -1,10 +1,12 @@
 """The dock of one panel of the inspector, with its title. GUI thread."""
 
-from PySide6.QtCore import QSize
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QWidget
 
-from app.inspector.dock_panel import DockPanel
+from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.recording_banner import RecordingBanner
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
@@ -13,25 +15,51 @@ from app.look.words import tr
 
 HEIGHT = 32
 BUTTON = 22
+USUAL_SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)  # of a panel that is not made yet
 
 
 class PanelDock(QDockWidget):
-    """Its panel is hidden whenever it cannot be seen, so that `panel.isVisible()` is the truth."""
+    """Its panel is hidden whenever it cannot be seen, so that `panel.isVisible()` is the truth.
 
-    def __init__(self, panel: DockPanel, window: QMainWindow) -> None:
-        title = tr(panel.TITLE)
+    `make` is called when the panel is first seen, or asked for.
+    """
+
+    def __init__(
+        self, kind: type[DockPanel] | Later, make: Callable[[], DockPanel], window: QMainWindow
+    ) -> None:
+        title = tr(kind.TITLE)
         super().__init__(title, window)
-        self.panel = panel
+        self._make = make
+        self._panel: DockPanel | None = None
         self.title = DockTitle(self)
-        self.setObjectName(f"inspector.{panel.NAME}")
-        seat = _Seat(panel, self)
-        self.banner = seat.banner
-        self.setWidget(seat)
+        self.setObjectName(f"inspector.{kind.NAME}")
+        self._seat = _Seat(self)
+        self.banner = self._seat.banner
+        self.setWidget(self._seat)
         self.setTitleBarWidget(self.title)
-        self.toggleViewAction().setObjectName(f"inspector.panel.{panel.NAME.replace(' ', '-')}")
+        self.toggleViewAction().setObjectName(f"inspector.panel.{kind.NAME.replace(' ', '-')}")
         self.toggleViewAction().setStatusTip(tr("Show or hide the panel “{title}”", title=title))
         # For Qt a dock behind another tab counts as visible, and its panel with it.
-        self.visibilityChanged.connect(panel.setVisible)
+        self.visibilityChanged.connect(self.show_panel)
+
+    @property
+    def panel(self) -> DockPanel:
+        return self._panel or self.make_panel()
+
+    def make_panel(self) -> DockPanel:
+        self._panel = self._make()
+        self._seat.take(self._panel)
+        return self._panel
+
+    @property
+    def has_panel(self) -> bool:
+        return self._panel is not None
+
+    @Slot(bool)
+    def show_panel(self, is_shown: bool) -> None:
+        """None is made for a window that is not shown itself."""
+        if self._panel or (is_shown and self.isVisible()):
+            self.panel.setVisible(is_shown)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -85,19 +113,24 @@ class DockTitle(QWidget):
 class _Seat(QWidget):
     """Keeps a panel's place in the layout while the panel itself is hidden. Above it is room for a banner."""
 
-    def __init__(self, panel: DockPanel, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._panel = panel
-        panel.setParent(self)
-        panel.hide()
+        self._panel: DockPanel | None = None
         self.banner = RecordingBanner(self)
         self.banner.shown_changed.connect(self._place)
 
+    def take(self, panel: DockPanel) -> None:
+        self._panel = panel
+        panel.setParent(self)
+        panel.hide()
+        self.updateGeometry()
+        self._place()
+
     def sizeHint(self) -> QSize:
-        return self._panel.sizeHint()
+        return self._panel.sizeHint() if self._panel else USUAL_SIZE
 
     def minimumSizeHint(self) -> QSize:
-        return self._panel.minimumSizeHint()
+        return self._panel.minimumSizeHint() if self._panel else MIN_SIZE
 
     def resizeEvent(self, _event: QResizeEvent) -> None:
         self._place()
@@ -105,4 +138,5 @@ class _Seat(QWidget):
     def _place(self) -> None:
         top = 0 if self.banner.isHidden() else self.banner.height()
         self.banner.setGeometry(0, 0, self.width(), self.banner.height())
-        self._panel.setGeometry(self.rect().adjusted(0, top, 0, 0))
+        if self._panel:
+            self._panel.setGeometry(self.rect().adjusted(0, top, 0, 0))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from app.engine.types import (
     Answer,
@@ -20,7 +21,9 @@ from app.engine.types import (
 from app.inspector.logbook import Logbook
 from app.inspector.packed_steps import PackedSteps
 from app.inspector.stalls import Before, Cause, causes_of
-from app.inspector.step_columns import StepColumns
+
+if TYPE_CHECKING:
+    from app.inspector.step_columns import StepColumns
 
 MAX_STEPS = 10_000
 MAX_TITLES = 1_000
@@ -48,11 +51,20 @@ class Recording:
         self.chat_tokens: ChatTokens | None = None
         self.log = Logbook()
         self.steps = PackedSteps(max_steps)
-        self.columns = StepColumns(max_steps)
+        self._columns: StepColumns | None = None
 
     @property
     def is_live(self) -> bool:
         return not self.name
+
+    @property
+    def columns(self) -> StepColumns:
+        """Made for the first step: with it comes numpy, and the window is shown without."""
+        if self._columns is None:
+            from app.inspector.step_columns import StepColumns
+
+            self._columns = StepColumns(self.max_steps)
+        return self._columns
 
     @property
     def newest(self) -> StepReport | None:
@@ -66,7 +78,7 @@ class Recording:
         self.cell_map = self.tokenised = self.chat_tokens = None
         self.log = Logbook()
         self.steps = PackedSteps(self.max_steps)
-        self.columns = StepColumns(self.max_steps)
+        self._columns = None
 
     def append(self, reports: Iterable[StepReport]) -> None:
         for report in reports:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.engine.types import CellMap, ModelInfo, StepReport, TokenLogprob
@@ -22,7 +21,6 @@ from app.inspector.recording import MAX_STEPS, Recording
 from app.said import said, together
 
 VERSION = 1
-SUFFIX = ".jsonl"
 MAX_FILE_BYTES = 2 << 30
 MAX_LINE_BYTES = 32 << 20
 MAX_VALUES = 400_000  # in one line: each that does not fit costs some 600 bytes to complain of
@@ -77,6 +75,8 @@ class _Cells(BaseModel):
 
     def cell_map(self) -> CellMap:
         """Raises ValueError where the arrays do not fit each other."""
+        import numpy as np  # the window is shown without
+
         pos, token_ids = np.frombuffer(self.pos, "<i4"), np.frombuffer(self.token_ids, "<i4")
         if len(pos) != len(token_ids):
             raise ValueError(said("the cell map has not one token for each cell"))
@@ -243,6 +243,8 @@ def _check_step(report: StepReport, former: StepReport | None) -> None:
         raise ValueError(said("a time is negative"))
     planned = report.pause.planned if report.pause else ()
     for span in (*report.spans, *planned):
+        if not 0 <= span.num_kept <= span.num_drafted < max(span.num_rows, 1):
+            raise ValueError(said("a step has more guesses than rows"))
         if len(span.token_bytes) not in (0, 4 * span.num_rows) or not 0 < span.num_rows <= MAX_ROWS:
             raise ValueError(said("the rows of a sequence do not fit its tokens"))
     seq_ids = [

@@ -15,15 +15,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
-from app.inspector import recording_file, trace
 from app.inspector.recording import MAX_STEPS, Recording
-from app.inspector.recording_file import RecordingFileError, Snapshot
 from app.look.figures import count
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 
 LINES = mark("Recording, JSON lines (*.jsonl)")
 TRACE = mark("Trace for Perfetto and chrome://tracing (*.trace.json)")
-SUFFIX_OF = {LINES: recording_file.SUFFIX, TRACE: trace.SUFFIX}
+SUFFIX_OF = {LINES: ".jsonl", TRACE: ".trace.json"}
 
 
 class RecordingFiles(QObject):
@@ -62,7 +60,9 @@ class RecordingFiles(QObject):
         self._begin(self._open(path))
 
     async def _export(self, path: Path) -> None:
-        snapshot, num_steps = Snapshot.of(self.recording), len(self.recording.columns)
+        from app.inspector import recording_file, trace
+
+        snapshot, num_steps = recording_file.Snapshot.of(self.recording), len(self.recording.columns)
         save = trace.save if path.suffix == ".json" else recording_file.save
         try:
             await asyncio.to_thread(save, snapshot, path)
@@ -80,9 +80,11 @@ class RecordingFiles(QObject):
             )
 
     async def _open(self, path: Path) -> None:
+        from app.inspector import recording_file  # the window is shown without
+
         try:
             recording = await asyncio.to_thread(recording_file.load, path)
-        except RecordingFileError as error:
+        except recording_file.RecordingFileError as error:
             self.failed.emit(tr_said(str(error)))
         else:
             self.opened.emit(recording)
@@ -111,8 +113,8 @@ class RecordingFiles(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters([tr(LINES), tr(TRACE)])
-        dialog.selectFile(f"skein{recording_file.SUFFIX}")
-        dialog.setDefaultSuffix(recording_file.SUFFIX)
+        dialog.selectFile(f"skein{SUFFIX_OF[LINES]}")
+        dialog.setDefaultSuffix(SUFFIX_OF[LINES])
         suffixes = {tr(kind): suffix for kind, suffix in SUFFIX_OF.items()}
         dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein{suffixes[chosen]}"))
         dialog.fileSelected.connect(lambda name: self.export(Path(name)))

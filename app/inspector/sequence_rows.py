@@ -22,7 +22,7 @@ from app.engine.types import (
     WaitReason,
 )
 from app.look import marks
-from app.look.figures import count, decimal, mebibytes, prefill, seconds, tokens
+from app.look.figures import count, decimal, mebibytes, percent, prefill, seconds, tokens
 from app.look.marks import Mark
 from app.look.words import mark, tr
 
@@ -172,6 +172,15 @@ def _of_slot(get: Callable[[SlotSnapshot], int]) -> Callable[[SequenceRow], int 
 def _of_usage(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float | None]:
     def value(row: SequenceRow) -> float | None:
         return get(row.usage) if row.usage else None
+
+    return value
+
+
+def _of_drafts(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float | None]:
+    """None where nothing was guessed."""
+
+    def value(row: SequenceRow) -> float | None:
+        return get(row.usage) if row.usage and row.usage.num_drafted_tokens else None
 
     return value
 
@@ -326,6 +335,30 @@ COLUMNS = (
         lambda row: row.size_bytes or None,
         _size_text,
     ),
+    Column(
+        "drafted",
+        mark("tokens\ndrafted"),
+        mark("Guesses at the last answer, from its own chat, that were checked beside its own tokens"),
+        "",
+        _of_drafts(lambda usage: usage.num_drafted_tokens),
+        count,
+    ),
+    Column(
+        "kept",
+        mark("drafted\nkept"),
+        mark("Guesses that were right: each saved a step"),
+        "",
+        _of_drafts(lambda usage: usage.num_kept_tokens),
+        count,
+    ),
+    Column(
+        "kept_share",
+        mark("kept\nshare"),
+        mark("How many of the guesses were right"),
+        "100%",
+        _of_drafts(lambda usage: usage.num_kept_tokens / usage.num_drafted_tokens),
+        lambda share: percent(share, 1),
+    ),
 )
 
 
@@ -382,7 +415,7 @@ def as_json(row: SequenceRow, model: ModelInfo | None) -> str:
         "id": -1 if row.seq_id is None else row.seq_id,
         "id_task": row.request_id or -1,
         "n_ctx": row.slot.max_context_tokens if row.slot else 0,
-        "speculative": False,
+        "speculative": bool(model and model.num_drafted_tokens),
         "is_processing": bool(row.slot and row.slot.is_running),
         "n_prompt_tokens": prompt_tokens,
         "n_prompt_tokens_cache": usage.num_reused_tokens

@@ -53,7 +53,7 @@ class Before:
     pause_reason: str | None = None  # None: it was not paused
     had_work: bool = False
     decoding: frozenset[int] = frozenset()  # sequences whose answers were running
-    usual_ms: float = 0.0  # a decode without prompts in it, lately; 0: none was seen yet
+    usual_ms: float = 0.0  # a decode without prompts and guesses in it, lately; 0: none was seen yet
 
     def after(self, report: StepReport) -> Before:
         """What the next step is measured by."""
@@ -74,7 +74,7 @@ class Before:
         return max(0.0, (report.started_at - self.ended_at) * 1000)
 
     def _usual_ms(self, report: StepReport) -> float:
-        if not report.spans or any(span.is_prefill for span in report.spans):
+        if not report.spans or any(span.is_prefill or span.num_drafted for span in report.spans):
             return self.usual_ms
         # Slowly, so that one slow step is not soon the usual one.
         return self.usual_ms + 0.1 * (report.decode_ms - self.usual_ms) if self.usual_ms else report.decode_ms
@@ -153,7 +153,7 @@ def _slow_schedule(report: StepReport, before: Before) -> list[Cause]:
 
 def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
     """Only where running answers waited for it: a prompt alone holds nobody up."""
-    usual_ms = before.usual_ms
+    usual_ms = before.usual_ms * _rows_per_answer(report)
     is_slow = report.decode_ms > max(SLOW * usual_ms, usual_ms + MIN_SLOW_MS)
     waiting = [span.seq_id for span in report.spans if not span.is_prefill]
     if not (usual_ms and is_slow and waiting):
@@ -175,6 +175,13 @@ def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
         **times,
     )
     return [Cause(Stall.HELD_UP, text)]
+
+
+def _rows_per_answer(report: StepReport) -> float:
+    """A guess takes at most as long as an answer's own row."""
+    answers = [span for span in report.spans if not span.is_prefill]
+    num_drafted = sum(span.num_drafted for span in answers)
+    return 1 + num_drafted / len(answers) if answers else 1.0
 
 
 def _left_out(report: StepReport, before: Before) -> list[Cause]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from app.engine.types import StepReport
 from app.inspector.stalls import Before, deliver_ms, has_run, worst_of
 
-PREFILL, DECODE = 0, 1
+PREFILL, DECODE, DRAFTED = KINDS = range(3)
 MAX_ROWS = 2**16 - 1  # of one sequence in one step; more are drawn as so many
 FIGURES = np.dtype(
     [
@@ -35,7 +35,7 @@ class StepColumns:
         self._max_steps = max_steps
         # Twice the room: the newest half moves to the front when all is full, so both stay one piece.
         self._figures = np.zeros(2 * max_steps, FIGURES)
-        self._rows = np.zeros((2 * max_steps, 0, 2), np.uint16)
+        self._rows = np.zeros((2 * max_steps, 0, len(KINDS)), np.uint16)
         self._begin = self._end = 0
         self._num_appended = 0
         self._before = Before()
@@ -50,7 +50,7 @@ class StepColumns:
 
     @property
     def rows(self) -> npt.NDArray[np.uint16]:
-        """Shape (steps, sequences, 2): the rows of each sequence, of its prompt and of its answer."""
+        """Shape (steps, sequences, 3): the rows of each sequence: of its prompt, its answer, and guesses."""
         return self._rows[self._begin : self._end]
 
     @property
@@ -76,7 +76,9 @@ class StepColumns:
             rows = self._rows[at]
             rows[:] = 0
             for span in report.spans:
-                rows[span.seq_id, PREFILL if span.is_prefill else DECODE] = min(span.num_rows, MAX_ROWS)
+                num_rows = min(span.num_rows - span.num_drafted, MAX_ROWS)
+                rows[span.seq_id, PREFILL if span.is_prefill else DECODE] = num_rows
+                rows[span.seq_id, DRAFTED] = min(span.num_drafted, MAX_ROWS)
             self._end += 1
             self._num_appended += 1
             self._begin = max(self._begin, self._end - self._max_steps)

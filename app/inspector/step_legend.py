@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.inspector.stalls import Stall
-from app.inspector.step_picture import answer_colour, paint_mark, phase_colours
+from app.inspector.step_picture import answer_colour, drafted_colour, paint_mark, phase_colours
 from app.inspector.step_words import PHASE_WORDS, PHASES
 from app.look.fonts import small_font
 from app.look.sequence_colours import colour_of
@@ -34,7 +34,7 @@ class StepLegend(QWidget):
         self.setAccessibleName(tr("Legend"))
         self.setAccessibleDescription(
             tr(
-                "Full colour: a prompt. Lighter: an answer. "
+                "Full colour: a prompt. Lighter: an answer. Lighter still: guesses at it. "
                 "Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work."
             )
         )
@@ -69,6 +69,7 @@ def _entries(tokens: Tokens) -> list[tuple[str, QColor | Stall]]:
     return [
         (tr("prompt"), colour),
         (tr("answer"), answer_colour(colour, tokens)),
+        (tr("drafted"), drafted_colour(colour, tokens)),
         *((tr(word), stall) for stall, word in MARKS.items()),
         *((tr(PHASE_WORDS[name]), phases[name]) for name in ("schedule", "sample", "deliver", "decode")),
     ]

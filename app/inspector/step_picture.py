@@ -17,6 +17,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
 from app.inspector.excerpt import Excerpt, Height
 from app.inspector.stacked_columns import scale_for, stacked
 from app.inspector.stalls import Stall
+from app.inspector.step_columns import KINDS
 from app.inspector.step_words import PHASES
 from app.look.figures import count
 from app.look.sequence_colours import SEQUENCE_COLOURS
@@ -31,9 +32,10 @@ MARK_SIDE = 9  # pixels: of marks that stand closer only the worst is drawn
 LABEL_WIDTH = 96
 MIN_GAP_WIDTH = 3  # narrower columns have no page between them
 
-# Places in the colour table: 0 is the page; prompt and answer of each sequence; both faded; the phases.
+# Places in the colour table: 0 is the page; prompt, answer and guesses of each sequence; all these faded; the
+# phases.
 NUM_COLOURS = len(SEQUENCE_COLOURS)
-FADED = 2 * NUM_COLOURS
+FADED = len(KINDS) * NUM_COLOURS
 PHASE_COLOURS = 1 + 2 * FADED
 
 Image = npt.NDArray[np.uint8]
@@ -53,6 +55,11 @@ def paint_steps(
 def answer_colour(colour: QColor, tokens: Tokens) -> QColor:
     """Of rows of an answer: lighter than those of its prompt."""
     return _mixed(colour, QColor(tokens.window), 0.45)
+
+
+def drafted_colour(colour: QColor, tokens: Tokens) -> QColor:
+    """Of guesses at an answer: lighter still."""
+    return _mixed(colour, QColor(tokens.window), 0.72)
 
 
 def phase_colours(tokens: Tokens) -> tuple[QColor, ...]:
@@ -136,8 +143,8 @@ class _Picture:
         seq_ids = [int(seq_id) for seq_id in np.flatnonzero(rows.any(axis=(0, 2)))]
         if not seq_ids:
             return np.zeros((height, len(heights)), np.uint8)
-        layers = np.stack([rows[:, seq_id, phase] * share for seq_id in seq_ids for phase in (0, 1)])
-        colours = [_colour_index(seq_id, phase, chosen_seq) for seq_id in seq_ids for phase in (0, 1)]
+        layers = np.stack([rows[:, seq_id, kind] * share for seq_id in seq_ids for kind in KINDS])
+        colours = [_colour_index(seq_id, kind, chosen_seq) for seq_id in seq_ids for kind in KINDS]
         return stacked(layers, np.array(colours, np.uint8), height)
 
     def _by_phase(self, place: QRect) -> Image:
@@ -242,16 +249,19 @@ class _Picture:
         self._painter.drawRect(self._excerpt.x_of(chosen) - 1, places.columns.top() - 1, width, height)
 
 
-def _colour_index(seq_id: int, phase: int, chosen_seq: int | None) -> int:
+def _colour_index(seq_id: int, kind: int, chosen_seq: int | None) -> int:
     is_faded = chosen_seq is not None and seq_id != chosen_seq
-    return 1 + 2 * (seq_id % NUM_COLOURS) + phase + (FADED if is_faded else 0)
+    return 1 + len(KINDS) * (seq_id % NUM_COLOURS) + kind + (FADED if is_faded else 0)
 
 
 @cache
 def _colour_table(tokens: Tokens) -> list[int]:
     page = QColor(tokens.window)
-    pairs = [(QColor(name), answer_colour(QColor(name), tokens)) for name in SEQUENCE_COLOURS]
-    vivid = [colour for pair in pairs for colour in pair]
+    vivid = [
+        shade
+        for colour in map(QColor, SEQUENCE_COLOURS)
+        for shade in (colour, answer_colour(colour, tokens), drafted_colour(colour, tokens))
+    ]
     faded = [_mixed(colour, page, 0.8) for colour in vivid]
     return [colour.rgba() for colour in (page, *vivid, *faded, *phase_colours(tokens))]
 

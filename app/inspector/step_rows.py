@@ -35,7 +35,7 @@ TIPS = (
     mark("Its position in the sequence"),
     mark("The sequence whose cell it is, seq_id"),
     mark("The chat"),
-    mark("Part of a prompt, or of an answer"),
+    mark("Part of a prompt, of an answer, or a guess at it: kept if it was right"),
     mark("Whether the logits behind it were wanted, to sample from"),
 )
 NUMBERS = (ROW, TOKEN, POS)
@@ -44,7 +44,7 @@ WIDEST = {
     TOKEN: "999,999",
     POS: "999,999",
     SEQ: "00",
-    PHASE: (mark("prefill"), mark("decode")),
+    PHASE: (mark("prefill"), mark("decode"), mark("drafted, kept")),
     LOGITS: mark("wanted"),
 }
 TEXT_WIDTH = 120
@@ -116,9 +116,17 @@ class StepRows(RowModel):
             count(span.first_pos + place),
             str(span.seq_id),
             self._titles.get(span.chat_id) or tr("closed chat"),
-            tr("prefill") if span.is_prefill else tr("decode"),
-            tr("wanted") if span.wants_logits and place == span.num_rows - 1 else "",
+            _phase(span, place),
+            tr("wanted") if span.wants_logits and place >= span.num_rows - 1 - span.num_drafted else "",
         )
+
+
+def _phase(span: Span, place: int) -> str:
+    """Of one of its rows."""
+    num_guesses_before = place - (span.num_rows - span.num_drafted)
+    if num_guesses_before >= 0:
+        return tr("drafted, kept") if num_guesses_before < span.num_kept else tr("drafted")
+    return tr("prefill") if span.is_prefill else tr("decode")
 
 
 class StepTable(RowTable):

@@ -44,12 +44,16 @@ def plan_text(pause: PauseState) -> str:
     num_rows = sum(span.num_rows for span in pause.planned)
     num_seqs = len({span.seq_id for span in pause.planned})
     num_logits = sum(span.wants_logits for span in pause.planned)
-    return tr(
-        "{rows} of {sequences}; {sampled}",
-        rows=rows(num_rows),
-        sequences=tr_n("{n} sequence", "{n} sequences", num_seqs),
-        sampled=tr_n("{n} token is sampled", "{n} tokens are sampled", num_logits),
-    )
+    num_drafted = sum(span.num_drafted for span in pause.planned)
+    parts = {
+        "rows": rows(num_rows),
+        "sequences": tr_n("{n} sequence", "{n} sequences", num_seqs),
+        "sampled": tr_n("{n} token is sampled", "{n} tokens are sampled", num_logits),
+    }
+    if not num_drafted:
+        return tr("{rows} of {sequences}; {sampled}", **parts)
+    drafted = tr_n("{n} guess is checked", "{n} guesses are checked", num_drafted)
+    return tr("{rows} of {sequences}; {sampled}, {drafted}", drafted=drafted, **parts)
 
 
 class StepperPanel(DockPanel):

@@ -15,7 +15,6 @@ from app.engine.types import Event, PauseState, Span, StepReport
 from app.inspector.recording_file import Snapshot, write_lines
 from app.inspector.stalls import deliver_ms, has_run
 
-SUFFIX = ".trace.json"
 PROCESS = 1
 BATCHER = 1  # its track
 FIRST_SEQUENCE = 10  # the track of sequence 0
@@ -92,6 +91,8 @@ def _part(span: Span, report: StepReport, begin_us: float, title: str) -> TraceE
         "tokens generated": span.num_generated_tokens,
         "request": span.request_id,
     }
+    if span.num_drafted:
+        values |= {"drafted rows": span.num_drafted, "drafted rows kept": span.num_kept}
     decode_us = begin_us + 1000 * report.schedule_ms
     return _complete(name, name, FIRST_SEQUENCE + span.seq_id, decode_us, report.decode_ms, values)
 

@@ -49,3 +49,19 @@ def tokens(number: int) -> str:
 
 def rows(number: int) -> str:
     return tr_n("{n} row", "{n} rows", number)
+
+
+def data_size(size_bytes: float) -> str:
+    """GiB where that is a number one can compare, else MiB."""
+    if size_bytes < 2**30:
+        return tr("{number} MiB", number=decimal(size_bytes / 2**20, 0 if size_bytes >= 2**20 else 1))
+    return tr("{number} GiB", number=decimal(size_bytes / 2**30, 1))
+
+
+def num_params(number: int) -> str:
+    """As models are called after them: 8.2B, 620M."""
+    if number < 1e6:
+        return tr("{number}K", number=decimal(number / 1e3, 0))
+    if number >= 1e9:
+        return tr("{number}B", number=decimal(number / 1e9, 1))
+    return tr("{number}M", number=decimal(number / 1e6, 0 if number >= 1e7 else 1))

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from app.said import Said, together
 
 CONTEXT = "skein"
+_ENGLISH = QLocale(QLocale.Language.English)
 
 
 def tr(text: str, /, **values: object) -> str:
@@ -64,4 +65,4 @@ def mark(text: str) -> str:
 def locale() -> QLocale:
     """How numbers and dates are written. POSIX would leave thousands together."""
     chosen = QLocale()
-    return chosen if chosen.language() != QLocale.Language.C else QLocale(QLocale.Language.English)
+    return _ENGLISH if chosen.language() is QLocale.Language.C else chosen

@@ -14,6 +14,7 @@ from app.engine.errors import EngineError, RequestError
 from app.engine.llama.loading import LIBRARY_VERSION
 from app.engine.probe import open_probed_backend
 from app.engine.types import LoadParams
+from app.models.memory_fit import fitted
 from app.said import said
 from app.selftest.bench import Bench, CancelledError, CannotCheckError, CheckFailedError
 from app.selftest.checks import CHECKS, Check
@@ -44,7 +45,7 @@ def self_test(
         on_progress(LOAD_SHARE * fraction, said("Loading the model"))
         return not is_cancelled()
 
-    with open_probed_backend(params, on_load) as backend:
+    with open_probed_backend(params, on_load, fitted) as backend:
         return run_checks(
             backend,
             lambda fraction, title: on_progress(LOAD_SHARE + (1 - LOAD_SHARE) * fraction, title),

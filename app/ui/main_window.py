@@ -3,8 +3,11 @@
 Features live in their own files.
 """
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QContextMenuEvent, QDragEnterEvent, QDropEvent, QShowEvent, QWheelEvent
@@ -12,12 +15,17 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from app.bridge import diagnostics
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.cell_keeping import CellKeeping
 from app.bridge.chat_backups import ChatBackups
 from app.bridge.chat_search import ChatSearch
 from app.bridge.chat_session import ChatSession
 from app.bridge.chat_transfer import ChatTransfer
+from app.bridge.downloads import Downloads
 from app.bridge.library import Library
 from app.bridge.local_api import LocalApi
+from app.bridge.model_fits import ModelFits
+from app.bridge.model_hub import ModelHub
+from app.bridge.model_library import ModelLibrary
 from app.bridge.parameters import num_physical_cores
 from app.bridge.preferences import Preferences
 from app.bridge.presets import Presets
@@ -25,10 +33,8 @@ from app.bridge.self_test import SelfTest
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.engine.types import ModelInfo, Speed, StepReport
-from app.inspector.arrangement import ROWS
-from app.inspector.batch_timeline import TimelinePanel
+from app.inspector.arrangement import KV_MAP, ROWS, TIMELINE
 from app.inspector.docks import InspectorDocks
-from app.inspector.kv_map import KvMapPanel
 from app.inspector.sequences import SequencesPanel
 from app.look.icons import app_icon
 from app.look.words import tr, tr_n, tr_said
@@ -48,22 +54,35 @@ from app.ui.commands.panes import Panes
 from app.ui.data.backups_menu import BackupsMenu
 from app.ui.data.chat_files import ChatFiles
 from app.ui.engine.api_menu import ApiMenu
+from app.ui.engine.chat_models import ChatModels
 from app.ui.engine.dropped_model import dropped_model
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
-from app.ui.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
+from app.ui.models.hub_commands import HubCommands
+from app.ui.models.model_commands import ModelCommands
+from app.ui.notices import (
+    Notices,
+    UndoToast,
+    closed_text,
+    engine_error_text,
+    load_error_text,
+    recovering_text,
+)
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.chat_options import ChatOptionsPanel
 from app.ui.settings.key_hints import KeyHints
 from app.ui.settings.languages import Languages
-from app.ui.settings.setting_list import Facts
-from app.ui.settings.settings_window import SettingsWindow
 from app.ui.settings.shortcuts import Shortcuts
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.answer_inspection import AnswerInspection
+
+if TYPE_CHECKING:
+    from app.ui.models.load_settings import LoadSettings
+    from app.ui.settings.setting_list import Facts
+    from app.ui.settings.settings_window import SettingsWindow
 
 REPORT_PERIOD_MS = 100
 SAID_FOR_MS = 8_000  # in the status bar
@@ -84,6 +103,7 @@ class MainWindow(QMainWindow):
         self.navigation: Navigation | None = None
         self._report: StepReport | None = None
         self._not_saved = ""  # why, as it was told last
+        self._no_model = ""  # likewise, after a load was cancelled
         self._tab_titles: dict[str, str] = {}
         self._api_titles: dict[str, str] = {}
         self.setWindowTitle("Skein")
@@ -104,6 +124,7 @@ class MainWindow(QMainWindow):
         self.inspector = InspectorDocks(self, ROWS)
         self.tabs.set_zoom(self.appearance.zoom)
         self.models = ModelLoading(engine, self.preferences, self)
+        self.chat_models = ChatModels(engine, self.models, self.tabs, self)
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, self)
         self.answers = AnswerInspection(self.inspector, workspace, engine, self)
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
@@ -112,6 +133,8 @@ class MainWindow(QMainWindow):
         self.shortcuts = Shortcuts(self.menuBar(), self.preferences, self)
         self.tabs.view_made.connect(KeyHints(self.shortcuts, self).correct)
         self._settings_window: SettingsWindow | None = None
+        self._load_settings: LoadSettings | None = None
+        self._cells: CellKeeping | None = None
         self._fill_palette()
         self._connect()
         self._on_loaded(engine.model)
@@ -137,6 +160,7 @@ class MainWindow(QMainWindow):
             help=HelpCommands(self._diagnose, self),
             quit=self.quit_requested.emit,
             show_settings=self.show_settings,
+            show_load_settings=self.show_load_settings,
             show_palette=self.command_palette.open_up,
         )
 
@@ -193,6 +217,11 @@ class MainWindow(QMainWindow):
         self.backups_menu = BackupsMenu(backups, self.notices, self)
         self.backups_menu.add_to(self.menus.tools)
 
+    def show_cell_keeping(self, keeping: CellKeeping) -> None:
+        """Why nothing can be kept is told at once, and in the settings."""
+        self._cells = keeping
+        keeping.refused.connect(lambda: self.notices.show_error(tr_said(keeping.why_not)))
+
     def show_self_test(self, test: SelfTest) -> None:
         """The self-test gets its place in the Tools menu."""
         self.self_test_menu = SelfTestMenu(test, self._engine, self.preferences.settings, self)
@@ -200,6 +229,25 @@ class MainWindow(QMainWindow):
         self.menus.tools.addAction(self.self_test_menu.open)
         self.tabs.num_busy_changed.connect(self.self_test_menu.dialog.set_num_busy)
         self.self_test_menu.ended_unseen.connect(lambda text: self.status.showMessage(text, SAID_FOR_MS))
+
+    def show_model_library(self, library: ModelLibrary, fits: ModelFits) -> None:
+        """The models on this machine get their window, and their place in the Model menu."""
+        self.model_commands = ModelCommands(
+            library,
+            fits,
+            self.preferences,
+            self.models,
+            lambda path: self.load_settings.show_for(path),
+            self.tabs,
+            self,
+        )
+        self.model_commands.add_to(self.menus.model, before=self.menus.load_settings)
+
+    def show_model_hub(self, hub: ModelHub, downloads: Downloads) -> None:
+        """Models that can be downloaded get their page beside those that are here."""
+        self.hub_commands = HubCommands(
+            hub, downloads, self.preferences, self.models, self.model_commands, self.notices, self
+        )
 
     def _connect(self) -> None:
         self._workspace.closed.connect(self._on_closed)
@@ -209,7 +257,13 @@ class MainWindow(QMainWindow):
         self._engine.load_progressed.connect(self.notices.progress.set_fraction)
         self._engine.loaded.connect(self._on_loaded)
         self._engine.load_failed.connect(self._on_load_failed)
+        self._engine.load_cancelled.connect(self._on_load_cancelled)
+        self._engine.slept.connect(self._on_slept)
+        self.notices.progress.cancel_requested.connect(self.models.cancel)
+        self.models.loading_changed.connect(self.menus.show_chat_state)
+        self.models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)
+        self._engine.recovering.connect(self._on_recovering)
         self._engine.reported.connect(self._on_reported)
         self._report_timer.timeout.connect(self._show_report)
         self.inspector.chat_activated.connect(self.tabs.show_chat)
@@ -226,10 +280,10 @@ class MainWindow(QMainWindow):
         self.tabs.current_state_changed.connect(self._show_current_state)
         self.tabs.num_busy_changed.connect(self._on_num_busy_changed)
         self.status.stop_all_requested.connect(self.menus.stop_all.trigger)
-        self.status.model_clicked.connect(partial(self.show_settings, "engine"))
-        self.status.cells_clicked.connect(partial(self.inspector.show_panel, KvMapPanel.NAME))
+        self.status.model_clicked.connect(self.show_load_settings)
+        self.status.cells_clicked.connect(partial(self.inspector.show_panel, KV_MAP.NAME))
         self.status.queue_clicked.connect(partial(self.inspector.show_panel, SequencesPanel.NAME))
-        self.status.speed_clicked.connect(partial(self.inspector.show_panel, TimelinePanel.NAME))
+        self.status.speed_clicked.connect(partial(self.inspector.show_panel, TIMELINE.NAME))
         self.models.changed.connect(self._show_models)
         self.preferences.changed.connect(self._on_setting_changed)
         self.preferences.save_failed.connect(self._on_save_failed)
@@ -245,6 +299,7 @@ class MainWindow(QMainWindow):
     def _on_loaded(self, model: ModelInfo | None) -> None:
         if model:
             self.notices.dismiss_offers()
+            self.notices.withdraw(self._no_model)
         self.inspector.set_model(model)
         self._show_model(model)
 
@@ -259,7 +314,32 @@ class MainWindow(QMainWindow):
     @Slot(object, object)
     def _on_load_failed(self, path: Path, message: str) -> None:
         self.notices.progress.hide()
-        self.notices.show_error(load_error_text(path, message, self._engine.model))
+        if self._engine.model is None:  # also one that was asleep, and did not come back
+            self._show_model(None)
+        told = load_error_text(path, message, self._engine.model)
+        if self._engine.model or not self.models.can_reload:
+            self.notices.show_error(told)
+        else:  # it was there before: its engine has crashed, say
+            self.notices.show_error(told, tr("Reload model"), self.models.reload)
+
+    @Slot(object)
+    def _on_load_cancelled(self, path: Path) -> None:
+        self.notices.progress.hide()
+        if self._engine.model:
+            self._say(tr("Loading {name} was cancelled.", name=path.name))
+        else:
+            self._no_model = tr("Loading {name} was cancelled, so no model is open.", name=path.name)
+            self.notices.show_offer(self._no_model, tr("Load it"), partial(self.models.load, path))
+
+    @Slot()
+    def _on_slept(self) -> None:
+        """The inspector shows an engine that holds nothing."""
+        model = self._engine.model
+        self.inspector.set_model(None)
+        self._show_model(None)
+        self.status.set_model(model, is_asleep=True)
+        self._show_models()
+        self.tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
 
     @Slot(object)
     def _on_engine_failed(self, message: str) -> None:
@@ -269,12 +349,17 @@ class MainWindow(QMainWindow):
         self.notices.show_error(engine_error_text(message), tr("Reload model"), self.models.reload)
 
     @Slot(object)
+    def _on_recovering(self, message: str) -> None:
+        """The inspector keeps the last steps until the model is back."""
+        self.inspector.note_engine_gone()
+        self.notices.show_error(recovering_text(message))
+
+    @Slot(object)
     def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
         self.inspector.append(reports)
         self._report = reports[-1]
         if not self._report_timer.isActive():
             self._show_report()
-            self._report_timer.start()
 
     @Slot(object)
     def _on_tab_titles_changed(self, titles: dict[str, str]) -> None:
@@ -291,7 +376,8 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_report(self) -> None:
-        if self._report:
+        if self._report and not self.isMinimized():
+            self._report_timer.start()
             self.status.apply(self._report)
             self.pausing.apply(self._report)
             self.tabs.apply(self._report)
@@ -324,11 +410,14 @@ class MainWindow(QMainWindow):
     @Slot(int)
     def _on_num_busy_changed(self, num_busy: int) -> None:
         self.menus.stop_all.setEnabled(num_busy > 0)
+        self._show_models()
         self.status.set_num_busy(num_busy)
 
     @Slot()
     def _show_models(self) -> None:
         self.menus.reload.setEnabled(self.models.can_reload)
+        self.menus.load_settings.setEnabled(self.models.can_reload)
+        self.menus.sleep.setEnabled(self._engine.can_sleep)
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:
@@ -359,6 +448,8 @@ class MainWindow(QMainWindow):
     def settings_window(self) -> SettingsWindow:
         """Made when it is first asked for."""
         if self._settings_window is None:
+            from app.ui.settings.settings_window import SettingsWindow
+
             self._settings_window = SettingsWindow(
                 self.preferences, self.models, self.shortcuts, self._facts, self
             )
@@ -369,12 +460,31 @@ class MainWindow(QMainWindow):
             self.settings_window.show_page(page)
         self.settings_window.come_up()
 
+    @property
+    def load_settings(self) -> LoadSettings:
+        """Made when it is first asked for: it reads headers of models, which the first window does not."""
+        if self._load_settings is None:
+            from app.ui.models.load_settings import LoadSettings
+
+            self._load_settings = LoadSettings(self.preferences, self.models, self._engine, self)
+        return self._load_settings
+
+    def show_load_settings(self) -> None:
+        """Of the model that is open; without one there are those of the engine."""
+        if self.models.path:
+            self.load_settings.show_for(self.models.path)
+        else:
+            self.show_settings("engine")
+
     def show_setting(self, name: str) -> None:
         self.settings_window.come_up()
         self.settings_window.show_setting(name)
 
     def _facts(self) -> Facts:
-        return Facts(self.preferences.settings, self._engine.model, num_physical_cores())
+        from app.ui.settings.setting_list import Facts
+
+        why_not_kept = self._cells.why_not if self._cells else ""
+        return Facts(self.preferences.settings, self._engine.model, num_physical_cores(), why_not_kept)
 
     def _panes(self) -> list[QWidget]:
         """In reading order: of two chats side by side both."""
@@ -412,6 +522,9 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
         if event.type() == QEvent.Type.WindowStateChange:
             self.menus.full_screen.setChecked(self.isFullScreen())
+            self._show_report()
+            for view in self.tabs.shown_views:  # minimised, they were not drawn
+                view.transcript.mark_growing()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Whoever owns the program closes it in order; the window goes then."""

@@ -6,7 +6,7 @@ A load's progress, errors that stay until they are dismissed, an undo that goes 
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
@@ -131,9 +131,10 @@ class Banner(QWidget):
 
 
 class LoadStrip(QWidget):
-    """A model's name, how much of it is loaded, and a line that grows."""
+    """A model's name, how much of it is loaded, a way to call it off, and a line that grows."""
 
-    HEIGHT = 30
+    cancel_requested = Signal()
+    HEIGHT = 34
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,6 +142,16 @@ class LoadStrip(QWidget):
         self._fraction = 0.0
         self.setFixedHeight(self.HEIGHT)
         self.setAccessibleName(tr("Loading a model"))
+        self.cancel = QPushButton(tr("Cancel"), self)
+        self.cancel.setProperty("kind", "quiet")
+        self.cancel.setProperty("place", "bar")
+        self.cancel.setProperty("command", "chat.stop")
+        self.cancel.setToolTip(tr("Stop loading; the model that answers now stays (Esc)"))
+        self.cancel.clicked.connect(self.cancel_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 0, 12, 2)
+        row.addStretch(1)
+        row.addWidget(self.cancel)
         self.hide()
 
     @property
@@ -162,7 +173,9 @@ class LoadStrip(QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(tokens.window))
         painter.setPen(QColor(tokens.muted))
-        painter.drawText(self.rect().adjusted(16, 0, -16, -2), Qt.AlignmentFlag.AlignVCenter, self.text)
+        room = self.rect().adjusted(16, 0, -self.cancel.width() - 24, -2)
+        text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideMiddle, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
         painter.fillRect(0, self.height() - 2, self.width(), 2, QColor(tokens.hairline))
         painter.fillRect(0, self.height() - 2, int(self.width() * self._fraction), 2, QColor(tokens.accent))
 
@@ -236,6 +249,12 @@ def load_error_text(path: Path, message: str, model: ModelInfo | None) -> str:
 
 def engine_error_text(message: str) -> str:
     return tr("The engine stopped: {reason} Your chats are kept.", reason=one_line(tr_said(message)))
+
+
+def recovering_text(message: str) -> str:
+    return tr(
+        "{reason} The model is being loaded again, and the answers go on.", reason=one_line(tr_said(message))
+    )
 
 
 def closed_text(title: str) -> str:

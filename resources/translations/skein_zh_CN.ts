@@ -158,23 +158,13 @@
     </message>
     <message>
         <source>Loading {name} was cancelled.</source>
-        <extracomment>app/engine/llama/loading.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>已取消加载 {name}。</translation>
     </message>
     <message>
         <source>the file is damaged or of an unknown kind</source>
-        <extracomment>app/engine/llama/loading.py</extracomment>
+        <extracomment>app/engine/llama/adapters.py</extracomment>
         <translation>文件已损坏或类型未知</translation>
-    </message>
-    <message>
-        <source>{name} has weights that are NaN or infinite. The file may be damaged: download it again, or open another one.</source>
-        <extracomment>app/engine/llama/loading.py</extracomment>
-        <translation>{name} 的权重中有 NaN 或无穷大。文件可能已损坏：请重新下载，或打开另一个文件。</translation>
-    </message>
-    <message>
-        <source>llama.cpp cannot load {name}: {reason}. Download it again, or open another GGUF.</source>
-        <extracomment>app/engine/llama/loading.py</extracomment>
-        <translation>llama.cpp 无法加载 {name}：{reason}。请重新下载，或打开另一个 GGUF 文件。</translation>
     </message>
     <message>
         <source>it has no vocabulary, so it cannot read text</source>
@@ -195,11 +185,6 @@
         <source>{name} is not a chat model: {reason}. Open another GGUF.</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>{name} 不是对话模型：{reason}。请打开另一个 GGUF 文件。</translation>
-    </message>
-    <message>
-        <source>llama.cpp cannot make a context of {tokens:,} tokens for {name}: {reason}. Try a smaller one (--ctx).</source>
-        <extracomment>app/engine/llama/loading.py</extracomment>
-        <translation>llama.cpp 无法为 {name} 创建 {tokens:,} 个词元的上下文：{reason}。请改用较小的上下文（--ctx）。</translation>
     </message>
     <message>
         <source>A context of {tokens:,} tokens of {name} needs {needed:.1f} GiB, but only {available:.1f} GiB are free. Choose a smaller one (--ctx).</source>
@@ -647,11 +632,6 @@
         <translation>要计算的位置</translation>
     </message>
     <message>
-        <source>Whether a token is sampled from its last row</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
-        <translation>是否从它的最后一行采样词元</translation>
-    </message>
-    <message>
         <source>Tokens of the answer so far, and how many were asked for</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>回答目前的词元数，以及要求的数量</translation>
@@ -923,7 +903,7 @@
     </message>
     <message>
         <source>Batches</source>
-        <extracomment>app/inspector/batch_timeline.py</extracomment>
+        <extracomment>app/inspector/arrangement.py</extracomment>
         <translation>批次</translation>
     </message>
     <message>
@@ -1364,7 +1344,7 @@
     </message>
     <message>
         <source>Events</source>
-        <extracomment>app/inspector/events.py</extracomment>
+        <extracomment>app/inspector/arrangement.py</extracomment>
         <translation>事件</translation>
     </message>
     <message>
@@ -1461,7 +1441,7 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>KV map</source>
-        <extracomment>app/inspector/kv_map.py</extracomment>
+        <extracomment>app/inspector/arrangement.py</extracomment>
         <translation>KV 图</translation>
     </message>
     <message>
@@ -1516,8 +1496,338 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>Why did it recompute?</source>
-        <extracomment>app/inspector/prefix_panel.py</extracomment>
+        <extracomment>app/inspector/arrangement.py</extracomment>
         <translation>为什么重新计算？</translation>
+    </message>
+    <message>
+        <source>No model is open. Open one with Ctrl+O, then send again.</source>
+        <extracomment>app/bridge/active_engine.py</extracomment>
+        <translation>没有打开模型。请按 Ctrl+O 打开一个，然后重新发送。</translation>
+    </message>
+    <message>
+        <source>Another model was loaded before this answer was finished.</source>
+        <extracomment>app/bridge/active_engine.py</extracomment>
+        <translation>这个回答还未完成，就加载了另一个模型。</translation>
+    </message>
+    <message>
+        <source>The engine stopped. Open the model again, then send again.</source>
+        <extracomment>app/bridge/active_engine.py</extracomment>
+        <translation>引擎已停止。请重新打开模型，然后重新发送。</translation>
+    </message>
+    <message>
+        <source>Loading the model was cancelled. Load it again, then send again.</source>
+        <extracomment>app/bridge/active_engine.py</extracomment>
+        <translation>已取消加载模型。请重新加载，然后重新发送。</translation>
+    </message>
+    <message>
+        <source>The keyring could not be used, so what was computed for chats is not kept: {reason} Unlock the keyring, then switch it on again in the settings.</source>
+        <extracomment>app/bridge/cell_keeping.py</extracomment>
+        <translation>密钥环无法使用，因此不保留为对话计算的内容：{reason} 请解锁密钥环，然后在设置中重新开启。</translation>
+    </message>
+    <message>
+        <source>There is no keyring to keep a key in, so what was computed for chats is not kept. Install one, such as GNOME Keyring or KWallet, then switch it on again in the settings.</source>
+        <extracomment>app/bridge/cell_keeping.py</extracomment>
+        <translation>没有可存放密钥的密钥环，因此不保留为对话计算的内容。请安装一个，例如 GNOME Keyring 或 KWallet，然后在设置中重新开启。</translation>
+    </message>
+    <message>
+        <source>Loading was cancelled.</source>
+        <extracomment>app/bridge/engine_thread.py</extracomment>
+        <translation>已取消加载。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be used: {reason}.</source>
+        <extracomment>app/bridge/load_forecast.py</extracomment>
+        <translation>{name} 无法使用：{reason}。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read: {reason}.</source>
+        <extracomment>app/bridge/load_forecast.py</extracomment>
+        <translation>{name} 无法读取：{reason}。</translation>
+    </message>
+    <message>
+        <source>The token is in the keyring.</source>
+        <extracomment>app/bridge/model_hub.py</extracomment>
+        <translation>令牌已存入密钥环。</translation>
+    </message>
+    <message>
+        <source>The token is forgotten.</source>
+        <extracomment>app/bridge/model_hub.py</extracomment>
+        <translation>令牌已删除。</translation>
+    </message>
+    <message>
+        <source>This system has no keyring that could keep the token, so it counts until Skein is closed. Install one, such as GNOME Keyring or KWallet, to keep it.</source>
+        <extracomment>app/bridge/model_hub.py</extracomment>
+        <translation>这个系统没有可存放令牌的密钥环，因此令牌只在 Skein 关闭前有效。要保留它，请安装一个，例如 GNOME Keyring 或 KWallet。</translation>
+    </message>
+    <message>
+        <source>This model is in use. Open another one first.</source>
+        <extracomment>app/bridge/model_library.py</extracomment>
+        <translation>这个模型正在使用。请先打开另一个模型。</translation>
+    </message>
+    <message>
+        <source>This model is a part of Skein.</source>
+        <extracomment>app/bridge/model_library.py</extracomment>
+        <translation>这个模型是 Skein 的一部分。</translation>
+    </message>
+    <message>
+        <source>This file is in none of your folders for models. Remove it in the file manager.</source>
+        <extracomment>app/bridge/model_library.py</extracomment>
+        <translation>这个文件不在您的任何模型文件夹中。请在文件管理器中移除它。</translation>
+    </message>
+    <message>
+        <source>This model belongs to {program}. Remove it there.</source>
+        <extracomment>app/bridge/model_library.py</extracomment>
+        <translation>这个模型属于 {program}。请在那里移除它。</translation>
+    </message>
+    <message>
+        <source>{name} could not be moved to the trash: {reason}. Remove it in the file manager.</source>
+        <extracomment>app/bridge/model_library.py</extracomment>
+        <translation>{name} 无法移到回收站：{reason}。请在文件管理器中移除它。</translation>
+    </message>
+    <message>
+        <source>{name} could not be brought back: {reason}. Look for it in the trash.</source>
+        <extracomment>app/bridge/model_library.py</extracomment>
+        <translation>{name} 无法还原：{reason}。请在回收站中查找。</translation>
+    </message>
+    <message>
+        <source>The engine stopped because of an error in Skein itself. Load the model again.</source>
+        <extracomment>app/engine/engine_child.py</extracomment>
+        <translation>引擎因 Skein 自身的错误而停止。请重新加载模型。</translation>
+    </message>
+    <message>
+        <source>The engine stopped.</source>
+        <extracomment>app/engine/engine_process.py</extracomment>
+        <translation>引擎已停止。</translation>
+    </message>
+    <message>
+        <source>A model can be spread over {number} workers at most.</source>
+        <extracomment>app/engine/engine_process.py</extracomment>
+        <translation>一个模型最多可以分布到 {number} 个工作节点。</translation>
+    </message>
+    <message>
+        <source>The machine {address}, which computed a part of the model, does not answer any more.</source>
+        <extracomment>app/engine/engine_process.py</extracomment>
+        <translation>机器 {address} 不再响应，它负责计算模型的一部分。</translation>
+    </message>
+    <message>
+        <source>The machines {addresses}, which computed parts of the model, do not answer any more.</source>
+        <extracomment>app/engine/engine_process.py</extracomment>
+        <translation>机器 {addresses} 不再响应，它们负责计算模型的各个部分。</translation>
+    </message>
+    <message>
+        <source>The system ended the engine, most likely because memory ran out.</source>
+        <extracomment>app/engine/engine_process.py</extracomment>
+        <translation>系统结束了引擎，很可能是因为内存耗尽。</translation>
+    </message>
+    <message>
+        <source>The engine crashed ({how}: {last_words}).</source>
+        <extracomment>app/engine/engine_process.py</extracomment>
+        <translation>引擎崩溃了（{how}：{last_words}）。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be used as an adapter of this model: {reason}. Remove it from the model&apos;s settings, or choose one that was made for this model.</source>
+        <extracomment>app/engine/llama/adapters.py</extracomment>
+        <translation>{name} 无法用作这个模型的适配器：{reason}。请从模型的设置中移除它，或选择为这个模型制作的适配器。</translation>
+    </message>
+    <message>
+        <source>{name} works only behind certain words (it is an activated LoRA), which Skein cannot do. Remove it from the model&apos;s settings.</source>
+        <extracomment>app/engine/llama/adapters.py</extracomment>
+        <translation>{name} 只在特定词语之后起作用（它是激活式 LoRA），Skein 不支持。请从模型的设置中移除它。</translation>
+    </message>
+    <message>
+        <source>only zeros</source>
+        <extracomment>app/engine/llama/backend.py</extracomment>
+        <translation>全为零</translation>
+    </message>
+    <message>
+        <source>NaN or infinite</source>
+        <extracomment>app/engine/llama/backend.py</extracomment>
+        <translation>是 NaN 或无穷大</translation>
+    </message>
+    <message>
+        <source>The model computed logits that are {kind}, so no word can be chosen. The file may be damaged: download it again, or open another one.</source>
+        <extracomment>app/engine/llama/backend.py</extracomment>
+        <translation>模型算出的 logits {kind}，因此无法选择词元。文件可能已损坏：请重新下载，或打开另一个文件。</translation>
+    </message>
+    <message>
+        <source>Values can be kept as {type} only with flash attention. Switch it on, or choose f16 for values.</source>
+        <extracomment>app/engine/llama/kv_types.py</extracomment>
+        <translation>只有使用 Flash Attention 时，值才能以 {type} 保存。请开启它，或为值选择 f16。</translation>
+    </message>
+    <message>
+        <source>{name} cannot keep its keys and values as {type}: that takes {block} numbers at a time, and its heads have {length}. Choose f16.</source>
+        <extracomment>app/engine/llama/kv_types.py</extracomment>
+        <translation>{name} 的键和值无法以 {type} 保存：它每次处理 {block} 个数，而这个模型的注意力头长度为 {length}。请选择 f16。</translation>
+    </message>
+    <message>
+        <source>A newer Skein may open it: update Skein, or open another model.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>更新版本的 Skein 也许能打开它：请更新 Skein，或打开另一个模型。</translation>
+    </message>
+    <message>
+        <source>Download it again, or open another one.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>请重新下载，或打开另一个模型。</translation>
+    </message>
+    <message>
+        <source>Put all parts of it into one folder, or download them again.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>请把它的所有分片放入同一文件夹，或重新下载。</translation>
+    </message>
+    <message>
+        <source>Choose a smaller context in the model&apos;s settings, close other programs, or open a smaller model.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>请在模型的设置中选择较小的上下文，关闭其他程序，或打开较小的模型。</translation>
+    </message>
+    <message>
+        <source>{name} is of the family “{family}”, which this version of llama.cpp does not know.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 属于“{family}”系列，这个版本的 llama.cpp 不认识它。</translation>
+    </message>
+    <message>
+        <source>{name} splits text in a way (“{kind}”) that this version of llama.cpp does not know.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 切分文本的方式（“{kind}”）是这个版本的 llama.cpp 不认识的。</translation>
+    </message>
+    <message>
+        <source>{name} has weights of a kind ({kind}) that this version of llama.cpp does not know.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 含有这个版本的 llama.cpp 不认识的权重类型（{kind}）。</translation>
+    </message>
+    <message>
+        <source>{name} is in a newer version of the GGUF format ({version}).</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 使用更新版本的 GGUF 格式（{version}）。</translation>
+    </message>
+    <message>
+        <source>{name} has weights that are NaN or infinite. The file may be damaged.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 的权重中有 NaN 或无穷大。文件可能已损坏。</translation>
+    </message>
+    <message>
+        <source>{name} is not complete: it ends before its weights do, or is still being downloaded.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 不完整：文件在权重结束之前就结束了，或仍在下载。</translation>
+    </message>
+    <message>
+        <source>A part of {name} is missing or cannot be read: {part}.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 的一个分片缺失或无法读取：{part}。</translation>
+    </message>
+    <message>
+        <source>{name} does not have the weights “{weights}” that it should have.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 缺少应有的权重“{weights}”。</translation>
+    </message>
+    <message>
+        <source>{name} does not say its “{key}”, without which it cannot be loaded.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 没有给出“{key}”，缺少它就无法加载。</translation>
+    </message>
+    <message>
+        <source>The beginning of {name} cannot be read: the file is damaged or not complete.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 的开头无法读取：文件已损坏或不完整。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory for {name}.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>内存不足，无法加载 {name}。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory for {name}: {size:.1f} GiB more were wanted at once.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>内存不足，无法加载 {name}：还需要一次分配 {size:.1f} GiB。</translation>
+    </message>
+    <message>
+        <source>llama.cpp cannot load {name}: {reason}.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>llama.cpp 无法加载 {name}：{reason}。</translation>
+    </message>
+    <message>
+        <source>llama.cpp cannot make a context of {tokens:,} tokens for {name}: {reason}.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>llama.cpp 无法为 {name} 创建 {tokens:,} 个词元的上下文：{reason}。</translation>
+    </message>
+    <message>
+        <source>it does not say why</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>没有说明原因</translation>
+    </message>
+    <message>
+        <source>A context of {tokens:,} tokens is too large.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{tokens:,} 个词元的上下文太大。</translation>
+    </message>
+    <message>
+        <source>There is no device {name} any more. Choose another in the model&apos;s settings. There are: {devices}.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>设备 {name} 已不存在。请在模型的设置中选择其他设备。现有：{devices}。</translation>
+    </message>
+    <message>
+        <source>This llama.cpp cannot work with other machines: its RPC part is missing. Set Skein up again with packaging/run.</source>
+        <extracomment>app/engine/llama/rpc.py</extracomment>
+        <translation>这个 llama.cpp 无法与其他机器协作：缺少 RPC 部分。请用 packaging/run 重新设置 Skein。</translation>
+    </message>
+    <message>
+        <source>The worker {address} has nothing to compute on.</source>
+        <extracomment>app/engine/llama/spread.py</extracomment>
+        <translation>工作节点 {address} 没有可用于计算的设备。</translation>
+    </message>
+    <message>
+        <source>{name} has a damaged header. Download it again.</source>
+        <extracomment>app/engine/llama/spread.py</extracomment>
+        <translation>{name} 的文件头已损坏。请重新下载。</translation>
+    </message>
+    <message>
+        <source>What is sent to a worker is neither encrypted nor protected by a password: prompts and answers can be read on the way, and whoever reaches a worker can take it over. Use workers in trusted networks only.</source>
+        <extracomment>app/engine/workers.py</extracomment>
+        <translation>发送给工作节点的内容既不加密，也没有密码保护：提示词和回答在途中可被读取，任何能连上工作节点的人都可以控制它。请只在可信的网络中使用工作节点。</translation>
+    </message>
+    <message>
+        <source>The worker {address} is serving another program. End that, or wait.</source>
+        <extracomment>app/engine/workers.py</extracomment>
+        <translation>工作节点 {address} 正在为另一个程序服务。请结束那个程序，或等待。</translation>
+    </message>
+    <message>
+        <source>The worker {address} speaks version {theirs} of the protocol, and this Skein {ours}. Install the same version of Skein on both machines.</source>
+        <extracomment>app/engine/workers.py</extracomment>
+        <translation>工作节点 {address} 使用协议的 {theirs} 版，而这个 Skein 使用 {ours} 版。请在两台机器上安装相同版本的 Skein。</translation>
+    </message>
+    <message>
+        <source>At {address} something answers that is no worker. Check the address and the port.</source>
+        <extracomment>app/engine/workers.py</extracomment>
+        <translation>在 {address} 响应的不是工作节点。请检查地址和端口。</translation>
+    </message>
+    <message>
+        <source>The worker {address} cannot be reached: {reason}. Start it there with: skein worker --host ADDRESS --port N</source>
+        <extracomment>app/engine/workers.py</extracomment>
+        <translation>无法连接工作节点 {address}：{reason}。请在那里启动它：skein worker --host ADDRESS --port N</translation>
+    </message>
+    <message>
+        <source>no answer</source>
+        <extracomment>app/engine/workers.py</extracomment>
+        <translation>没有响应</translation>
+    </message>
+    <message>
+        <source>“{text}” is no address of a worker. Write its name or IPv4 address and its port, such as 192.168.1.20:50052.</source>
+        <extracomment>app/engine/workers.py</extracomment>
+        <translation>“{text}”不是工作节点的地址。请写出它的名称或 IPv4 地址以及端口，例如 192.168.1.20:50052。</translation>
+    </message>
+    <message>
+        <source>drafted</source>
+        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <translation>推测</translation>
+    </message>
+    <message>
+        <source>Of them guesses at the tokens that come next</source>
+        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <translation>其中对后续词元的推测</translation>
+    </message>
+    <message>
+        <source>Whether a token is sampled from its last row, and from those in front of guesses</source>
+        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <translation>是否从它的最后一行以及各推测之前的行采样词元</translation>
     </message>
     <message>
         <source>Requests</source>
@@ -1887,6 +2197,11 @@ High water: cells used at most since the model was loaded.</source>
         <translation>有一个时间为负数</translation>
     </message>
     <message>
+        <source>a step has more guesses than rows</source>
+        <extracomment>app/inspector/recording_file.py</extracomment>
+        <translation>某一步的推测多于行数</translation>
+    </message>
+    <message>
         <source>the rows of a sequence do not fit its tokens</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>某个序列的行与它的词元不符</translation>
@@ -2225,6 +2540,42 @@ MiB</translation>
         <translation>键和值占用的内存，包括共享单元；休眠时为已保存的大小</translation>
     </message>
     <message>
+        <source>tokens
+drafted</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>词元
+推测</translation>
+    </message>
+    <message>
+        <source>Guesses at the last answer, from its own chat, that were checked beside its own tokens</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>从对话自身推测的上一个回答的词元，与回答自身的词元一起检验</translation>
+    </message>
+    <message>
+        <source>drafted
+kept</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>推测
+保留</translation>
+    </message>
+    <message>
+        <source>Guesses that were right: each saved a step</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>猜对的推测：每个节省一步</translation>
+    </message>
+    <message>
+        <source>kept
+share</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>保留
+比例</translation>
+    </message>
+    <message>
+        <source>How many of the guesses were right</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>推测中有多少是对的</translation>
+    </message>
+    <message>
         <source>{tokens} saved on disk, {size}</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>{tokens}保存在磁盘上，{size}</translation>
@@ -2492,11 +2843,6 @@ MiB</translation>
         <translation>无工作</translation>
     </message>
     <message>
-        <source>Full colour: a prompt. Lighter: an answer. Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work.</source>
-        <extracomment>app/inspector/step_legend.py</extracomment>
-        <translation>深色：提示词。浅色：回答。标记：叉表示失败，三角表示受阻，两竖表示暂停，圆点表示无工作。</translation>
-    </message>
-    <message>
         <source>{number} ms decode</source>
         <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>{number} 毫秒 解码</translation>
@@ -2545,11 +2891,6 @@ MiB</translation>
         <source>The sequence whose cell it is, seq_id</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>该单元所属的序列 seq_id</translation>
-    </message>
-    <message>
-        <source>Part of a prompt, or of an answer</source>
-        <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation>提示词或回答的一部分</translation>
     </message>
     <message>
         <source>Whether the logits behind it were wanted, to sample from</source>
@@ -2638,12 +2979,39 @@ MiB</translation>
             <numerusform>{n} 个序列</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Full colour: a prompt. Lighter: an answer. Lighter still: guesses at it. Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work.</source>
+        <extracomment>app/inspector/step_legend.py</extracomment>
+        <translation>深色：提示词。浅色：回答。更浅：对回答的推测。标记：叉表示失败，三角表示受阻，两竖表示暂停，圆点表示无工作。</translation>
+    </message>
+    <message>
+        <source>Part of a prompt, of an answer, or a guess at it: kept if it was right</source>
+        <extracomment>app/inspector/step_rows.py</extracomment>
+        <translation>提示词或回答的一部分，或对回答的推测：猜对则保留</translation>
+    </message>
+    <message>
+        <source>drafted, kept</source>
+        <extracomment>app/inspector/step_rows.py</extracomment>
+        <translation>推测，已保留</translation>
+    </message>
     <message numerus="yes">
         <source>{n} tokens are sampled</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>
             <numerusform>采样 {n} 个词元</numerusform>
         </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} guesses are checked</source>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
+        <translation>
+            <numerusform>检验 {n} 个推测</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{rows} of {sequences}; {sampled}, {drafted}</source>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
+        <translation>{sequences}的 {rows}；{sampled}，{drafted}</translation>
     </message>
     <message>
         <source>Step through</source>
@@ -2807,6 +3175,21 @@ MiB</translation>
         </translation>
     </message>
     <message>
+        <source>{number}K</source>
+        <extracomment>app/look/figures.py</extracomment>
+        <translation>{number}K</translation>
+    </message>
+    <message>
+        <source>{number}B</source>
+        <extracomment>app/look/figures.py</extracomment>
+        <translation>{number}B</translation>
+    </message>
+    <message>
+        <source>{number}M</source>
+        <extracomment>app/look/figures.py</extracomment>
+        <translation>{number}M</translation>
+    </message>
+    <message>
         <source>computing</source>
         <extracomment>app/look/marks.py</extracomment>
         <translation>正在计算</translation>
@@ -2830,6 +3213,401 @@ MiB</translation>
         <source>hibernated</source>
         <extracomment>app/look/marks.py</extracomment>
         <translation>已休眠</translation>
+    </message>
+    <message>
+        <source>it cannot be read: {reason}</source>
+        <extracomment>app/models/catalog.py</extracomment>
+        <translation>无法读取：{reason}</translation>
+    </message>
+    <message>
+        <source>part {number} of {count} is missing</source>
+        <extracomment>app/models/catalog.py</extracomment>
+        <translation>缺少第 {number} 个分片（共 {count} 个）</translation>
+    </message>
+    <message>
+        <source>{missing} of its {count} parts are missing</source>
+        <extracomment>app/models/catalog.py</extracomment>
+        <translation>{count} 个分片中缺少 {missing} 个</translation>
+    </message>
+    <message>
+        <source>What {hub} sent as {file} is not what it had announced (its SHA-256 differs), so it was thrown away. Try again later; if you use a mirror, try without.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>{hub} 作为 {file} 发来的内容与它公布的不符（SHA-256 不同），因此已丢弃。请稍后重试；如果您使用镜像站，请试试不用它。</translation>
+    </message>
+    <message>
+        <source>it does not answer</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>没有响应</translation>
+    </message>
+    <message>
+        <source>{file} was changed on {hub}. Search for it again.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>{file} 在 {hub} 上已被更改。请重新搜索。</translation>
+    </message>
+    <message>
+        <source>{hub} ends the connection too early. Try again later.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>{hub} 过早断开了连接。请稍后重试。</translation>
+    </message>
+    <message>
+        <source>{file} is no GGUF file, whatever its name says, so it was not loaded. Choose another one.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>无论名称如何，{file} 都不是 GGUF 文件，因此没有下载。请选择其他文件。</translation>
+    </message>
+    <message>
+        <source>{hub} sends something else than it has announced. Nothing of it was kept under its name. Try again later; if you use a mirror, try without.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>{hub} 发来的内容与它公布的不同。没有以该名称保留任何内容。请稍后重试；如果您使用镜像站，请试试不用它。</translation>
+    </message>
+    <message>
+        <source>The disk with {folder} has {free:,} MiB free, and {needed:,} MiB are needed. Make room, or choose another folder.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>{folder} 所在的磁盘可用 {free:,} MiB，而需要 {needed:,} MiB。请腾出空间，或选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>There is another file at {path}, and it is left as it is. Move or rename it, then go on.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>{path} 处已有另一个文件，没有改动它。请移动或重命名它，然后继续。</translation>
+    </message>
+    <message>
+        <source>The disk with {folder} is full. Make room, then go on: what is here stays.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>{folder} 所在的磁盘已满。请腾出空间，然后继续：已下载的内容会保留。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written ({reason}). Check the folder for downloads, then go on.</source>
+        <extracomment>app/models/download.py</extracomment>
+        <translation>{path} 无法写入（{reason}）。请检查下载文件夹，然后继续。</translation>
+    </message>
+    <message>
+        <source>two of its weights have one name</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>其中有两个权重同名</translation>
+    </message>
+    <message>
+        <source>it ends too early, within its header</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>文件过早结束，还在文件头中</translation>
+    </message>
+    <message>
+        <source>it is not a GGUF file</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它不是 GGUF 文件</translation>
+    </message>
+    <message>
+        <source>it was made for computers with another byte order (big-endian)</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它是为另一种字节序（大端）的电脑制作的</translation>
+    </message>
+    <message>
+        <source>its format, GGUF version 1, is too old. Look for a newer file of this model</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它的格式是 GGUF 版本 1，太旧了。请查找这个模型较新的文件</translation>
+    </message>
+    <message>
+        <source>its format, GGUF version {version}, is not known</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它的格式是 GGUF 版本 {version}，未知</translation>
+    </message>
+    <message>
+        <source>the entry {key} is there twice</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>条目 {key} 出现了两次</translation>
+    </message>
+    <message>
+        <source>its alignment is no power of two</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它的对齐值不是 2 的幂</translation>
+    </message>
+    <message>
+        <source>the weights {name} have {count} dimensions</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>权重 {name} 有 {count} 个维度</translation>
+    </message>
+    <message>
+        <source>the weights {name} are of a type that is not known ({number})</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>权重 {name} 的类型未知（{number}）</translation>
+    </message>
+    <message>
+        <source>the weights {name} have an impossible size</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>权重 {name} 的大小不可能成立</translation>
+    </message>
+    <message>
+        <source>the weights {name} are not where they may be</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>权重 {name} 的位置不合规</translation>
+    </message>
+    <message>
+        <source>it ends too early: {there:,} of at least {needed:,} bytes are there</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>文件过早结束：至少应有 {needed:,} 字节，只有 {there:,} 字节</translation>
+    </message>
+    <message>
+        <source>it is damaged: {reason}</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它已损坏：{reason}</translation>
+    </message>
+    <message>
+        <source>it claims to have {count:,} entries</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它声称有 {count:,} 个条目</translation>
+    </message>
+    <message>
+        <source>a name in it has {count:,} bytes</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>其中有一个名称长达 {count:,} 字节</translation>
+    </message>
+    <message>
+        <source>an array in it holds arrays</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>其中有一个数组包含数组</translation>
+    </message>
+    <message>
+        <source>its header claims to be larger than {size:,} MiB</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它的文件头声称大于 {size:,} MiB</translation>
+    </message>
+    <message>
+        <source>an entry in it is of a type that is not known ({number})</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>其中有一个条目的类型未知（{number}）</translation>
+    </message>
+    <message>
+        <source>{hub} answers, but not as a hub for models does. Check its address in the settings.</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>{hub} 有响应，但不像模型网站。请在设置中检查它的地址。</translation>
+    </message>
+    <message>
+        <source>{hub} cannot be reached ({reason}). Check the connection to the internet, then try again. Models on this machine can be used all the same.</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>无法连接 {hub}（{reason}）。请检查网络连接，然后重试。这台电脑上的模型仍可使用。</translation>
+    </message>
+    <message>
+        <source>{hub} does not accept your token. Make a new one there and enter it here.</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>{hub} 不接受您的令牌。请在那里创建一个新令牌，并在此输入。</translation>
+    </message>
+    <message>
+        <source>{hub} says that it was asked too often. Wait some minutes, then try again; with a token it allows more.</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>{hub} 表示请求过于频繁。请等几分钟再试；使用令牌可以请求更多。</translation>
+    </message>
+    <message>
+        <source>{hub} has trouble (HTTP {status}). Try again in some minutes.</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>{hub} 出了问题（HTTP {status}）。请过几分钟再试。</translation>
+    </message>
+    <message>
+        <source>{repo} is given only to those who have a token and have accepted its terms. Accept them at {page}, then enter your token here.</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>{repo} 只提供给有令牌并已接受其条款的人。请在 {page} 接受条款，然后在此输入您的令牌。</translation>
+    </message>
+    <message>
+        <source>{repo} is not at {hub}: it was renamed, removed, or is private. Search for it again.</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>{hub} 上没有 {repo}：它已改名、被移除或不公开。请重新搜索。</translation>
+    </message>
+    <message>
+        <source>its name claims that it has {count:,} parts</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>从名称看，它声称有 {count:,} 个分片</translation>
+    </message>
+    <message>
+        <source>{missing} of its {count} parts are missing on the hub</source>
+        <extracomment>app/models/hub.py</extracomment>
+        <translation>网站上 {count} 个分片中缺少 {missing} 个</translation>
+    </message>
+    <message>
+        <source>{address} cannot be used as a hub. Write an address that begins with https://, such as {example}; plain http:// is only for this machine.</source>
+        <extracomment>app/models/hub_address.py</extracomment>
+        <translation>{address} 不能用作模型网站。请写出以 https:// 开头的地址，例如 {example}；不加密的 http:// 只能用于这台电脑。</translation>
+    </message>
+    <message>
+        <source>The hub {hub} wanted to send Skein to {address}, which is not safe. Nothing was loaded from there. If you have chosen a mirror, check its address.</source>
+        <extracomment>app/models/hub_address.py</extracomment>
+        <translation>模型网站 {hub} 想让 Skein 转到 {address}，那里不安全。没有从那里下载任何内容。如果您选择了镜像站，请检查它的地址。</translation>
+    </message>
+    <message>
+        <source>{hub} sends Skein from address to address without an end. Try again later.</source>
+        <extracomment>app/models/hub_session.py</extracomment>
+        <translation>{hub} 让 Skein 在地址之间不停跳转。请稍后重试。</translation>
+    </message>
+    <message>
+        <source>Values are kept as {type} only with flash attention: choose f16, or do not switch it off.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>只有使用 Flash Attention 时，值才能以 {type} 保存：请选择 f16，或不要关闭它。</translation>
+    </message>
+    <message>
+        <source>{type} takes {block} numbers at a time, and this model&apos;s heads have {length}. Choose f16.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>{type} 每次处理 {block} 个数，而这个模型的注意力头长度为 {length}。请选择 f16。</translation>
+    </message>
+    <message>
+        <source>It is no LoRA adapter, but a model or something else.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>它不是 LoRA 适配器，而是模型或其他内容。</translation>
+    </message>
+    <message>
+        <source>It was made for models of the family {theirs}; this one is {ours}.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>它是为 {theirs} 系列的模型制作的；这个模型属于 {ours}。</translation>
+    </message>
+    <message>
+        <source>It does nothing unless linear or YaRN scaling is chosen.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>除非选择线性或 YaRN 缩放，否则不起作用。</translation>
+    </message>
+    <message>
+        <source>Choose a factor, too: without one it does nothing.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>请同时选择倍数：没有倍数则不起作用。</translation>
+    </message>
+    <message>
+        <source>A batch has {rows:,} rows, so no more are computed at once.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>一个批次有 {rows:,} 行，因此一次不会计算更多。</translation>
+    </message>
+    <message>
+        <source>One chat gets no longer than {trained:,} tokens, for which the model was trained.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>一个对话最长 {trained:,} 个词元，模型就是以此长度训练的。</translation>
+    </message>
+    <message>
+        <source>This model cannot take back a guess, so none are made.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>这个模型无法撤回推测，因此不作推测。</translation>
+    </message>
+    <message>
+        <source>A context of {fitting:,} tokens fits, {wanted:,} does not.</source>
+        <extracomment>app/models/memory_fit.py</extracomment>
+        <translation>{fitting:,} 个词元的上下文放得下，{wanted:,} 个放不下。</translation>
+    </message>
+    <message>
+        <source>It fits if its keys and values are kept as q8_0, which takes about half.</source>
+        <extracomment>app/models/memory_fit.py</extracomment>
+        <translation>如果键和值以 q8_0 保存，占用约一半，就放得下。</translation>
+    </message>
+    <message>
+        <source>Close other programs, or choose a smaller model or one with fewer bits a weight.</source>
+        <extracomment>app/models/memory_fit.py</extracomment>
+        <translation>请关闭其他程序，或选择较小的模型，或每权重位数较少的模型。</translation>
+    </message>
+    <message>
+        <source>{name} with a context of {tokens:,} tokens needs {needed:.1f} GiB, but only {available:.1f} GiB are free.</source>
+        <extracomment>app/models/memory_fit.py</extracomment>
+        <translation>{name} 连同 {tokens:,} 个词元的上下文需要 {needed:.1f} GiB，但只有 {available:.1f} GiB 可用。</translation>
+    </message>
+    <message>
+        <source>it is not a file</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation>它不是文件</translation>
+    </message>
+    <message>
+        <source>it is one of {count} parts of a model, and no longer has the name of one</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation>它是模型的 {count} 个分片之一，但已不是分片的名称</translation>
+    </message>
+    <message>
+        <source>it claims to have {count} parts, and by its name it has {num_parts}</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation>它声称有 {count} 个分片，而名称表明有 {num_parts} 个</translation>
+    </message>
+    <message>
+        <source>what the hub says of it cannot be right</source>
+        <extracomment>app/models/order.py</extracomment>
+        <translation>网站给出的信息不可能正确</translation>
+    </message>
+    <message>
+        <source>{name} cannot be loaded: {reason}. Choose another one.</source>
+        <extracomment>app/models/order.py</extracomment>
+        <translation>{name} 无法下载：{reason}。请选择其他模型。</translation>
+    </message>
+    <message>
+        <source>{path} leads somewhere else. Skein writes only into the folder for downloads itself: remove that link, or choose another folder.</source>
+        <extracomment>app/models/order.py</extracomment>
+        <translation>{path} 指向别处。Skein 只写入下载文件夹本身：请移除这个链接，或选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>The quickest here: short questions and drafts, on any computer.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>这里最快的：简短的问题和草稿，适合任何电脑。</translation>
+    </message>
+    <message>
+        <source>Small and well spoken in many languages: summaries and rewriting.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>小巧，擅长多种语言：摘要和改写。</translation>
+    </message>
+    <message>
+        <source>Small, with a long context: summaries of long texts in English.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>小巧，上下文长：英文长文本的摘要。</translation>
+    </message>
+    <message>
+        <source>Open from its training data on: everyday questions in English.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>从训练数据起全部开放：英文日常问题。</translation>
+    </message>
+    <message>
+        <source>Writes and explains code, on small computers too.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>编写并讲解代码，在小电脑上也行。</translation>
+    </message>
+    <message>
+        <source>Thinks before it answers: a good start on a laptop.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>先思考再回答：适合在笔记本电脑上起步。</translation>
+    </message>
+    <message>
+        <source>Open from its training data on, in six European languages; thinks if it is asked to.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>从训练数据起全部开放，支持六种欧洲语言；需要时会思考。</translation>
+    </message>
+    <message>
+        <source>Friendly conversation and long texts, quick for its size.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>亲切的交谈和长文本，以其大小而言很快。</translation>
+    </message>
+    <message>
+        <source>Reasoning and school knowledge in English, with a short context.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>英文推理和学校知识，上下文较短。</translation>
+    </message>
+    <message>
+        <source>Writes well in very many languages: a good choice for texts.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>擅长用很多种语言写作：写文章的好选择。</translation>
+    </message>
+    <message>
+        <source>The all-rounder for 8 GiB of memory: thinks, writes code, speaks many languages.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>适合 8 GiB 内存的全能模型：会思考、写代码、说多种语言。</translation>
+    </message>
+    <message>
+        <source>More knowledge and better reasoning, for 16 GiB of memory or a graphics card.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>知识更多，推理更强，适合 16 GiB 内存或显卡。</translation>
+    </message>
+    <message>
+        <source>Careful writing in very many languages, for 16 GiB of memory or a graphics card.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>用很多种语言细致写作，适合 16 GiB 内存或显卡。</translation>
+    </message>
+    <message>
+        <source>Thinks hard and is quick for its size, for 24 GiB of memory or more.</source>
+        <extracomment>app/models/recommended.py</extracomment>
+        <translation>深入思考，以其大小而言很快，适合 24 GiB 或更多内存。</translation>
+    </message>
+    <message>
+        <source>its header is too large to be looked at from afar</source>
+        <extracomment>app/models/remote_header.py</extracomment>
+        <translation>它的文件头太大，无法远程查看</translation>
+    </message>
+    <message>
+        <source>the hub does not give parts of it</source>
+        <extracomment>app/models/remote_header.py</extracomment>
+        <translation>网站不提供它的片段</translation>
     </message>
     <message>
         <source>{sentence} {next}</source>
@@ -4246,7 +5024,7 @@ MiB</translation>
     </message>
     <message>
         <source>The folder {folder} cannot be used: {reason}.</source>
-        <extracomment>app/window.py</extracomment>
+        <extracomment>app/bridge/cell_keeping.py</extracomment>
         <translation>无法使用文件夹 {folder}：{reason}。</translation>
     </message>
     <message>
@@ -4345,6 +5123,51 @@ MiB</translation>
         <source>Remove {name}</source>
         <extracomment>app/ui/composer/attachment_chips.py</extracomment>
         <translation>移除 {name}</translation>
+    </message>
+    <message>
+        <source>Stop the answer in this tab, else the loading of a model</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>停止这个标签页中的回答；没有回答时停止加载模型</translation>
+    </message>
+    <message>
+        <source>&amp;Cancel loading</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>取消加载(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Stop loading a model; the one that answers now stays</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>停止加载模型；正在回答的模型保留</translation>
+    </message>
+    <message>
+        <source>No model is being loaded.</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>没有正在加载的模型。</translation>
+    </message>
+    <message>
+        <source>Put to &amp;sleep</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>让模型睡眠(&amp;S)</translation>
+    </message>
+    <message>
+        <source>The model gives its memory back, and comes back with the next message</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>模型释放内存，并随下一条消息恢复</translation>
+    </message>
+    <message>
+        <source>No model is loaded, or it is answering.</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>没有加载模型，或模型正在回答。</translation>
+    </message>
+    <message>
+        <source>&amp;How this model is loaded…</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>这个模型的加载方式(&amp;H)…</translation>
+    </message>
+    <message>
+        <source>Context, speed and memory of the model that is open</source>
+        <extracomment>app/ui/commands/menus.py</extracomment>
+        <translation>打开的模型的上下文、速度和内存</translation>
     </message>
     <message>
         <source>Attachment: {name}</source>
@@ -5358,11 +6181,6 @@ MiB</translation>
         <translation>停止回答(&amp;S)</translation>
     </message>
     <message>
-        <source>Stop the answer in this tab</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
-        <translation>停止这个标签页中的回答</translation>
-    </message>
-    <message>
         <source>No answer is being written in this tab.</source>
         <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>这个标签页中没有正在生成的回答。</translation>
@@ -5613,6 +6431,16 @@ MiB</translation>
         <translation>消息</translation>
     </message>
     <message>
+        <source>of {number} guessed tokens</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>共推测 {number} 个词元</translation>
+    </message>
+    <message>
+        <source>kept</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>已保留</translation>
+    </message>
+    <message>
         <source>{speaker}: {words}</source>
         <extracomment>app/ui/transcript/message_picker.py</extracomment>
         <translation>{speaker}：{words}</translation>
@@ -5860,6 +6688,66 @@ MiB</translation>
         <translation>把文件的文本放入下一条消息</translation>
     </message>
     <message>
+        <source>Most tokens guessed from the chat&apos;s own text and checked in one step.</source>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
+    </message>
+    <message>
+        <source>Sleep after minutes</source>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <translation>闲置多少分钟后睡眠</translation>
+    </message>
+    <message>
+        <source>After so long a silence the model gives its memory back. The next message, or a program that asks, loads it again.</source>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <translation>闲置这么久后，模型会释放内存。下一条消息或提问的程序会重新加载它。</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <translation>从不</translation>
+    </message>
+    <message>
+        <source>Quicker after a start</source>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <translation>启动后更快</translation>
+    </message>
+    <message>
+        <source>What the model has computed for open chats is written to disk when Skein ends, so that it need not read them anew. It tells as much as the chats do, so it is encrypted with a key in your keyring. It takes at most 4 GB, and goes with its tab or when this is switched off.</source>
+        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <translation>Skein 结束时把模型为打开的对话计算的内容写入磁盘，这样就无需重新读取对话。它透露的信息与对话一样多，因此用您密钥环中的密钥加密。它最多占用 4 GB，并随标签页关闭或关闭此项而删除。</translation>
+    </message>
+    <message>
+        <source>What you changed counts when the model is loaded again. Answers go on afterwards.</source>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
+        <translation>您的更改在重新加载模型后生效。回答会在之后继续。</translation>
+    </message>
+    <message>
+        <source>{former} answered here so far.</source>
+        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <translation>此前在这里回答的是 {former}。</translation>
+    </message>
+    <message>
+        <source>Answer with {name}</source>
+        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <translation>用 {name} 回答</translation>
+    </message>
+    <message>
+        <source>{name} answers in this chat from now on</source>
+        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <translation>从现在起由 {name} 在这个对话中回答</translation>
+    </message>
+    <message>
+        <source>Switch back to {name}</source>
+        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <translation>换回 {name}</translation>
+    </message>
+    <message>
+        <source>Load {name} again, for all chats</source>
+        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <translation>为所有对话重新加载 {name}</translation>
+    </message>
+    <message>
         <source>Copy this message as Markdown</source>
         <extracomment>app/ui/transcript/message_menu.py</extracomment>
         <translation>把这条消息复制为 Markdown</translation>
@@ -6030,6 +6918,23 @@ MiB</translation>
         <translation>设置 › {page}</translation>
     </message>
     <message>
+        <source>Open a GGUF file…</source>
+        <extracomment>app/ui/transcript/model_offers.py</extracomment>
+        <translation>打开 GGUF 文件…</translation>
+    </message>
+    <message>
+        <source>Download a model that fits…</source>
+        <extracomment>app/ui/transcript/model_offers.py</extracomment>
+        <translation>下载放得下的模型…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Use the {n} models other programs have</source>
+        <extracomment>app/ui/transcript/model_offers.py</extracomment>
+        <translation>
+            <numerusform>使用其他程序已有的 {n} 个模型</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Waiting to be sent</source>
         <extracomment>app/ui/transcript/queue_view.py</extracomment>
         <translation>等待发送</translation>
@@ -6073,6 +6978,1034 @@ MiB</translation>
         <source>Seed</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>It has given its memory back, and comes back with the next message.</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>它已释放内存，并会随下一条消息恢复。</translation>
+    </message>
+    <message>
+        <source>How this model is loaded</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>这个模型的加载方式</translation>
+    </message>
+    <message>
+        <source>{name}, asleep</source>
+        <extracomment>app/ui/engine/status_text.py</extracomment>
+        <translation>{name}，睡眠中</translation>
+    </message>
+    <message>
+        <source>Loading {name} was cancelled, so no model is open.</source>
+        <extracomment>app/ui/main_window.py</extracomment>
+        <translation>已取消加载 {name}，因此没有打开模型。</translation>
+    </message>
+    <message>
+        <source>Load it</source>
+        <extracomment>app/ui/main_window.py</extracomment>
+        <translation>加载</translation>
+    </message>
+    <message>
+        <source>Strength</source>
+        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <translation>强度</translation>
+    </message>
+    <message>
+        <source>1 is as it was trained, 0 does nothing, less than 0 does the opposite.</source>
+        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <translation>1 表示与训练时相同，0 表示不作用，小于 0 表示反向作用。</translation>
+    </message>
+    <message>
+        <source>A small file that changes what the model has learned. Each has a strength; 1 is as trained.</source>
+        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <translation>改变模型所学内容的小文件。每个都有强度；1 表示与训练时相同。</translation>
+    </message>
+    <message>
+        <source>Add adapter…</source>
+        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <translation>添加适配器…</translation>
+    </message>
+    <message>
+        <source>Strength of {name}</source>
+        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <translation>{name} 的强度</translation>
+    </message>
+    <message>
+        <source>Add adapter</source>
+        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <translation>添加适配器</translation>
+    </message>
+    <message>
+        <source>LoRA adapters (*.gguf)</source>
+        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <translation>LoRA 适配器 (*.gguf)</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>正在等待</translation>
+    </message>
+    <message>
+        <source>Checking what is here</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>正在检查已有内容</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>Enter token…</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>输入令牌…</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Progress of {name}</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>{name} 的进度</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Remove from the list</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>从列表中移除</translation>
+    </message>
+    <message>
+        <source>Downloads</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>{state}, {size}</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>{state}，{size}</translation>
+    </message>
+    <message>
+        <source>{here} of {whole}</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>{here} / {whole}</translation>
+    </message>
+    <message>
+        <source>{state}  ·  {amount}</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>{state}  ·  {amount}</translation>
+    </message>
+    <message>
+        <source>{size}/s</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>{size}/秒</translation>
+    </message>
+    <message>
+        <source>Nothing comes at the moment; it is tried again by itself.</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>目前没有收到数据；会自动重试。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} seconds left</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>
+            <numerusform>还剩 {n} 秒</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} minutes left</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>
+            <numerusform>还剩 {n} 分钟</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} hours left</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>
+            <numerusform>还剩 {n} 小时</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{name} is here.</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>{name} 已下载完成。</translation>
+    </message>
+    <message>
+        <source>{name} could not be loaded.</source>
+        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <translation>{name} 无法下载。</translation>
+    </message>
+    <message>
+        <source>Some models are given only to people who have accepted their terms. Make a token with the right to read on the hub&apos;s web page, under Settings, Access Tokens. It is kept in the keyring of this system and told to this hub alone.</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>有些模型只提供给已接受其条款的人。请在网站的网页上，于 Settings 的 Access Tokens 下创建一个具有读取权限的令牌。它保存在这个系统的密钥环中，只发送给这个网站。</translation>
+    </message>
+    <message>
+        <source>Where huggingface.co cannot be reached, a mirror may be. Leave it empty for the hub itself.</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>无法连接 huggingface.co 时，镜像站也许可以。留空则使用网站本身。</translation>
+    </message>
+    <message>
+        <source>Access to the hub</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>访问模型网站</translation>
+    </message>
+    <message>
+        <source>&amp;Forget the token</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>删除令牌(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Make a token…</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>创建令牌(&amp;M)…</translation>
+    </message>
+    <message>
+        <source>&amp;Save</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>保存(&amp;S)</translation>
+    </message>
+    <message>
+        <source>There is a token</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>已有令牌</translation>
+    </message>
+    <message>
+        <source>&amp;Token</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>令牌(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Mi&amp;rror</source>
+        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <translation>镜像站(&amp;R)</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} downloads are not finished.</source>
+        <extracomment>app/ui/models/hub_commands.py</extracomment>
+        <translation>
+            <numerusform>有 {n} 个下载尚未完成。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <extracomment>app/ui/models/hub_commands.py</extracomment>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>Quantisation</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>量化</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Choose a model to see its files.</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>选择一个模型即可查看它的文件。</translation>
+    </message>
+    <message>
+        <source>Asking the hub for the files…</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>正在向网站查询文件…</translation>
+    </message>
+    <message>
+        <source>There is no GGUF with a checksum here that could be loaded.</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>这里没有带校验和、可供下载的 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>Open its &amp;web page</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>打开它的网页(&amp;W)</translation>
+    </message>
+    <message>
+        <source>&amp;Download</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>下载(&amp;D)</translation>
+    </message>
+    <message>
+        <source>C&amp;hange…</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>更改(&amp;H)…</translation>
+    </message>
+    <message>
+        <source>to {folder}</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>保存到 {folder}</translation>
+    </message>
+    <message>
+        <source>&amp;Download {size}</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>下载 {size}(&amp;D)</translation>
+    </message>
+    <message>
+        <source>It cannot be loaded: {reason}.</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>无法下载：{reason}。</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>{number} parameters</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>{number} 参数</translation>
+    </message>
+    <message>
+        <source>context {number}</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>上下文 {number}</translation>
+    </message>
+    <message>
+        <source>licence {name}</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>许可 {name}</translation>
+    </message>
+    <message>
+        <source>Its terms must be accepted on its web page.</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>必须在它的网页上接受其条款。</translation>
+    </message>
+    <message>
+        <source>incomplete</source>
+        <extracomment>app/ui/models/hub_details.py</extracomment>
+        <translation>不完整</translation>
+    </message>
+    <message>
+        <source>Good small models to begin with</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>适合入门的小模型</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>正在搜索…</translation>
+    </message>
+    <message>
+        <source>The hub has no GGUF of that name. Search for fewer words.</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>网站上没有这个名称的 GGUF。请用更少的词搜索。</translation>
+    </message>
+    <message>
+        <source>Token and mirror</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>令牌和镜像站</translation>
+    </message>
+    <message>
+        <source>Try &amp;again</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>重试(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Enter &amp;token…</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>输入令牌(&amp;T)…</translation>
+    </message>
+    <message>
+        <source>Open &amp;web page</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>打开网页(&amp;W)</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} found, most loaded first</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>
+            <numerusform>找到 {n} 个，按下载量排序</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Folder for downloads</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>下载文件夹</translation>
+    </message>
+    <message>
+        <source>Search Hugging Face</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>搜索 Hugging Face</translation>
+    </message>
+    <message>
+        <source>Models on the hub</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>网站上的模型</translation>
+    </message>
+    <message>
+        <source>fits</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>放得下</translation>
+    </message>
+    <message>
+        <source>tight</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>勉强放下</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>放不下</translation>
+    </message>
+    <message>
+        <source>terms to accept</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>需接受条款</translation>
+    </message>
+    <message>
+        <source>about {size}</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>约 {size}</translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} downloads a month</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>
+            <numerusform>每月 {number} 次下载</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} likes</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>
+            <numerusform>{number} 个赞</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Sho&amp;w in folder</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>在文件夹中显示(&amp;W)</translation>
+    </message>
+    <message>
+        <source>Move to &amp;trash</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>移到回收站(&amp;T)</translation>
+    </message>
+    <message>
+        <source>In use now.</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>正在使用。</translation>
+    </message>
+    <message>
+        <source>Details of the model</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>模型的详细信息</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>参数量</translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} tokens</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>
+            <numerusform>{number} 个词元</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Chat template</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>对话模板</translation>
+    </message>
+    <message>
+        <source>In the file</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>在文件中</translation>
+    </message>
+    <message>
+        <source>None: ChatML is used</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>无：使用 ChatML</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>许可</translation>
+    </message>
+    <message>
+        <source>From</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>来源</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Chat models</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>对话模型</translation>
+    </message>
+    <message>
+        <source>Other files</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>其他文件</translation>
+    </message>
+    <message>
+        <source>All files</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>所有文件</translation>
+    </message>
+    <message>
+        <source>Looking for models…</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>正在查找模型…</translation>
+    </message>
+    <message>
+        <source>There is no model here yet. Add the folder that has yours.</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>这里还没有模型。请添加存放您的模型的文件夹。</translation>
+    </message>
+    <message>
+        <source>No model has these words.</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>没有包含这些词的模型。</translation>
+    </message>
+    <message>
+        <source>&amp;Folders</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>文件夹(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Add folder…</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>添加文件夹(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>&amp;Clear search</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>清除搜索(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Looking at files: {done} of {number}</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>正在查看文件：{done} / {number}</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} models, {size}</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>
+            <numerusform>{n} 个模型，{size}</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Moved “{name}” to the trash.</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>已将“{name}”移到回收站。</translation>
+    </message>
+    <message>
+        <source>Show models of &amp;other programs</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>显示其他程序的模型(&amp;O)</translation>
+    </message>
+    <message>
+        <source>&amp;Look again</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>重新查找(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Downloads: {folder}</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>下载：{folder}</translation>
+    </message>
+    <message>
+        <source>Open in the file manager</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>在文件管理器中打开</translation>
+    </message>
+    <message>
+        <source>Choose another folder…</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>选择其他文件夹…</translation>
+    </message>
+    <message>
+        <source>Use the usual folder</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>使用默认文件夹</translation>
+    </message>
+    <message>
+        <source>Add a folder with models</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>添加存放模型的文件夹</translation>
+    </message>
+    <message>
+        <source>Search models</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>搜索模型</translation>
+    </message>
+    <message>
+        <source>Files shown</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>显示的文件</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <extracomment>app/ui/models/library_page.py</extracomment>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Chat model</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>对话模型</translation>
+    </message>
+    <message>
+        <source>Embedding</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>嵌入模型</translation>
+    </message>
+    <message>
+        <source>Projector</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>投影器</translation>
+    </message>
+    <message>
+        <source>LoRA adapter</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>LoRA 适配器</translation>
+    </message>
+    <message>
+        <source>Other model</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>其他模型</translation>
+    </message>
+    <message>
+        <source>Incomplete</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>不完整</translation>
+    </message>
+    <message>
+        <source>Damaged</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>已损坏</translation>
+    </message>
+    <message>
+        <source>Your folder</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>您的文件夹</translation>
+    </message>
+    <message>
+        <source>Opened file</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>打开过的文件</translation>
+    </message>
+    <message>
+        <source>Comes with Skein</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>Skein 自带</translation>
+    </message>
+    <message>
+        <source>In use</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>使用中</translation>
+    </message>
+    <message>
+        <source>Needs about {needed}, but only {free} of memory are free.</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>约需 {needed}，但只有 {free} 内存可用。</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} of {free} free memory.</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>约需 {needed}，可用内存 {free}。</translation>
+    </message>
+    <message>
+        <source>It cannot be used: {reason}.</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>无法使用：{reason}。</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Which devices there are is known when a model is loaded.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>加载模型后才知道有哪些设备。</translation>
+    </message>
+    <message>
+        <source>Devices that may take layers:</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>可以承担层的设备：</translation>
+    </message>
+    <message>
+        <source>This build of llama.cpp computes on the CPU only.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>这个构建的 llama.cpp 只用 CPU 计算。</translation>
+    </message>
+    <message>
+        <source>{name}: {description}</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>{name}：{description}</translation>
+    </message>
+    <message>
+        <source>{device}, {free} of {total} free</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>{device}，可用 {free} / {total}</translation>
+    </message>
+    <message>
+        <source>Working out the memory…</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>正在估算内存…</translation>
+    </message>
+    <message>
+        <source>Use {tokens}</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>改用 {tokens}</translation>
+    </message>
+    <message>
+        <source>Needs about {needed}; {free} are free: fits.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>约需 {needed}；可用 {free}：放得下。</translation>
+    </message>
+    <message>
+        <source>Needs about {needed}; {free} are free: other programs would have to make room.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>约需 {needed}；可用 {free}：其他程序需要让出空间。</translation>
+    </message>
+    <message>
+        <source>Needs about {needed}, but only {free} are free: does not fit.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>约需 {needed}，但只有 {free} 可用：放不下。</translation>
+    </message>
+    <message>
+        <source>Weights {weights}, keys and values {cells}, computing {compute}, outputs {outputs}</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>权重 {weights}，键和值 {cells}，计算 {compute}，输出 {outputs}</translation>
+    </message>
+    <message>
+        <source>As for all</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>跟随全局设置</translation>
+    </message>
+    <message>
+        <source>f16: 16 bits, exact</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>f16：16 位，精确</translation>
+    </message>
+    <message>
+        <source>bf16: 16 bits</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>bf16：16 位</translation>
+    </message>
+    <message>
+        <source>q8_0: 8.5 bits, hardly less exact</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>q8_0：8.5 位，几乎同样精确</translation>
+    </message>
+    <message>
+        <source>q5_1: 6 bits</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>q5_1：6 位</translation>
+    </message>
+    <message>
+        <source>q5_0: 5.5 bits</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>q5_0：5.5 位</translation>
+    </message>
+    <message>
+        <source>q4_1: 5 bits</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>q4_1：5 位</translation>
+    </message>
+    <message>
+        <source>q4_0: 4.5 bits, smallest</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>q4_0：4.5 位，最小</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>速度</translation>
+    </message>
+    <message>
+        <source>Batch</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>批次</translation>
+    </message>
+    <message>
+        <source>Most tokens in one step: of all chats together, prompts and answers.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>一步中最多的词元数：所有对话的提示词和回答合计。</translation>
+    </message>
+    <message>
+        <source>Micro-batch</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>微批次</translation>
+    </message>
+    <message>
+        <source>How many of them are computed at once. More needs more memory.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>其中一次计算多少个。越多越占内存。</translation>
+    </message>
+    <message>
+        <source>Flash attention</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>Flash Attention</translation>
+    </message>
+    <message>
+        <source>Reads keys and values in one pass: less memory, mostly faster.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>一次读完键和值：占用内存更少，通常更快。</translation>
+    </message>
+    <message>
+        <source>Guessed tokens</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>推测词元</translation>
+    </message>
+    <message>
+        <source>Most tokens guessed from the chat&apos;s own text and checked in one step; 0 guesses none.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>一步中最多从对话自身的文本推测并检验多少个词元；0 表示不推测。</translation>
+    </message>
+    <message>
+        <source>Keys are kept as</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>键的保存格式</translation>
+    </message>
+    <message>
+        <source>Fewer bits make room for more tokens, and answers a little less exact.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>位数较少可以容纳更多词元，但回答的精确度略低。</translation>
+    </message>
+    <message>
+        <source>Values are kept as</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>值的保存格式</translation>
+    </message>
+    <message>
+        <source>Fewer bits need flash attention.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>位数较少时需要 Flash Attention。</translation>
+    </message>
+    <message>
+        <source>Weights stay in the file</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>权重留在文件中</translation>
+    </message>
+    <message>
+        <source>The system can take their memory back and read them again; else they are copied.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>系统可以收回权重占用的内存，需要时重新读取；否则权重会被复制。</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>Layers on the GPU</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>GPU 上的层数</translation>
+    </message>
+    <message>
+        <source>The rest is computed by the CPU; 0 uses no GPU.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>其余由 CPU 计算；0 表示不使用 GPU。</translation>
+    </message>
+    <message>
+        <source>As many as fit</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>尽可能多</translation>
+    </message>
+    <message>
+        <source>Long texts (RoPE)</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>长文本（RoPE）</translation>
+    </message>
+    <message>
+        <source>Scaling of positions</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>位置缩放</translation>
+    </message>
+    <message>
+        <source>Stretches what the model was trained for to longer texts; answers get less exact.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>把模型训练时的长度扩展到更长的文本；回答的精确度会降低。</translation>
+    </message>
+    <message>
+        <source>As the model says</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>按模型设定</translation>
+    </message>
+    <message>
+        <source>Linear</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>线性</translation>
+    </message>
+    <message>
+        <source>YaRN</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>YaRN</translation>
+    </message>
+    <message>
+        <source>Factor</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>倍数</translation>
+    </message>
+    <message>
+        <source>How many times longer texts may be.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>文本可以长多少倍。</translation>
+    </message>
+    <message>
+        <source>Back to what holds without a choice: {setting}</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>恢复未选择时的值：{setting}</translation>
+    </message>
+    <message>
+        <source>Without a choice: {value}.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>未选择时：{value}。</translation>
+    </message>
+    <message>
+        <source>Loaded with: {value}.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>当前加载值：{value}。</translation>
+    </message>
+    <message>
+        <source>Reset all</source>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <translation>全部重置</translation>
+    </message>
+    <message>
+        <source>How {name} is loaded</source>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <translation>{name} 的加载方式</translation>
+    </message>
+    <message>
+        <source>Not used.</source>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <translation>未采用。</translation>
+    </message>
+    <message>
+        <source>&amp;Load again</source>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <translation>重新加载(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Adapters (LoRA)</source>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <translation>适配器（LoRA）</translation>
+    </message>
+    <message>
+        <source>Other machines</source>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <translation>其他机器</translation>
+    </message>
+    <message>
+        <source>&amp;Models…</source>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <translation>模型(&amp;M)…</translation>
+    </message>
+    <message>
+        <source>The models on this machine, and where to get more</source>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <translation>这台电脑上的模型，以及从哪里获取更多</translation>
+    </message>
+    <message>
+        <source>Get more</source>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <translation>获取更多</translation>
+    </message>
+    <message>
+        <source>On this machine</source>
+        <extracomment>app/ui/models/models_window.py</extracomment>
+        <translation>在这台电脑上</translation>
+    </message>
+    <message>
+        <source>None yet. Start “skein worker --host ADDRESS” on another machine, then add its address.</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>还没有。请在另一台机器上运行“skein worker --host ADDRESS”，然后添加它的地址。</translation>
+    </message>
+    <message>
+        <source>Look again</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>重新查找</translation>
+    </message>
+    <message>
+        <source>Address and port of another machine</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>另一台机器的地址和端口</translation>
+    </message>
+    <message>
+        <source>More than {number} machines cannot be used.</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>最多只能使用 {number} 台机器。</translation>
+    </message>
+    <message>
+        <source>Remove {address}</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>移除 {address}</translation>
+    </message>
+    <message>
+        <source>in use now</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>正在使用</translation>
+    </message>
+    <message>
+        <source>asking…</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>正在查询…</translation>
+    </message>
+    <message>
+        <source>{free} of {total} free</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>可用 {free} / {total}</translation>
+    </message>
+    <message>
+        <source>serves another program</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>正在为另一个程序服务</translation>
+    </message>
+    <message>
+        <source>has another version of llama.cpp</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>llama.cpp 的版本不同</translation>
+    </message>
+    <message>
+        <source>is no worker</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>不是工作节点</translation>
+    </message>
+    <message>
+        <source>cannot be reached</source>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <translation>无法连接</translation>
+    </message>
+    <message>
+        <source>Stop loading; the model that answers now stays (Esc)</source>
+        <extracomment>app/ui/notices.py</extracomment>
+        <translation>停止加载；正在回答的模型保留 (Esc)</translation>
+    </message>
+    <message>
+        <source>{reason} The model is being loaded again, and the answers go on.</source>
+        <extracomment>app/ui/notices.py</extracomment>
+        <translation>{reason} 正在重新加载模型，回答会继续。</translation>
     </message>
     <message>
         <source>A whole number. The same one draws the same answer again; without one each is drawn anew.</source>
@@ -6448,7 +8381,7 @@ MiB</translation>
     </message>
     <message>
         <source>{number} GiB</source>
-        <extracomment>app/ui/engine/self_test.py</extracomment>
+        <extracomment>app/look/figures.py</extracomment>
         <translation>{number} GiB</translation>
     </message>
     <message>
@@ -6710,7 +8643,7 @@ MiB</translation>
     </message>
     <message>
         <source>None</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>无</translation>
     </message>
     <message>
@@ -6810,17 +8743,17 @@ MiB</translation>
     </message>
     <message>
         <source>Threads</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>线程</translation>
     </message>
     <message>
         <source>How many CPU threads compute.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>用多少个 CPU 线程计算。</translation>
     </message>
     <message>
         <source>Automatic</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>自动</translation>
     </message>
     <message>
@@ -6835,37 +8768,37 @@ MiB</translation>
     </message>
     <message>
         <source>Context</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/library_details.py</extracomment>
         <translation>上下文</translation>
     </message>
     <message>
         <source>Context pool (all chats)</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>上下文池（所有对话）</translation>
     </message>
     <message>
         <source>Tokens for all chats together.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>所有对话共用的词元数。</translation>
     </message>
     <message>
         <source>Parallel chats (slots)</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>并行对话（槽位）</translation>
     </message>
     <message>
         <source>How many answers are computed at the same time.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>同时计算多少个回答。</translation>
     </message>
     <message>
         <source>Isolated memory</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>隔离内存</translation>
     </message>
     <message>
         <source>Each slot has its part of the pool for itself; else equal beginnings are kept once.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>每个槽位独自拥有池的一部分；否则相同的开头只保存一次。</translation>
     </message>
     <message>
@@ -6970,13 +8903,8 @@ MiB</translation>
     </message>
     <message>
         <source>Pages</source>
-        <extracomment>app/ui/settings/settings_window.py</extracomment>
+        <extracomment>app/ui/models/models_window.py</extracomment>
         <translation>页面</translation>
-    </message>
-    <message>
-        <source>What you changed counts when the model is loaded again. Answers being written end then.</source>
-        <extracomment>app/ui/settings/settings_window.py</extracomment>
-        <translation>您的更改在重新加载模型后生效。届时正在生成的回答会结束。</translation>
     </message>
     <message>
         <source>Command</source>
@@ -7010,7 +8938,7 @@ MiB</translation>
     </message>
     <message>
         <source>Add</source>
-        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
+        <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>添加</translation>
     </message>
     <message>

@@ -5,6 +5,7 @@ import pytest
 from app.api.state import Presentation
 from tests.api.conftest import endless, serving
 from tests.conftest import TINY_CONTEXT
+from tests.driver import all_guesses_checked
 from tests.fakes import CountingBackend
 
 PATH = "/v1/completions"
@@ -26,6 +27,22 @@ async def test_an_answer_has_openais_frame():
         timings = body["timings"]
         assert (timings["cache_n"], timings["prompt_n"], timings["predicted_n"]) == (0, 10, 6)
         assert min(value for value in timings.values()) >= 0
+
+
+async def test_timings_tell_of_guesses_where_there_were_some():
+    async with serving(endless()) as served:
+        _, body = await served.post(PATH, GREEDY)
+    assert "draft_n" not in body["timings"]
+
+    def repeating(_token_ids):
+        return ord("a")
+
+    with all_guesses_checked():
+        async with serving(CountingBackend(repeating, num_drafted_tokens=4)) as served:
+            _, body = await served.post(PATH, GREEDY | {"prompt": "aaaaaa", "max_tokens": 20})
+    assert body["choices"][0]["text"] == "a" * 20
+    timings = body["timings"]
+    assert timings["draft_n"] == timings["draft_n_accepted"] > 10
 
 
 async def test_the_streamed_answer_is_the_same():

@@ -1,7 +1,9 @@
 """What is counted of the reports. That it agrees with the answers is shown in test_llama_server."""
 
+from dataclasses import replace
+
 from app.api.metrics import Metrics
-from app.engine.types import CellUsage, FinishReason, Output, StepReport, Usage
+from app.engine.types import CellUsage, FinishReason, Output, Span, StepReport, Usage
 
 ENDED = Usage(
     num_prompt_tokens=10,
@@ -32,6 +34,16 @@ def test_an_answer_is_counted_when_it_ends():
     assert values["tokens_predicted_total"] == 5
     assert values["predicted_tokens_seconds"] == 8.0  # the first token belongs to the prompt
     assert values["n_tokens_max"] == 15
+
+
+def test_guesses_are_counted_with_the_step_that_checks_them():
+    span = Span(0, "c", "r", 9, 5, True, 3, None, num_drafted=4, num_kept=2)
+    metrics = Metrics()
+    metrics.note(StepReport(1, (), (span, replace(span, num_drafted=0, num_kept=0)), (), CellUsage(100)))
+    counted = [metrics.num_drafts, metrics.num_drafted_tokens, metrics.num_kept_tokens]
+    assert counted == [1, 4, 2]
+    for name, number in zip(("drafts", "draft_tokens", "accepted_tokens"), counted, strict=True):
+        assert f"llamacpp:spec_decode_num_{name}_total {number}\n" in metrics.text(0)
 
 
 def test_what_never_began_is_not_counted():

@@ -73,6 +73,7 @@ async def test_a_load_that_fails_says_why():
 
 async def test_stopping_what_was_never_started_does_nothing():
     await ThreadedEngine(quick).stop()
+    assert threads() == set()
 
 
 async def test_work_on_prompts_is_done_and_its_errors_come_back():

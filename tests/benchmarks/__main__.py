@@ -10,14 +10,17 @@ from tests.benchmarks import (
     api,
     chat,
     churn,
+    drafting,
     durability,
     engine_speed,
+    fit,
     fork,
     hibernation,
     inspector,
     intrusion,
     kv_map,
     library,
+    loads,
     quits,
     shared_prefix,
     start,
@@ -33,6 +36,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "shared-prefix": shared_prefix,
     "fork": fork,
     "hibernation": hibernation,
+    "drafting": drafting,
     "abort": abort,
     "churn": churn,
     "durability": durability,
@@ -45,9 +49,11 @@ BENCHMARKS: dict[str, ModuleType] = {
     "inspector": inspector,
     "chat": chat,
     "library": library,
+    "fit": fit,
+    "loads": loads,
 }
 WITHOUT_VERDICT = {"threads"}
-NOT_OF_SPEED = {"durability", "quits", "start"}  # takes none of the options that the others share
+NOT_OF_SPEED = {"durability", "fit", "loads", "quits", "start"}  # they take none of the shared options
 
 
 def main() -> int:

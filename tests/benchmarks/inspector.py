@@ -195,9 +195,9 @@ def _arrange(docks: InspectorDocks, arrangement: str) -> None:
     if arrangement == CLOSED:
         docks.set_shown(False)
     elif arrangement == ALL_PANELS:
-        for number, panel in enumerate(docks.panels):
+        for number, name in enumerate(docks.names):
             column, row = divmod(number, NUM_PANEL_ROWS)
-            dock = docks.dock(panel.NAME)
+            dock = docks.dock(name)
             dock.setFloating(True)
             dock.resize(*PANEL_SIZE)
             dock.move(WINDOW_WIDTH + column * (PANEL_SIZE[0] + 8), row * (PANEL_SIZE[1] + 10))
@@ -206,7 +206,7 @@ def _arrange(docks: InspectorDocks, arrangement: str) -> None:
 
 def _check_shown(docks: InspectorDocks, arrangement: str) -> None:
     num_shown = sum(panel.isVisible() for panel in docks.panels)
-    wanted = {CLOSED: 0, DOCKED: len(docks._rows), ALL_PANELS: len(docks.panels)}[arrangement]
+    wanted = {CLOSED: 0, DOCKED: len(docks._rows), ALL_PANELS: len(docks.names)}[arrangement]
     assert num_shown == wanted, f"{arrangement}: {num_shown} panels are shown instead of {wanted}"
 
 

@@ -17,11 +17,12 @@ from pathlib import Path
 
 import psutil
 
-from tests.e2e.desktop import Desktop, new_desktop
+from tests.e2e.desktop import Desktop, new_desktop, until
 from tests.e2e.skein import Skein
 
 WANTED_S = 2.0
 QUESTION = "Count from 1 to 300"
+LOADING = "loaded meta data"  # as llama.cpp says it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +77,8 @@ def streaming(skein: Skein, wait_s: float) -> None:
 def reloading(skein: Skein, wait_s: float) -> None:
     """The model is being loaded once more, beside the one that answers."""
     idle(skein, wait_s)
-    skein.desktop.keys("alt+m", "r")
+    skein.desktop.keys("alt+m", "l")
+    until(lambda: skein.log().count(LOADING) == 2, "the second load")
     time.sleep(wait_s / 10)
 
 

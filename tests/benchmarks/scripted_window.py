@@ -1,29 +1,36 @@
-"""Skein's real window, workspace and database, with a script instead of an engine.
+"""Skein's real window, workspace and database, with a script on the engine's thread instead of an engine.
 
-What the window costs is then all that is measured. The script runs on the GUI's thread, and what little it
-takes is counted with it.
+What the window costs is then all that the GUI's thread does.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
+import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from unittest import mock
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject
 
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.engine_thread import EngineThread
 from app.bridge.garbage import GarbageCollector
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
+from app.engine.prompt import PromptBuilder
 from app.engine.types import (
     CellUsage,
     FinishReason,
+    LoadParams,
     Output,
     Request,
     SlotSnapshot,
@@ -36,6 +43,8 @@ from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from tests.benchmarks.watched_window import WatchedWindow
 from tests.fakes import model_info
+
+T = TypeVar("T")
 
 WINDOW_SIZE = (1280, 800)
 PIECE = 4  # characters of a token
@@ -50,72 +59,71 @@ def private_home() -> Iterator[Path]:
         yield Path(name)
 
 
-class ScriptedEngine(QObject):
-    """Has the signals of `ActiveEngine`; answers every request with the same text, a token a step."""
+class ScriptedThread(EngineThread):
+    """Answers every request with the same text, a token a step."""
 
-    loading = Signal(object)
-    load_progressed = Signal(float)
-    loaded = Signal(object)
-    load_failed = Signal(object, object)
-    engine_failed = Signal(object)
-    reported = Signal(object)
-    ended = Signal(object)
-
-    def __init__(self, text: str, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.model = model_info(name="scripted", n_ctx=N_CTX, n_seq_max=8)
+    def __init__(self, text: str, parent: QObject) -> None:
+        super().__init__(LoadParams(Path("scripted.gguf")), parent)
         self._text = text
         self._asked: dict[str, Request] = {}  # by request id
         self._told: dict[str, int] = {}  # characters of the answer to each
-        self._step = 0
-        self._owed = 0.0
-        self._last = 0.0
         self._rate = 0.0
-        self._clock = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=1)
-        self._clock.timeout.connect(self._on_tick)
+        self._has_changed = threading.Event()
+        self._reports: deque[StepReport] = deque()
+        self._is_woken = False
+        self.num_steps = 0
+
+    # Any thread.
 
     def talk(self, steps_per_s: float) -> None:
         """As fast as this from now on, whoever has asked; 0 pauses."""
-        self._rate, self._owed, self._last = steps_per_s, 0.0, time.perf_counter()
-        self._clock.setInterval(max(1, round(1000 / steps_per_s)) if steps_per_s else 1000)
-        self._clock.start()
-
-    @property
-    def num_steps(self) -> int:
-        return self._step
+        self._rate = steps_per_s
+        self._has_changed.set()
 
     def submit(self, request: Request) -> None:
-        self._asked[request.request_id], self._told[request.request_id] = request, 0
+        self._told[request.request_id] = 0
+        self._asked = {**self._asked, request.request_id: request}
 
     def abort(self, request_id: str) -> None:
-        if request := self._asked.pop(request_id, None):
-            self.ended.emit(Output(request_id, request.chat_id, finish_reason=FinishReason.ABORT))
+        if request := self._asked.get(request_id):
+            self._asked = {key: other for key, other in self._asked.items() if key != request_id}
+            self._publish((Output(request_id, request.chat_id, finish_reason=FinishReason.ABORT),), (), ())
 
-    def use_prompts(self, _work: object) -> Future[int]:
+    def use_prompts(self, _work: Callable[[PromptBuilder], T]) -> Future[T]:
         """Every text has the same number of tokens."""
-        future: Future[int] = Future()
+        future: Future[Any] = Future()
         future.set_result(1000)
         return future
 
-    def __getattr__(self, name: str) -> Any:
+    def take_reports(self) -> list[StepReport]:
+        """As `EngineLoop` does it."""
+        self._is_woken = False
+        return [self._reports.popleft() for _ in range(len(self._reports))]
+
+    def stop(self) -> None:
+        super().stop()
+        self._has_changed.set()
+
+    def _running_loop(self) -> Any:
         """What else may be told to an engine changes nothing here."""
-        if name in ("load", "set_speed", "post", "abort_all", "forget", "fork", "set_front"):
-            return lambda *_arguments: None
-        raise AttributeError(name)
+        return mock.MagicMock()
 
-    @Slot()
-    def _on_tick(self) -> None:
-        """As the engine's thread does it: what became due together arrives together."""
-        now = time.perf_counter()
-        self._owed += (now - self._last) * self._rate
-        self._last = now
-        num_due = int(self._owed)
-        self._owed -= num_due
-        if num_due and self._asked:
-            self.reported.emit(tuple(self._next_report() for _ in range(num_due)))
+    # The engine thread only.
 
-    def _next_report(self) -> StepReport:
-        self._step += 1
+    def run(self) -> None:
+        self.loaded.emit(model_info(name="scripted", n_ctx=N_CTX, n_seq_max=8))
+        due = time.perf_counter()
+        while not self._stop_requested.is_set():
+            period = 1 / self._rate if self._rate else None
+            wait = max(0.0, due - time.perf_counter()) if period else None
+            if self._has_changed.wait(wait):
+                self._has_changed.clear()
+                due = time.perf_counter()
+            elif period:
+                due += period
+                self._step()
+
+    def _step(self) -> None:
         outputs, slots, spans = [], [], []
         for seq_id, request in enumerate(self._asked.values()):
             told = self._told[request.request_id]
@@ -127,10 +135,29 @@ class ScriptedEngine(QObject):
             outputs.append(Output(request.request_id, request.chat_id, text, usage=usage))
             slots.append(_slot(seq_id, request.chat_id, num_tokens, usage))
             spans.append(Span(seq_id, request.chat_id, request.request_id, num_tokens, 1, True, 1, None))
+        if outputs:
+            self._publish(tuple(outputs), tuple(spans), tuple(slots))
+
+    def _publish(
+        self, outputs: tuple[Output, ...], spans: tuple[Span, ...], slots: tuple[SlotSnapshot, ...]
+    ) -> None:
+        self.num_steps += 1
+        decode_ms = 1000 / self._rate if self._rate else 0.0
         cells = CellUsage(N_CTX, sum(slot.num_cells for slot in slots), 0)
-        return StepReport(
-            self._step, tuple(outputs), tuple(spans), tuple(slots), cells, started_at=time.perf_counter()
+        self._reports.append(
+            StepReport(
+                self.num_steps,
+                outputs,
+                spans,
+                slots,
+                cells,
+                decode_ms=decode_ms,
+                started_at=time.perf_counter(),
+            )
         )
+        if not self._is_woken:
+            self._is_woken = True
+            self._published.emit()
 
 
 def _slot(seq_id: int, chat_id: str, num_tokens: int, usage: Usage) -> SlotSnapshot:
@@ -144,25 +171,38 @@ class ScriptedProgram:
     def __init__(self, home: Path, text: str) -> None:
         self.settings = Settings.load(home / "settings.json")
         self.store = ChatStore(home / "chats.db")
-        self.engine = ScriptedEngine(text)
-        engine: Any = self.engine
+        self.engine = ActiveEngine(make_thread=lambda _params, parent: self._make_thread(text, parent))
         self._garbage = GarbageCollector(self.engine)
-        self.workspace = Workspace(engine, self.store, self.settings)
-        self.router = ReportRouter(engine, self.workspace)
+        self.workspace = Workspace(self.engine, self.store, self.settings)
+        self.router = ReportRouter(self.engine, self.workspace)
         WatchedWindow.record.lateness.clear()
-        self.window = WatchedWindow(self.workspace, engine, self.settings)
+        self.window = WatchedWindow(self.workspace, self.engine, self.settings)
         self.window.resize(*WINDOW_SIZE)
+
+    def _make_thread(self, text: str, parent: QObject) -> ScriptedThread:
+        self.script = ScriptedThread(text, parent)
+        return self.script
+
+    async def start(self) -> None:
+        await self.store.open()
+        self.engine.load(LoadParams(Path("scripted.gguf")))
+        while self.engine.model is None:
+            await asyncio.sleep(0.01)
+
+    async def stop(self) -> None:
+        self.script.talk(0)
+        await self.engine.close()
+        await self.workspace.shut_down()
+        await self.store.close()
+        self.window.hide()
+        self.window.deleteLater()
 
 
 @asynccontextmanager
 async def scripted_program(home: Path, text: str = "x") -> AsyncIterator[ScriptedProgram]:
     program = ScriptedProgram(home, text)
     try:
-        await program.store.open()
+        await program.start()
         yield program
     finally:
-        program.engine.talk(0)
-        await program.workspace.shut_down()
-        await program.store.close()
-        program.window.hide()
-        program.window.deleteLater()
+        await program.stop()

@@ -33,11 +33,22 @@ def add_arguments(parser: argparse.ArgumentParser, repeats: int = 5) -> None:
 
 @contextmanager
 def opened_backend(
-    options: argparse.Namespace, *, n_ctx: int, n_seq_max: int = 8, model: Path | None = None
+    options: argparse.Namespace,
+    *,
+    n_ctx: int,
+    n_seq_max: int = 8,
+    model: Path | None = None,
+    num_drafted: int = 0,
 ) -> Iterator[LlamaBackend]:
     """The model of `options`, else `model`, else the random one. Only `max_tokens` ends an answer."""
     path = options.model or model or cached_gguf()
-    params = LoadParams(path, n_ctx=n_ctx, n_seq_max=n_seq_max, n_threads=options.threads)
+    params = LoadParams(
+        path,
+        n_ctx=n_ctx,
+        n_seq_max=n_seq_max,
+        n_threads=options.threads,
+        num_drafted_tokens=num_drafted,
+    )
     with (
         open_llama_backend(params) as backend,
         mock.patch.object(backend, "is_end_of_generation", _never),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
 from app.engine.commands import Command
 from app.engine.types import (
+    CellStore,
     CellUsage,
     FinishReason,
     LoadParams,
@@ -42,12 +44,14 @@ class ScriptedThread(QObject):
         super().__init__(parent)
         self.params = params
         self.stopped = False
+        self.recovery: LoadParams | None = None
         self.submitted: list[Request] = []
         self.aborted: list[str] = []
         self.forgotten: list[str] = []
         self.forked: list[tuple[str, str]] = []
         self.front: str | None = None
         self.speed: Speed | None = None
+        self.cell_store: CellStore | None = None
         self.num_abort_alls = 0
         self.posted: list[Command] = []
         self._reports: list[StepReport] = []
@@ -59,6 +63,8 @@ class ScriptedThread(QObject):
 
     def stop(self) -> None:
         self.stopped = True
+
+    def let_go(self) -> None: ...
 
     def submit(self, request: Request) -> None:
         self.submitted.append(request)
@@ -81,8 +87,16 @@ class ScriptedThread(QObject):
     def set_speed(self, speed: Speed) -> None:
         self.speed = speed
 
+    def keep_cells(self, store: CellStore | None) -> None:
+        self.cell_store = store
+
     def post(self, command: Command) -> None:
         self.posted.append(command)
+
+    def use_prompts(self, work: Callable[[object], object]) -> Future[object]:
+        future: Future[object] = Future()
+        future.set_result(work(None))
+        return future
 
     def take_reports(self) -> list[StepReport]:
         reports, self._reports = self._reports, []

@@ -60,7 +60,7 @@ class Tab:
         self._wanted = 0
         self._request: Request | None = None
         session.rename(f"{TITLE}{index}")
-        session.text_appended.connect(self._on_text)
+        session.grew.connect(self._on_grew)
         session.finished.connect(self._on_finished)
 
     def ask(self) -> None:
@@ -82,7 +82,7 @@ class Tab:
         request, self._request = self._request, None if is_last else self._request
         thread.answer(request, text, FinishReason.STOP if is_last else None)
 
-    def _on_text(self, _text: str) -> None:
+    def _on_grew(self, _answer: Turn) -> None:
         tell("shown", self._index, self._number, self._num_tokens)
 
     def _on_finished(self, _answer: Turn) -> None:

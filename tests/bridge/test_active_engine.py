@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from pytestqt.qtbot import QtBot
 
-from app.bridge.active_engine import ENGINE_GONE, MODEL_CHANGED, NO_MODEL, ActiveEngine
+from app.bridge.active_engine import ENGINE_GONE, LOAD_CANCELLED, MODEL_CHANGED, NO_MODEL, ActiveEngine
 from app.engine.commands import CheckCells, Hibernate, Pause, Pin, WatchCells
+from app.engine.errors import EngineError
 from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Speed
 
 Load = Callable[..., Any]
@@ -29,6 +31,8 @@ class Heard:
         engine.load_failed.connect(lambda path, why: self.words.append(("load_failed", path.name, why)))
         engine.engine_failed.connect(lambda why: self.words.append(("engine_failed", why)))
         engine.load_progressed.connect(lambda part: self.words.append(("progress", part)))
+        engine.load_cancelled.connect(lambda path: self.words.append(("cancelled", path.name)))
+        engine.slept.connect(lambda: self.words.append(("slept",)))
         engine.ended.connect(self.ended.append)
 
 
@@ -108,9 +112,10 @@ def test_the_old_model_answers_until_the_new_one_is_loaded(engine, threads, load
     assert engine.model.path == Path("a.gguf")
 
 
-def test_a_change_of_model_ends_open_requests_with_a_notice(engine, threads, load: Load, heard) -> None:
+def test_another_model_ends_answers_that_have_begun_with_a_notice(engine, threads, load: Load, heard) -> None:
     old = load("a.gguf")
     engine.submit(request())
+    old.answer(request(), "half")
     load("b.gguf")
 
     assert old.stopped
@@ -151,9 +156,165 @@ def test_a_second_load_calls_off_the_first(engine, threads, heard) -> None:
 
     threads[0].finish_loading()  # it was done already when it was called off
     assert engine.model is None
+    assert len(threads) == 1, "the memory of two models at once"
+    threads[0].finished.emit()
     threads[1].finish_loading()
     assert engine.model.path == Path("b.gguf")
     assert ("loaded", "a.gguf") not in heard.words
+
+
+def test_a_load_that_was_called_off_and_does_not_end_is_not_waited_for_for_ever(
+    engine, threads, heard, monkeypatch
+) -> None:
+    engine.load(LoadParams(Path("dead-network-drive.gguf")))
+    engine.load(LoadParams(Path("b.gguf")))
+    engine._patience.timeout.emit()
+    threads[1].finish_loading()
+    assert engine.model.path == Path("b.gguf")
+    threads[0].finished.emit()
+    assert len(threads) == 2
+
+
+def test_a_cancelled_load_leaves_all_as_it_was_at_once(engine, threads, load: Load, heard) -> None:
+    old = load("a.gguf")
+    engine.submit(request())
+    engine.cancel_load()
+    engine.load(LoadParams(Path("b.gguf")))
+    engine.cancel_load()
+
+    assert heard.words[-1] == ("cancelled", "b.gguf")
+    assert (threads[1].stopped, old.stopped, engine.is_loading) == (True, False, False)
+    threads[1].finish_loading()  # it could not be interrupted
+    assert engine.model.path == Path("a.gguf")
+    old.answer(request(), "done", FinishReason.STOP)
+    assert (old.submitted, heard.ended) == ([request()], [])
+
+
+@pytest.mark.parametrize("has_begun_to_load", [True, False])
+def test_what_waits_for_a_load_that_is_cancelled_ends_with_that_reason(
+    engine, threads, heard, has_begun_to_load
+) -> None:
+    if not has_begun_to_load:  # it waits for the end of another
+        engine.load(LoadParams(Path("other.gguf")))
+    engine.load(LoadParams(Path("a.gguf")))
+    engine.submit(request())
+    engine.cancel_load()
+    assert heard.ended == [Output("r1", "c1", finish_reason=FinishReason.ABORT, notice=LOAD_CANCELLED)]
+    for thread in list(threads):
+        thread.finished.emit()
+    assert (engine.model, engine.is_loading, len(threads)) == (None, False, 1)
+
+
+def test_answers_go_on_where_they_stood_when_the_same_model_is_loaded_again(
+    engine, threads, load: Load, heard
+) -> None:
+    old = load("a.gguf")
+    asked = replace(request(), max_tokens=10)
+    queued = request("r2", "c2")
+    engine.submit(asked)
+    engine.submit(queued)
+    old.report(Output("r1", "c1", "one ", token_ids=(1, 2)))
+    new = load("a.gguf")
+    assert (old.stopped, new.submitted) == (True, []), "what it still has to tell is not known yet"
+    old.report(
+        Output("r1", "c1", "tw\ufffd", FinishReason.ABORT, token_ids=(3,)),
+        Output("r2", "c2", "", FinishReason.ABORT),
+    )
+
+    assert new.submitted == [replace(asked, answer_start=(1, 2, 3), max_tokens=7), queued]
+    assert [(output.text, output.finish_reason) for output in heard.ended] == [("tw", None), ("", None)]
+    new.report(Output("r1", "c1", "o three", token_ids=(4, 5)))
+    newer = load("a.gguf")
+    new.finished.emit()  # it died without another word
+    assert newer.submitted[0] == replace(asked, answer_start=(1, 2, 3, 4, 5), max_tokens=5)
+
+
+def test_an_answer_that_ends_while_its_engine_is_stopped_has_ended(engine, load: Load, heard) -> None:
+    old = load("a.gguf")
+    engine.submit(request())
+    new = load("a.gguf")
+    old.answer(request(), "done", FinishReason.STOP)
+    assert [(output.text, output.finish_reason) for output in heard.ended] == [("done", FinishReason.STOP)]
+    old.finished.emit()
+    assert new.submitted == []
+
+
+def test_an_answer_can_be_stopped_between_two_engines(engine, load: Load, heard) -> None:
+    old = load("a.gguf")
+    for number in range(3):
+        engine.submit(request(f"r{number}", f"c{number}"))
+    new = load("a.gguf")
+    engine.abort("r0")
+    engine.forget("c1")
+    engine.abort_all()
+    old.report(*(Output(f"r{number}", f"c{number}", "", FinishReason.ABORT) for number in range(3)))
+    assert new.submitted == []
+    assert [output.request_id for output in heard.ended] == ["r0", "r1", "r2"]
+
+
+def test_another_model_answers_what_nobody_has_begun_to_unless_it_is_made_of_tokens(
+    engine, load: Load, heard
+) -> None:
+    old = load("a.gguf")
+    plain, raw = request(), Request("r2", "c2", prompt=("a", 7))
+    for each in (plain, raw, replace(plain, request_id="r3", answer_start=(5,))):
+        engine.submit(each)
+    new = load("b.gguf")
+    old.finished.emit()
+    assert new.submitted == [plain]
+    assert [output.request_id for output in heard.ended] == ["r2", "r3"]
+
+
+def test_asleep_it_has_no_memory_and_the_next_request_wakes_it(engine, threads, load: Load, heard) -> None:
+    first = load("a.gguf")
+    engine.submit(request())
+    engine.sleep()
+    assert not first.stopped, "it is at work"
+    first.answer(request(), "yes", FinishReason.STOP)
+    engine.sleep()
+    assert (first.stopped, engine.is_asleep, heard.words[-1]) == (True, True, ("slept",))
+    assert engine.model.path == Path("a.gguf"), "callers of the API are not refused"
+
+    engine.submit(request("r2"))
+    engine.submit(request("r3", "c3"))
+    counted = engine.use_prompts(lambda _prompts: 5)
+    assert [thread.params.path.name for thread in threads] == ["a.gguf", "a.gguf"]
+    threads[1].finish_loading()
+    assert [one.request_id for one in threads[1].submitted] == ["r2", "r3"]
+    assert (counted.result(0), engine.is_asleep) == (5, False)
+
+
+def test_a_model_that_cannot_be_woken_is_gone(engine, threads, load: Load, heard) -> None:
+    load("a.gguf")
+    engine.sleep()
+    engine.submit(request())
+    counted = engine.use_prompts(lambda _prompts: 5)
+    threads[1].failed.emit("The file is gone.")
+    assert heard.ended[-1].notice == "The file is gone."
+    assert isinstance(counted.exception(0), EngineError)
+    assert (engine.model, engine.is_asleep) == (None, False)
+
+
+def test_when_another_load_fails_or_is_cancelled_the_sleeping_model_answers_who_waits(
+    engine, threads, load: Load, heard
+) -> None:
+    load("a.gguf")
+    engine.sleep()
+    engine.load(LoadParams(Path("b.gguf")))
+    engine.submit(request())
+    threads[1].failed.emit("no")
+    threads[2].finish_loading()
+    assert threads[2].submitted == [request()]
+
+    threads[2].answer(request(), "", FinishReason.STOP)
+    engine.sleep()
+    engine.load(LoadParams(Path("b.gguf")))
+    engine.submit(request("r2"))
+    engine.cancel_load()
+    threads[3].finished.emit()
+    threads[4].finish_loading()
+    assert (threads[4].params.path.name, threads[4].submitted) == ("a.gguf", [request("r2")])
+    assert heard.ended == []
 
 
 def test_reports_are_passed_on_together(engine, load: Load) -> None:
@@ -273,8 +434,8 @@ async def test_closing_waits_for_every_thread(qloop, engine, threads, load: Load
     await closing
 
 
-async def test_closing_without_a_thread_returns(qloop, engine) -> None:
-    await engine.close()
+async def test_closing_without_a_thread_has_nothing_to_wait_for(qloop, engine) -> None:
+    assert await engine.close()
 
 
 def test_a_finished_thread_is_deleted(engine, threads, qtbot: QtBot) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from app.bridge.active_engine import NO_MODEL
+from app.bridge.active_engine import MODEL_CHANGED, NO_MODEL
 from app.bridge.chat_session import GO_ON, ChatSession
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
@@ -45,8 +45,8 @@ async def test_settings_shape_the_request(qloop, workspace, settings, thread) ->
 
 
 async def test_the_answer_grows_as_it_comes_and_ends(qloop, session, thread) -> None:
-    pieces, ended, num_changes = [], [], []
-    session.text_appended.connect(pieces.append)
+    texts, ended, num_changes = [], [], []
+    session.grew.connect(lambda answer: texts.append(answer.text))
     session.finished.connect(ended.append)
     session.send("2+2=")
     session.changed.connect(lambda: num_changes.append(1))
@@ -61,7 +61,7 @@ async def test_the_answer_grows_as_it_comes_and_ends(qloop, session, thread) -> 
     )
 
     answer = session.chat.turns[-1]
-    assert pieces == ["2+2", "=4", "."]
+    assert texts == ["2+2", "2+2=4", "2+2=4."]
     assert (answer.text, answer.state, answer.usage.num_generated_tokens) == ("2+2=4.", TurnState.DONE, 5)
     assert ended == [answer]
     assert len(num_changes) == 1
@@ -172,7 +172,43 @@ async def test_a_change_of_model_stops_the_answer_and_says_so(qloop, session, th
 
     answer = session.chat.turns[-1]
     assert (answer.text, answer.state) == ("1 2 3", TurnState.STOPPED)
-    assert answer.notice == "The model was changed; send again."
+    assert answer.notice == MODEL_CHANGED
+
+
+async def test_a_chat_remembers_the_model_that_answered_last(qloop, session, thread, load) -> None:
+    session.send("one")
+    thread.answer(thread.submitted[0], "1", FinishReason.STOP)
+    assert session.chat.model_path == "starter.gguf"
+    other = load("other.gguf")
+    assert session.chat.model_path == "starter.gguf", "nobody has answered with the other one yet"
+    session.send("two")
+    other.answer(other.submitted[0], "", FinishReason.ERROR)
+    assert session.chat.model_path == "starter.gguf"
+    session.keep_model()
+    assert session.chat.model_path == "other.gguf"
+
+
+async def test_an_answer_that_another_model_gives_bears_the_name_of_that_one(
+    qloop, session, thread, load
+) -> None:
+    session.send("one")
+    other = load("other.gguf")
+    thread.finished.emit()  # before it has begun
+    other.answer(other.submitted[0], "1", FinishReason.STOP)
+    assert (session.chat.turns[-1].text, session.chat.turns[-1].model) == ("1", "other")
+
+
+async def test_an_answer_goes_on_by_itself_when_its_model_is_loaded_again(
+    qloop, session, thread, load
+) -> None:
+    session.send("count")
+    thread.report(Output(session.request_id, session.chat.id, "1 2", token_ids=(1, 2)))
+    again = load("starter.gguf")
+    thread.report(Output(session.request_id, session.chat.id, " 3", FinishReason.ABORT, token_ids=(3,)))
+    assert again.submitted[0].answer_start == (1, 2, 3)
+    again.answer(again.submitted[0], " 4", FinishReason.STOP)
+    answer = session.chat.turns[-1]
+    assert (answer.text, answer.state) == ("1 2 3 4", TurnState.DONE)
 
 
 async def test_without_a_model_the_answer_says_how_to_get_one(qloop, workspace) -> None:

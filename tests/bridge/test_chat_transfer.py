@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from app.bridge import chat_transfer
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_transfer import ChatTransfer, StoppedError
 from app.bridge.library import Library
@@ -239,7 +238,7 @@ async def test_reading_can_be_stopped(
 
     path = write(tmp_path / "a.json", shapes.LLAMA_UI)
     with monkeypatch.context() as patch:
-        patch.setattr(chat_transfer, "read", read_for_long)
+        patch.setattr("app.chats.imports.read.read", read_for_long)
         reading = asyncio.ensure_future(kit.transfer.read([path]))
         await asyncio.to_thread(begun.wait, 5)
         kit.transfer.stop()

@@ -1,19 +1,23 @@
 from app.bridge import diagnostics
-from app.engine.types import LibraryInfo
+from app.engine.types import Device, DeviceKind, LibraryInfo, MemoryNeed
 from app.settings import Settings
 from tests.fakes import model_info
 
-LIBRARY = LibraryInfo("0.25.3 (0c1e570)", ("AVX2", "OPENMP"), ("Some CPU",))
+LIBRARY = LibraryInfo(
+    "0.25.3 (0c1e570)", ("AVX2", "OPENMP"), (Device("CUDA0", "Some GPU", DeviceKind.GPU, 8 << 30, 6 << 30),)
+)
+TAKEN = MemoryNeed(300 << 20, 64 << 20, 65 << 19, 7 << 19)
 
 
 def test_it_names_what_runs_here_and_what_the_user_has_changed(qapp) -> None:
-    report = diagnostics.report(Settings(n_ctx=4096), model_info(library=LIBRARY))
+    report = diagnostics.report(Settings(n_ctx=4096), model_info(library=LIBRARY, memory=TAKEN))
     for told in (
         "Skein ",
         "llama-cpp-python 0.3.36",
         "PySide6_Essentials 6.",
         "AVX2",
-        "Some CPU",
+        "CUDA0, Some GPU, 6,144 of 8,192 MiB free",
+        "taken by the model: 400.0 MiB (weights 300.0, KV 64.0, compute 32.5, output 3.5)",
         "n_ctx=4096",
     ):
         assert told in report

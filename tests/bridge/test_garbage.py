@@ -18,6 +18,7 @@ def collector(qapp: QObject, monkeypatch: pytest.MonkeyPatch) -> Iterator[Garbag
     collector = GarbageCollector()
     yield collector
     collector.deleteLater()
+    gc.unfreeze()
     gc.disable()  # as the other tests have it
 
 
@@ -26,6 +27,20 @@ class Node:
 
     def __init__(self) -> None:
         self.self = self
+
+
+def test_what_is_old_at_the_first_full_collection_is_never_looked_through_again(
+    collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, gc.get_threshold()[2] + 1))
+    old = weakref.ref(node := Node())
+    young = weakref.ref(Node())
+    collector.collect_if_due()
+    assert young() is None
+    del node
+    later = weakref.ref(Node())
+    collector.collect_if_due()
+    assert (old() is None, later() is None) == (False, True)
 
 
 def test_cycles_made_on_another_thread_die_on_the_gui_thread(collector, qtbot: QtBot) -> None:

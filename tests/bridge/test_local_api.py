@@ -58,7 +58,8 @@ class Beside:
 @contextlib.asynccontextmanager
 async def beside(parent: QObject, *, has_model: bool = True) -> AsyncIterator[Beside]:
     def make_thread(params: LoadParams, owner: QObject) -> EngineThread:
-        backend = CountingBackend(endless_token, **(TINY_CONTEXT | {"n_ctx": 16_384, "n_seq_max": 3}))
+        model = {"path": params.path, "n_ctx": 16_384, "n_seq_max": 3}
+        backend = CountingBackend(endless_token, **(TINY_CONTEXT | model))
         return EngineThread(params, owner, lambda _params, _on_progress: contextlib.nullcontext(backend))
 
     engine = ActiveEngine(make_thread=make_thread)
@@ -209,12 +210,27 @@ async def test_another_model_ends_open_requests_with_the_reason(qloop, parent) -
     async with beside(parent) as one:
         await one.switch(True)
         asked = asyncio.ensure_future(one.ask(max_tokens=None))
-        await until(lambda: one.api.num_requests == 1)
-        one.engine.load(LoadParams(Path("fake.gguf")))
+        await until(lambda: any(each.is_begun for each in one.engine._open.values()))
+        one.engine.load(LoadParams(Path("other.gguf")))
         status, body = await asked
         assert status == 503
-        assert "The model was changed" in body["error"]["message"]
+        assert "Another model was loaded" in body["error"]["message"]
         assert (await one.ask())[0] == 200
+
+
+async def test_a_request_goes_on_when_the_same_model_is_loaded_again_and_wakes_one_that_sleeps(
+    qloop, parent
+) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        asked = asyncio.ensure_future(one.ask(max_tokens=200))
+        await until(lambda: any(each.is_begun for each in one.engine._open.values()))
+        one.engine.load(one.engine.params)
+        status, body = await asked
+        assert (status, body["choices"][0]["finish_reason"]) == (200, "length")
+        one.engine.sleep()
+        assert (await one.ask())[0] == 200
+        assert not one.engine.is_asleep
 
 
 async def test_closing_ends_what_is_being_answered(qloop, parent) -> None:

@@ -165,6 +165,24 @@ def test_the_socket_is_in_the_runtime_folder_and_of_these_chats_alone(tmp_path: 
     assert Path(socket_name(tmp_path, {"XDG_RUNTIME_DIR": str(tmp_path / "gone")})).parent == tmp_path
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the names of its sockets are no paths")
+def test_where_the_path_would_be_too_long_the_socket_is_in_a_folder_of_its_own(
+    qapp, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(other_starts.tempfile, "gettempdir", lambda: str(tmp_path))
+    far = tmp_path / "a long way to go" / ("x" * 60)
+    name = socket_name(far, {})
+    folder = Path(name).parent
+    assert folder.parent == tmp_path
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert socket_name(far, {}) == name != socket_name(far / "other", {})
+    first = OtherStarts(name)
+    assert first.listen()
+    first.close()
+    folder.chmod(0o777)
+    assert Path(socket_name(far, {})).parent == far, "it may be somebody else's"
+
+
 def test_a_models_name_is_told_in_full(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert json.loads(told(Start(Path("big.gguf")))) == {"model": str(tmp_path / "big.gguf")}

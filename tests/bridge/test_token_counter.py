@@ -30,6 +30,7 @@ class CountingEngine(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.model: object | None = "a model"
+        self.is_asleep = False
         self.prompts = Prompts()
         self.held: list[Callable[[], None]] | None = None  # what waits, once it is a list
 

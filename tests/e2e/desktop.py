@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,14 +17,23 @@ T = TypeVar("T")
 PACKAGES = {"Xvfb": "xvfb", "openbox": "openbox", "xdotool": "xdotool", "import": "imagemagick"}
 
 
-def until(condition: Callable[[], T], what: str, timeout_s: float = 40) -> T:
-    """The condition's first true value. Polls: what is waited for happens in another process."""
+def until(condition: Callable[[], T], what: str, timeout_s: float = 90) -> T:
+    """The condition's first true value. Polls: what is waited for happens in another process.
+
+    It rests as long as it has looked, so that whoever is waited for has most of the processor.
+    """
     deadline = time.monotonic() + timeout_s
-    while not (value := condition()):
+    while not (value := _timed(condition))[0]:
         if time.monotonic() > deadline:
             pytest.fail(f"{what} did not happen within {timeout_s} s")
-        time.sleep(0.02)
-    return value
+        time.sleep(max(0.02, value[1]))
+    return value[0]
+
+
+def _timed(condition: Callable[[], T]) -> tuple[T, float]:
+    """Its value and the seconds that took."""
+    began = time.monotonic()
+    return condition(), time.monotonic() - began
 
 
 def require_tools() -> None:
@@ -67,9 +77,6 @@ class Desktop:
     def activate(self, window: str) -> None:
         self._xdotool("windowactivate", "--sync", window)
 
-    def has_window_manager(self) -> bool:
-        return self._xdotool("get_num_desktops") != ""
-
     def photograph(self, path: Path) -> Path:
         subprocess.run(["import", "-window", "root", str(path)], env=self.environment, check=True, timeout=20)
         return path
@@ -98,7 +105,10 @@ def new_desktop(scale: int = 1, size: tuple[int, int] = (1400, 900)) -> Iterator
         number = server.stdout.readline().decode().strip()
         assert number, "Xvfb did not start"
         desktop = Desktop(f":{number}", scale)
-        manager = stack.enter_context(process("openbox", "--sm-disable", env=desktop.environment))
-        until(lambda: manager.poll() is not None or desktop.has_window_manager(), "a window manager")
+        # It says who it is before it takes care of windows: one that came in between would never be shown.
+        ready = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "ready"
+        manage = ("openbox", "--sm-disable", "--startup", f"touch {ready}")
+        manager = stack.enter_context(process(*manage, env=desktop.environment))
+        until(lambda: manager.poll() is not None or ready.exists(), "a window manager")
         assert manager.poll() is None, "openbox did not start"
         yield desktop

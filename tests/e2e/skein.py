@@ -7,7 +7,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ class Skein:
     desktop: Desktop
     process: subprocess.Popen[bytes] | None = None
     window: str = ""
-    _log_start: int = field(default=0)
 
     @property
     def output_file(self) -> Path:
@@ -49,8 +49,9 @@ class Skein:
         return self.home / "window.json"
 
     @property
-    def _log_file(self) -> Path:
-        return next((self.home / "state").rglob("skein.log"), self.home / "none")
+    def _log_files(self) -> list[Path]:
+        """Oldest first: a long run begins a new one now and then."""
+        return sorted((self.home / "state").rglob("skein.log*"), reverse=True)
 
     def start(
         self,
@@ -65,7 +66,8 @@ class Skein:
         """
         self.home.mkdir(exist_ok=True)
         self._state_file.unlink(missing_ok=True)
-        self._log_start = self._log_file.stat().st_size if self._log_file.exists() else 0
+        for file in self._log_files:
+            file.unlink()
         if observed:
             program = ("-m", "tests.e2e.observed", str(self._state_file))
         self.process = self.run(*program, "--debug", *arguments)
@@ -92,7 +94,7 @@ class Skein:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(settings))
 
-    def wait_for_end(self, timeout_s: float) -> tuple[int, float]:
+    def wait_for_end(self, timeout_s: float = 60) -> tuple[int, float]:
         """Exit code and the seconds it took."""
         assert self.process
         started = time.monotonic()
@@ -112,11 +114,11 @@ class Skein:
 
     def log(self) -> str:
         """What this run has logged."""
-        if not self._log_file.exists():
-            return ""
-        with self._log_file.open(encoding="utf-8") as file:
-            file.seek(self._log_start)
-            return file.read()
+        text = ""
+        for file in self._log_files:
+            with suppress(FileNotFoundError):  # they are being renamed
+                text += file.read_text(encoding="utf-8", errors="replace")  # or being written
+        return text
 
     def show_inspector(self) -> None:
         """At the first start it is hidden."""
@@ -133,6 +135,9 @@ class Skein:
             "SELECT chat_id, role, state, text FROM turns JOIN chats ON chats.id = chat_id "
             "ORDER BY chats.rowid, number"
         )
+
+    def drafts(self) -> list[str]:
+        return [row[0] for row in self._query("SELECT draft FROM chats ORDER BY rowid")]
 
     def open_tabs(self) -> list[str]:
         return [row[0] for row in self._query("SELECT chat_id FROM open_tabs ORDER BY position")]

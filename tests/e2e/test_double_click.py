@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app import paths
 from tests.e2e.desktop import Desktop, new_desktop, process, until
 from tests.e2e.skein import Skein
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 TOOLS = {
     "pcmanfm": "pcmanfm",
@@ -33,7 +34,7 @@ def skein(tmp_path: Path) -> Iterator[Skein]:
     with new_desktop() as desktop:
         skein = Skein(tmp_path / "home", desktop)
         skein.home.mkdir()
-        assert skein.run("-m", "app", "--install-desktop").wait(timeout=20) == 0
+        assert skein.run("-m", "app", "--install-desktop").wait(timeout=60) == 0
         yield skein
         for pid in windows(desktop).values():
             os.kill(pid, 9)
@@ -52,6 +53,14 @@ def windows(desktop: Desktop) -> dict[str, int]:
     names = {window: desktop._xdotool("getwindowname", window) for window in found}
     shown = [window for window, name in names.items() if "Skein" in name]
     return {window: int(desktop._xdotool("getwindowpid", window)) for window in shown}
+
+
+def end_session(session: subprocess.Popen[bytes]) -> None:
+    """By the end of what runs in it: then the session ends its bus, too."""
+    for child in psutil.Process(session.pid).children():
+        if child.name() == "pcmanfm":
+            child.terminate()
+    session.wait(timeout=20)
 
 
 class FileManager:
@@ -75,7 +84,8 @@ class FileManager:
             "XDG_CURRENT_DESKTOP": "LXDE",
         }
         command = ("dbus-run-session", "--", "pcmanfm", "--no-desktop", str(folder))
-        stack.enter_context(process(*command, env=environment, stdout=subprocess.DEVNULL))
+        session = stack.enter_context(process(*command, env=environment, stdout=subprocess.DEVNULL))
+        stack.callback(end_session, session)
         self._window = until(self._find, "the file manager's window")
 
     def double_click(self) -> None:

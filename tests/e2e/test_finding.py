@@ -48,7 +48,7 @@ def test_a_chat_is_found_by_what_was_said_shown_beside_and_still_there_after_a_r
     until(lambda: skein.state()["shown"] == [SUM, CACHE], "the two chats again")
     shown = skein.state()
     desktop.keys("ctrl+q")
-    assert skein.wait_for_end(timeout_s=15)[0] == 0
+    assert skein.wait_for_end()[0] == 0
     skein.start()
     until(lambda: skein.state()["shown"] == [SUM, CACHE], "the two chats after the restart")
     state = skein.state()
@@ -63,7 +63,7 @@ def test_a_chat_is_found_by_what_was_said_shown_beside_and_still_there_after_a_r
     desktop.keys("Down", "Delete")
     until(lambda: skein.state()["list"] == [] and len(skein.state()["tabs"]) == 2, "the chat to go")
     desktop.keys("ctrl+q")
-    assert skein.wait_for_end(timeout_s=15)[0] == 0
+    assert skein.wait_for_end()[0] == 0
     skein.start()
     until(lambda: skein.state()["list"] == ["Today", CACHE, SUM], "the list without it")
 

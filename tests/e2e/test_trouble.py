@@ -34,7 +34,7 @@ def test_after_two_crashes_it_starts_with_nothing_and_all_can_be_had_back(
     until(lambda: skein.state()["composers"] == ["half a thou"], "the tab to come back")
     until(lambda: "is loaded" in skein.log(), "the model")
     desktop.keys("ctrl+q")
-    assert skein.wait_for_end(timeout_s=15)[0] == 0
+    assert skein.wait_for_end()[0] == 0
     skein.start()
     assert skein.state()["composers"] == ["half a thou"]
     assert skein.state()["notices"] == []

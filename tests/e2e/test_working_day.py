@@ -349,7 +349,7 @@ def end_and_begin_again(day: Day) -> None:
     until(lambda: len(day.state("shown")) == 2, "two chats side by side")
     before = settled(day)
     day.keys("ctrl+q")
-    assert skein.wait_for_end(timeout_s=15)[0] == 0
+    assert skein.wait_for_end()[0] == 0
     assert day.query("PRAGMA integrity_check") == [("ok",)]
     turns = day.query("SELECT id, parent_id, text, state FROM turns ORDER BY number")
     assert {state for *_, state in turns} == {"done"}
@@ -361,7 +361,7 @@ def end_and_begin_again(day: Day) -> None:
     until(lambda: [text for text in day.state("versions") if text] == ["2/2", "2/2"], "the versions")
     assert day.query("SELECT id, parent_id, text, state FROM turns ORDER BY number") == turns
     day.keys("ctrl+q")
-    assert skein.wait_for_end(timeout_s=15)[0] == 0
+    assert skein.wait_for_end()[0] == 0
 
 
 def give_file_name(day: Day, file: Path) -> None:

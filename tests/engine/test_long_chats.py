@@ -1,12 +1,14 @@
 """Chats that outgrow their context while they are answered, and chats that outnumber the slots."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.types import FinishReason, Message, Overflow, PrefixEnd, Role
-from tests.driver import Answer, Run, ask, next_turn, request, run
-from tests.fakes import CountingBackend, endless_token
+from tests.driver import Answer, Run, all_guesses_checked, ask, next_turn, request, run
+from tests.fakes import CountingBackend, copying_token, endless_token
 
 LIMIT = 240
 HISTORY = (
@@ -63,6 +65,24 @@ def test_nothing_is_left_out_of_a_chat_that_should_stop():
     result = long_answer(engine, Overflow.STOP, max_tokens=115)
     assert "shortened" not in events(result)
     assert f"fills its context of {LIMIT}" in the_answer(result).notice
+
+
+@pytest.mark.parametrize("can_shift", [True, False])
+def test_guesses_change_no_word_of_an_answer_whose_prompt_becomes_shorter(can_shift):
+    def answer_with(num_drafted: int) -> Answer:
+        backend = CountingBackend(
+            lambda token_ids: min(copying_token(token_ids), ord("z")),
+            num_drafted_tokens=num_drafted,
+            can_shift=can_shift,
+        )
+        engine = Engine(backend, verify=True)
+        return the_answer(long_answer(engine, Overflow.ROLLING_WINDOW, max_tokens=160))
+
+    with all_guesses_checked():
+        without, with_guesses = answer_with(0), answer_with(5)
+    assert with_guesses == replace(without, usage=with_guesses.usage)
+    assert "left out" in without.notice
+    assert with_guesses.usage.num_kept_tokens > 20
 
 
 def test_moved_cells_save_computing_and_change_no_word():

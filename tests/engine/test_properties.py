@@ -13,8 +13,8 @@ from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.llama.loading import open_llama_backend
 from app.engine.types import FinishReason, LoadParams, Message, Request, Role, SlotState, Span, StepReport
-from tests.driver import GREEDY, Answer, Run, ask
-from tests.fakes import CountingBackend
+from tests.driver import GREEDY, Answer, Run, all_guesses_checked, ask
+from tests.fakes import CountingBackend, copying_token
 
 MAX_TOKENS = 90  # beyond the headroom with which an answer is let in, so that some are paused
 CHATS = ["ann", "bob", "cat", "dan", "eve"]
@@ -164,15 +164,19 @@ def rows_of(spans: tuple[Span, ...]) -> list[tuple[int, str, int, tuple[int, ...
     st.integers(1, 4),
     st.sampled_from([160, 200, 220, 512]),
     st.sampled_from([0, 2**12, 2**20]),
+    st.sampled_from([0, 1, 6]),
 )
 def test_any_schedule_gives_every_chat_the_answer_it_gets_alone(
-    happenings, texts, n_seq_max, n_ctx, ram_bytes
+    happenings, texts, n_seq_max, n_ctx, ram_bytes, num_drafted
 ):
-    backend = CountingBackend(n_ctx=n_ctx, n_seq_max=n_seq_max, n_batch=32)
-    schedule = Schedule(Engine(backend, HibernatedChats(ram_bytes), verify=True))
-    schedule.play(happenings, texts)
+    backend = CountingBackend(
+        copying_token, n_ctx=n_ctx, n_seq_max=n_seq_max, n_batch=32, num_drafted_tokens=num_drafted
+    )
+    with all_guesses_checked():
+        schedule = Schedule(Engine(backend, HibernatedChats(ram_bytes), verify=True))
+        schedule.play(happenings, texts)
 
-    schedule.check(lambda request: ask(Engine(CountingBackend(n_ctx=n_ctx)), request))
+    schedule.check(lambda request: ask(Engine(CountingBackend(copying_token, n_ctx=n_ctx)), request))
     schedule.close_all()
     assert backend.cells == []
     assert backend.num_samplers == 0
@@ -205,10 +209,22 @@ def starter_alone():
 # rounding decides must fail for everybody or for nobody. 18 random seeds passed when this was written.
 @pytest.mark.native
 @settings(deadline=None, max_examples=40, derandomize=True)
-@given(events, st.lists(known, min_size=60, max_size=60), st.integers(1, 4), st.sampled_from([256, 512]))
-def test_any_schedule_on_llama_cpp_too(starter_alone, happenings, texts, n_seq_max, n_ctx):
-    params = LoadParams(paths.starter_model(), n_ctx=n_ctx, n_seq_max=n_seq_max, n_batch=32)
-    with open_llama_backend(params) as backend:
+@given(
+    events,
+    st.lists(known, min_size=60, max_size=60),
+    st.integers(1, 4),
+    st.sampled_from([256, 512]),
+    st.sampled_from([0, 6]),
+)
+def test_any_schedule_on_llama_cpp_too(starter_alone, happenings, texts, n_seq_max, n_ctx, num_drafted):
+    params = LoadParams(
+        paths.starter_model(),
+        n_ctx=n_ctx,
+        n_seq_max=n_seq_max,
+        n_batch=32,
+        num_drafted_tokens=num_drafted,
+    )
+    with open_llama_backend(params) as backend, all_guesses_checked():
         schedule = Schedule(Engine(backend, verify=True))
         schedule.play(happenings, texts)
         schedule.check(starter_alone)

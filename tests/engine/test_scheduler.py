@@ -4,6 +4,7 @@ import pytest
 
 from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
+from app.engine.drafting import Drafting
 from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
@@ -27,7 +28,7 @@ class Bench:
     def __init__(self, **model: object) -> None:
         self.backend = CountingBackend(**model)
         self.slots = SlotPool(self.backend, HibernatedChats(ram_bytes=2**20))
-        self.scheduler = Scheduler(self.slots, FixedBudget())
+        self.scheduler = Scheduler(self.slots, FixedBudget(), Drafting(self.backend))
         self.batch = Batch(self.backend.model.n_batch)
 
     def add(self, num_tokens: int, first_token: int = 0, chat: str | None = None) -> Sequence:

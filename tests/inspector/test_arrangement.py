@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.inspector.arrangement import ROWS
-from app.inspector.dock_panel import DockPanel
+from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.docks import InspectorDocks
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step
@@ -25,7 +25,7 @@ class Work(QObject):
         super().__init__()
         self.num_draws: Counter[str] = Counter()
         self.num_paints: Counter[str] = Counter()
-        for kind in (kind for _, kinds in ROWS for kind in kinds):
+        for kind in (kind.load() if isinstance(kind, Later) else kind for _, kinds in ROWS for kind in kinds):
             monkeypatch.setattr(kind, "draw", self._counted(kind))
 
     def _counted(self, kind: type[DockPanel]) -> object:
@@ -102,3 +102,8 @@ def test_torn_off_every_panel_is_drawn_as_often_as_the_others(docks: InspectorDo
     stream(docks, work)
     assert work.num_draws.keys() == ALL_NAMES
     assert max(work.num_draws.values()) - min(work.num_draws.values()) <= 1
+
+
+def test_a_panel_that_is_made_later_is_the_one_that_is_named() -> None:
+    for later in (kind for _, kinds in ROWS for kind in kinds if isinstance(kind, Later)):
+        assert (later.NAME, later.TITLE) == (later.load().NAME, later.load().TITLE)

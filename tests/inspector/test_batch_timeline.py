@@ -13,7 +13,14 @@ from app.engine.types import StepReport, TokenTexts
 from app.inspector.batch_timeline import NO_MODEL, NO_STEP, TimelinePanel
 from app.inspector.excerpt import ZOOMS
 from app.inspector.recording import Recording
-from app.inspector.step_picture import AXIS_HEIGHT, MARKS_HEIGHT, SPACE, STRIP_HEIGHT, answer_colour
+from app.inspector.step_picture import (
+    AXIS_HEIGHT,
+    MARKS_HEIGHT,
+    SPACE,
+    STRIP_HEIGHT,
+    answer_colour,
+    drafted_colour,
+)
 from app.look.sequence_colours import colour_of
 from app.look.theme import apply_theme
 from app.look.tokens import current
@@ -87,10 +94,12 @@ def test_without_steps_it_says_what_to_do(panel: TimelinePanel) -> None:
 
 def test_a_column_is_stacked_by_sequence_and_phase(panel: TimelinePanel) -> None:
     prompt = span(1, 0, 5, is_prefill=True)
-    feed(panel, step(1, span(0, 50), prompt), step(2, span(0, 51)))
+    guessed = replace(span(0, 52, 5), num_drafted=4)
+    feed(panel, step(1, span(0, 50), prompt), step(2, span(0, 51)), step(3, guessed))
     answer = answer_colour(colour_of(0), current()).name()
     assert column_colours(panel, 0)[:2] == [answer, colour_of(1).name()]
     assert column_colours(panel, 1)[0] == answer
+    assert column_colours(panel, 2)[:2] == [answer, drafted_colour(colour_of(0), current()).name()]
 
 
 def test_height_is_time_or_tokens(panel: TimelinePanel) -> None:

@@ -124,6 +124,8 @@ HUGE = "9" * 400
         (b'"seq_id":3', b'"seq_id":30000', "it names a sequence that cannot be"),
         (b'"num_rows":1,', b'"num_rows":2,', "the rows of a sequence do not fit its tokens"),
         (b'"num_rows":1,', b'"num_rows":-1,', "the rows of a sequence do not fit its tokens"),
+        (b'"num_drafted":0', b'"num_drafted":1', "a step has more guesses than rows"),
+        (b'"num_kept":0', b'"num_kept":1', "a step has more guesses than rows"),
         (b'"decode_ms":11.0', b'"decode_ms":-1.0', "a time is negative"),
         (b'"decode_ms":11.0', b'"decode_ms":NaN', "a number is out of bounds"),
         (b'"decode_ms":11.0', b'"decode_ms":1e999', "a number is out of bounds"),

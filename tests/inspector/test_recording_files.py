@@ -184,7 +184,8 @@ async def test_no_panel_fails_at_what_a_foreign_file_may_tell(
 
 def _at_limits(value: Any, limits: Iterator[int], name: str = "") -> Any:
     """The same value with other numbers and longer texts in it, but for what is checked when it is read."""
-    if name in ("seq_id", "num_rows", "step", "token_bytes") or isinstance(value, bool | StrEnum):
+    is_checked = name in ("seq_id", "num_rows", "num_drafted", "num_kept", "step", "token_bytes")
+    if is_checked or isinstance(value, bool | StrEnum):
         return value
     if isinstance(value, int | float):
         limit = type(value)(next(limits))

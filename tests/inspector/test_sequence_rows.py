@@ -57,6 +57,13 @@ def test_a_running_slot_shows_all_it_holds() -> None:
     }
 
 
+def test_guesses_are_shown_with_how_many_were_right() -> None:
+    slot = decoding(0, "sums", 2048)
+    slot = replace(slot, usage=replace(slot.usage, num_drafted_tokens=1800, num_kept_tokens=1200))
+    texts = shown(SequenceRow("Sums", slot=slot))
+    assert (texts["drafted"], texts["kept"], texts["kept_share"]) == ("1,800", "1,200", "66%")
+
+
 def test_an_empty_slot_shows_only_its_number_and_state() -> None:
     assert shown(SequenceRow(slot=SlotSnapshot(3, SlotState.EMPTY))) == {"seq": "3", "state": "empty"}
 

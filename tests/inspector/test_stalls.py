@@ -90,6 +90,13 @@ def test_a_slow_decode_without_a_prompt_is_the_machines() -> None:
     ]
 
 
+def test_a_step_with_guesses_may_take_longer_and_is_not_the_usual_one() -> None:
+    guessed = step(2, replace(span(0, 10, 4), num_drafted=3), span(1, 10), decode_ms=45.0)
+    assert texts(guessed) == []
+    assert BEFORE.after(guessed).usual_ms == 10.0
+    assert texts(replace(guessed, decode_ms=90.0)) != []
+
+
 def test_one_slow_step_is_not_the_usual_one() -> None:
     after = BEFORE.after(step(2, span(0, 10), decode_ms=90.0))
     assert after.usual_ms == pytest.approx(18.0)

@@ -1,21 +1,25 @@
+from dataclasses import replace
+
 from app.inspector.stalls import Stall
-from app.inspector.step_columns import DECODE, PREFILL, StepColumns
+from app.inspector.step_columns import DECODE, DRAFTED, PREFILL, StepColumns
 from tests.inspector.steps import busy_step, idle_step, span, step
 
 
 def test_a_step_is_a_row_of_numbers() -> None:
     columns = StepColumns(10)
-    columns.append(4, step(7, span(0, 50), span(2, 0, 30, is_prefill=True), return_code=0))
+    guessed = replace(span(1, 50, 4), num_drafted=3)
+    columns.append(4, step(7, span(0, 50), guessed, span(2, 0, 30, is_prefill=True), return_code=0))
     [row] = columns.figures
-    assert (row["number"], row["step"], row["num_rows"], row["stall"]) == (4, 7, 31, Stall.NONE)
+    assert (row["number"], row["step"], row["num_rows"], row["stall"]) == (4, 7, 35, Stall.NONE)
     assert [round(float(row[f"{name}_ms"]), 3) for name in ("schedule", "decode", "sample", "deliver")] == [
         0.1,
         10.0,
         0.2,
         0.3,
     ]
-    assert columns.rows.shape == (1, 3, 2)
+    assert columns.rows.shape == (1, 3, 3)
     assert columns.rows[0, 0, DECODE] == 1
+    assert (columns.rows[0, 1, DECODE], columns.rows[0, 1, DRAFTED]) == (1, 3)
     assert columns.rows[0, 2, PREFILL] == 30
 
 

@@ -29,6 +29,16 @@ def test_every_row_of_the_batch_tells_what_was_computed_where_and_for_whom(rows:
     assert [rows.seq_at(row) for row in range(4)] == [0, 2, 2, 2]
 
 
+def test_guesses_are_told_from_the_answers_own_row_and_by_whether_they_were_right(rows: StepRows) -> None:
+    rows.apply(step(2, replace(span(0, 50, 4), num_drafted=3, num_kept=1)), TEXTS, {})
+    assert [texts(rows, row)[-2:] for row in range(4)] == [
+        ["decode", "wanted"],
+        ["drafted, kept", "wanted"],
+        ["drafted", "wanted"],
+        ["drafted", "wanted"],
+    ]
+
+
 def test_tokens_without_a_text_are_asked_for_once_each(rows: StepRows) -> None:
     assert rows.unknown_token_ids() == (111, 112)
 

@@ -77,10 +77,14 @@ def test_the_planned_batch_is_shown_row_by_row_before_it_is_computed(panel: Step
 def test_totals_are_told_for_each_sequence_and_for_all(panel: StepperPanel) -> None:
     show(panel, PAUSED)
     texts = [panel.shares.index(1, column).data() for column in range(panel.shares.columnCount())]
-    assert texts == ["1", "Notes", "prefill", "3", "0–2", "last row", "3 of 512"]
-    assert share_texts(PLAN[0], "Sums") == ("0", "Sums", "decode", "1", "41", "last row", "3 of 512")
+    assert texts == ["1", "Notes", "prefill", "3", "", "0–2", "last row", "3 of 512"]
+    assert share_texts(PLAN[0], "Sums") == ("0", "Sums", "decode", "1", "", "41", "last row", "3 of 512")
     assert plan_text(PauseState("", PLAN)) == "4 rows of 2 sequences; 2 tokens are sampled"
     assert plan_text(PauseState("", PLAN[:1])) == "1 row of 1 sequence; 1 token is sampled"
+    guessed = replace(planned(0, "sums", 41, 72, 73, 74), num_drafted=2)
+    assert share_texts(guessed, "Sums")[3:7] == ("3", "2", "41–43", "3 rows")
+    words = "3 rows of 1 sequence; 1 token is sampled, 2 guesses are checked"
+    assert plan_text(PauseState("", (guessed,))) == words
 
 
 def test_a_sequence_chosen_in_the_totals_brings_its_rows_into_view(panel: StepperPanel, qtbot: QtBot) -> None:

@@ -39,7 +39,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[,;:]? [^\W\d_]{2,}")
 NOT_SHOWN = {
     "tone", "muted", "danger", "GGUF", "Skein", "Ctrl", "Shift", "Alt", "Esc", "Enter", "Return", "Tab",
-    "skein recording",
+    "skein recording", "kv map",
 }  # fmt: skip
 
 

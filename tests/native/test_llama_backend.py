@@ -274,7 +274,9 @@ def test_a_truncated_file_is_refused_with_the_librarys_reason(tiny_gguf, tmp_pat
     path = tmp_path / "half.gguf"
     path.write_bytes(data[: int(len(data) * kept)])
     with (
-        pytest.raises(ModelLoadError, match=r"cannot load half\.gguf: .{10,}"),
+        pytest.raises(
+            ModelLoadError, match=r"half\.gguf .*(cannot be read|not complete).* Download it again"
+        ),
         open_llama_backend(LoadParams(path)),
     ):
         pass

@@ -125,7 +125,7 @@ def test_weights_that_are_not_numbers_are_found(tiny, monkeypatch, max_checked_b
     monkeypatch.setattr(probe, "MAX_CHECKED_BYTES", max_checked_bytes)
     message = refusal(set_weights(tiny, "blk.1.ffn_up.weight", np.nan, count=9))
     assert "NaN or infinite" in message
-    assert "The file may be damaged: download it again" in message
+    assert "The file may be damaged. Download it again" in message
 
 
 def test_a_file_of_zeros_where_the_weights_should_be_is_found(tiny):

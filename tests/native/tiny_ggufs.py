@@ -5,6 +5,7 @@ one token for each byte, so any text can be tokenised, and ChatML's control toke
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -41,14 +42,28 @@ CHAT_TEMPLATE = (
 )
 MERGES = ["h e", "l l", "o o", "Ġ t", "he ll"]
 
-N_EMBD = 32
-N_FFN = 64
-N_HEAD, N_HEAD_KV, HEAD_DIM = 2, 1, 16
-SLIDING_WINDOW = 32
 N_EXPERT, N_EXPERT_USED = 4, 2
 CONV_LENGTH = 3
-N_INNER, N_STATE, DT_RANK, CONV_KERNEL = 2 * N_EMBD, 16, 2, 4
+DT_RANK, CONV_KERNEL = 2, 4
 ROPE_SECTIONS = [4, 2, 2, 0]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large a model is. `n_vocab` 0: as few tokens as there can be."""
+
+    n_embd: int = 32
+    n_ffn: int = 64
+    n_head: int = 2
+    n_head_kv: int = 1
+    head_dim: int = 16
+    n_state: int = 16
+    sliding_window: int = 32
+    n_vocab: int = 0
+
+    @property
+    def n_inner(self) -> int:
+        return 2 * self.n_embd
 
 
 def write_tiny_gguf(
@@ -62,6 +77,7 @@ def write_tiny_gguf(
     metadata: Mapping[str, float | bool] | None = None,
     has_vocabulary: bool = True,
     has_weights: bool = True,
+    shape: Shape = Shape(),
 ) -> Path:
     """A GGUF at `path`, which is returned. It is complete unless something is left out.
 
@@ -71,7 +87,9 @@ def write_tiny_gguf(
     t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
-    model = _TinyModel(path, architecture, layers, np.random.default_rng(seed), has_vocabulary, has_weights)
+    model = _TinyModel(
+        path, architecture, layers, np.random.default_rng(seed), has_vocabulary, has_weights, shape
+    )
     model.writer.add_context_length(n_ctx_train)
     for key, value in (metadata or {}).items():
         model.writer.add_key_value(key, value, METADATA_TYPES[type(value)])
@@ -96,6 +114,33 @@ def write_tiny_gguf(
     return path
 
 
+def write_tiny_adapter(
+    path: Path,
+    architecture: str,
+    *,
+    weights: str = "blk.0.attn_v.weight",
+    rank: int = 4,
+    strength: float = 1.0,
+) -> Path:
+    """A LoRA adapter of a model that `write_tiny_gguf` makes, which changes one of its matrices."""
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_type(gguf.GGUFType.ADAPTER)
+    writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
+    writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, float(rank))
+    rng, shape = np.random.default_rng(7), Shape()
+    for part, size in (
+        ("lora_a", (rank, shape.n_embd)),
+        ("lora_b", (shape.n_head_kv * shape.head_dim, rank)),
+    ):
+        values = strength * rng.standard_normal(size)
+        writer.add_tensor(f"{weights}.{part}", values.astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
 class _TinyModel:
     """One file being made: its header in `writer`, its weights drawn from `rng` in a fixed order."""
 
@@ -107,22 +152,24 @@ class _TinyModel:
         rng: np.random.Generator,
         has_vocabulary: bool,
         has_weights: bool,
+        shape: Shape,
     ) -> None:
         self.writer = gguf.GGUFWriter(path, architecture)
         self._n_layer = n_layer
         self._rng = rng
         self._has_weights = has_weights
+        self._shape = shape
         self.writer.add_name(f"tiny {architecture}")
-        self.writer.add_embedding_length(N_EMBD)
+        self.writer.add_embedding_length(self._shape.n_embd)
         self.writer.add_block_count(n_layer)
-        self.writer.add_feed_forward_length(N_FFN)
+        self.writer.add_feed_forward_length(self._shape.n_ffn)
         if has_vocabulary:
-            self.n_vocab = add_byte_vocabulary(self.writer)
+            self.n_vocab = add_byte_vocabulary(self.writer, shape.n_vocab)
         else:
             self.n_vocab = 256
             self.writer.add_tokenizer_model("no_vocab")
             self.writer.add_vocab_size(self.n_vocab)
-        self._add_random("token_embd.weight", self.n_vocab, N_EMBD)
+        self._add_random("token_embd.weight", self.n_vocab, self._shape.n_embd)
 
     def write(self) -> None:
         self.writer.write_header_to_file()
@@ -134,15 +181,15 @@ class _TinyModel:
 
     def add_llama(self) -> None:
         self._add_attention_header()
-        self.writer.add_rope_dimension_count(HEAD_DIM)
-        self._add_ones("output_norm.weight", N_EMBD)
+        self.writer.add_rope_dimension_count(self._shape.head_dim)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
         for block in self._blocks():
             self._add_attention(block)
             self._add_gated_ffn(block)
 
     def add_qwen3(self) -> None:
         self._add_attention_header()
-        self._add_ones("output_norm.weight", N_EMBD)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
         for block in self._blocks():
             self._add_attention(block)
             self._add_query_key_norms(block)
@@ -151,149 +198,160 @@ class _TinyModel:
     def add_qwen3moe(self) -> None:
         self._add_attention_header()
         self._add_expert_header()
-        self._add_ones("output_norm.weight", N_EMBD)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
         for block in self._blocks():
             self._add_attention(block)
             self._add_query_key_norms(block)
-            self._add_ones(f"{block}.ffn_norm.weight", N_EMBD)
+            self._add_ones(f"{block}.ffn_norm.weight", self._shape.n_embd)
             self._add_experts(block)
 
     def add_gpt_oss(self) -> None:
         self._add_attention_header()
         self._add_expert_header()
-        self.writer.add_sliding_window(SLIDING_WINDOW)
-        self._add_ones("output_norm.weight", N_EMBD)
-        self._add_random("output.weight", self.n_vocab, N_EMBD)
+        self.writer.add_sliding_window(self._shape.sliding_window)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
+        self._add_random("output.weight", self.n_vocab, self._shape.n_embd)
         for block in self._blocks():
             self._add_attention(block)
-            self._add_random(f"{block}.attn_output.bias", N_EMBD)
-            self._add_random(f"{block}.attn_sinks.weight", N_HEAD)
-            self._add_ones(f"{block}.post_attention_norm.weight", N_EMBD)
+            self._add_random(f"{block}.attn_output.bias", self._shape.n_embd)
+            self._add_random(f"{block}.attn_sinks.weight", self._shape.n_head)
+            self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
             self._add_experts(block)
             self._add_random(f"{block}.ffn_gate_inp.bias", N_EXPERT)
-            self._add_random(f"{block}.ffn_gate_exps.bias", N_EXPERT, N_FFN)
-            self._add_random(f"{block}.ffn_up_exps.bias", N_EXPERT, N_FFN)
-            self._add_random(f"{block}.ffn_down_exps.bias", N_EXPERT, N_EMBD)
+            self._add_random(f"{block}.ffn_gate_exps.bias", N_EXPERT, self._shape.n_ffn)
+            self._add_random(f"{block}.ffn_up_exps.bias", N_EXPERT, self._shape.n_ffn)
+            self._add_random(f"{block}.ffn_down_exps.bias", N_EXPERT, self._shape.n_embd)
 
     def add_gemma3(self) -> None:
         self._add_attention_header()
-        self.writer.add_sliding_window(SLIDING_WINDOW)
-        self._add_ones("output_norm.weight", N_EMBD)
+        self.writer.add_sliding_window(self._shape.sliding_window)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
         for block in self._blocks():
             self._add_attention(block)
             self._add_query_key_norms(block)
-            self._add_ones(f"{block}.post_attention_norm.weight", N_EMBD)
-            self._add_ones(f"{block}.post_ffw_norm.weight", N_EMBD)
+            self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
+            self._add_ones(f"{block}.post_ffw_norm.weight", self._shape.n_embd)
             self._add_gated_ffn(block)
 
     def add_lfm2(self) -> None:
         # A layer without key and value heads is a convolution.
-        heads_kv = [N_HEAD_KV if layer % 2 else 0 for layer in range(self._n_layer)]
+        heads_kv = [self._shape.n_head_kv if layer % 2 else 0 for layer in range(self._n_layer)]
         self._add_attention_header(heads_kv)
         self.writer.add_shortconv_l_cache(CONV_LENGTH)
-        self._add_ones("token_embd_norm.weight", N_EMBD)
+        self._add_ones("token_embd_norm.weight", self._shape.n_embd)
         for block, num_heads_kv in zip(self._blocks(), heads_kv, strict=True):
             if num_heads_kv:
                 self._add_attention(block)
                 self._add_query_key_norms(block)
             else:
-                self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
-                self._add_random(f"{block}.shortconv.conv.weight", N_EMBD, CONV_LENGTH)
-                self._add_random(f"{block}.shortconv.in_proj.weight", 3 * N_EMBD, N_EMBD)
-                self._add_random(f"{block}.shortconv.out_proj.weight", N_EMBD, N_EMBD)
+                self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
+                self._add_random(f"{block}.shortconv.conv.weight", self._shape.n_embd, CONV_LENGTH)
+                self._add_random(
+                    f"{block}.shortconv.in_proj.weight", 3 * self._shape.n_embd, self._shape.n_embd
+                )
+                self._add_random(f"{block}.shortconv.out_proj.weight", self._shape.n_embd, self._shape.n_embd)
             self._add_gated_ffn(block)
 
     def add_qwen35(self) -> None:
         num_value_heads = 2
-        value_width = num_value_heads * N_STATE
+        value_width = num_value_heads * self._shape.n_state
         self._add_attention_header()
         self.writer.add_rope_dimension_sections(ROPE_SECTIONS)
         self.writer.add_full_attention_interval(2)
         self.writer.add_ssm_conv_kernel(CONV_KERNEL)
         self.writer.add_ssm_inner_size(value_width)
-        self.writer.add_ssm_state_size(N_STATE)
+        self.writer.add_ssm_state_size(self._shape.n_state)
         self.writer.add_ssm_time_step_rank(num_value_heads)
         self.writer.add_ssm_group_count(1)
-        self._add_ones("output_norm.weight", N_EMBD)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
         for layer, block in enumerate(self._blocks()):
-            self._add_ones(f"{block}.post_attention_norm.weight", N_EMBD)
+            self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
             if layer % 2:
                 self._add_attention(block, num_query_parts=2)  # the second one is a gate
                 self._add_query_key_norms(block)
             else:
-                self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
-                self._add_random(f"{block}.attn_qkv.weight", 2 * N_STATE + value_width, N_EMBD)
-                self._add_random(f"{block}.attn_gate.weight", value_width, N_EMBD)
-                self._add_random(f"{block}.ssm_conv1d.weight", 2 * N_STATE + value_width, CONV_KERNEL)
+                self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
+                self._add_random(
+                    f"{block}.attn_qkv.weight", 2 * self._shape.n_state + value_width, self._shape.n_embd
+                )
+                self._add_random(f"{block}.attn_gate.weight", value_width, self._shape.n_embd)
+                self._add_random(
+                    f"{block}.ssm_conv1d.weight", 2 * self._shape.n_state + value_width, CONV_KERNEL
+                )
                 self._add_random(f"{block}.ssm_dt.bias", num_value_heads)
                 self._add(f"{block}.ssm_a", -np.exp(self._rng.standard_normal(num_value_heads)))
-                self._add_random(f"{block}.ssm_beta.weight", num_value_heads, N_EMBD)
-                self._add_random(f"{block}.ssm_alpha.weight", num_value_heads, N_EMBD)
-                self._add_ones(f"{block}.ssm_norm.weight", N_STATE)
-                self._add_random(f"{block}.ssm_out.weight", N_EMBD, value_width)
+                self._add_random(f"{block}.ssm_beta.weight", num_value_heads, self._shape.n_embd)
+                self._add_random(f"{block}.ssm_alpha.weight", num_value_heads, self._shape.n_embd)
+                self._add_ones(f"{block}.ssm_norm.weight", self._shape.n_state)
+                self._add_random(f"{block}.ssm_out.weight", self._shape.n_embd, value_width)
             self._add_gated_ffn(block, has_norm=False)
 
     def add_mamba(self) -> None:
         self.writer.add_head_count(0)
         self.writer.add_layer_norm_rms_eps(1e-6)
         self.writer.add_ssm_conv_kernel(CONV_KERNEL)
-        self.writer.add_ssm_inner_size(N_INNER)
-        self.writer.add_ssm_state_size(N_STATE)
+        self.writer.add_ssm_inner_size(self._shape.n_inner)
+        self.writer.add_ssm_state_size(self._shape.n_state)
         self.writer.add_ssm_time_step_rank(DT_RANK)
-        self._add_ones("output_norm.weight", N_EMBD)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
         for block in self._blocks():
-            self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
-            self._add_random(f"{block}.ssm_in.weight", 2 * N_INNER, N_EMBD)
-            self._add_random(f"{block}.ssm_conv1d.weight", N_INNER, CONV_KERNEL)
-            self._add_random(f"{block}.ssm_conv1d.bias", N_INNER)
-            self._add_random(f"{block}.ssm_x.weight", DT_RANK + 2 * N_STATE, N_INNER)
-            self._add_random(f"{block}.ssm_dt.weight", N_INNER, DT_RANK)
-            self._add_random(f"{block}.ssm_dt.bias", N_INNER)
+            self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
+            self._add_random(f"{block}.ssm_in.weight", 2 * self._shape.n_inner, self._shape.n_embd)
+            self._add_random(f"{block}.ssm_conv1d.weight", self._shape.n_inner, CONV_KERNEL)
+            self._add_random(f"{block}.ssm_conv1d.bias", self._shape.n_inner)
+            self._add_random(f"{block}.ssm_x.weight", DT_RANK + 2 * self._shape.n_state, self._shape.n_inner)
+            self._add_random(f"{block}.ssm_dt.weight", self._shape.n_inner, DT_RANK)
+            self._add_random(f"{block}.ssm_dt.bias", self._shape.n_inner)
             # A state must fade, so its factor is negative.
-            self._add(f"{block}.ssm_a", -np.exp(self._rng.standard_normal((N_INNER, N_STATE))))
-            self._add_ones(f"{block}.ssm_d", N_INNER)
-            self._add_random(f"{block}.ssm_out.weight", N_EMBD, N_INNER)
+            self._add(
+                f"{block}.ssm_a",
+                -np.exp(self._rng.standard_normal((self._shape.n_inner, self._shape.n_state))),
+            )
+            self._add_ones(f"{block}.ssm_d", self._shape.n_inner)
+            self._add_random(f"{block}.ssm_out.weight", self._shape.n_embd, self._shape.n_inner)
 
     def add_bert(self, n_ctx_train: int) -> None:
-        self.writer.add_head_count(N_HEAD)
+        self.writer.add_head_count(self._shape.n_head)
         self.writer.add_layer_norm_eps(1e-6)
         self.writer.add_token_type_count(2)
         self.writer.add_causal_attention(False)
         self.writer.add_pooling_type(gguf.PoolingType.MEAN)
-        self._add_random("token_types.weight", 2, N_EMBD)
-        self._add_random("position_embd.weight", n_ctx_train, N_EMBD)
+        self._add_random("token_types.weight", 2, self._shape.n_embd)
+        self._add_random("position_embd.weight", n_ctx_train, self._shape.n_embd)
         self._add_norm_with_bias("token_embd_norm")
         for block in self._blocks():
             for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
-                self._add_random(f"{block}.{part}.weight", N_EMBD, N_EMBD)
+                self._add_random(f"{block}.{part}.weight", self._shape.n_embd, self._shape.n_embd)
             self._add_norm_with_bias(f"{block}.attn_output_norm")
-            self._add_random(f"{block}.ffn_up.weight", N_FFN, N_EMBD)
-            self._add_random(f"{block}.ffn_down.weight", N_EMBD, N_FFN)
+            self._add_random(f"{block}.ffn_up.weight", self._shape.n_ffn, self._shape.n_embd)
+            self._add_random(f"{block}.ffn_down.weight", self._shape.n_embd, self._shape.n_ffn)
             self._add_norm_with_bias(f"{block}.layer_output_norm")
 
     def add_t5(self) -> None:
-        self._add_attention_header(N_HEAD)
+        self._add_attention_header(self._shape.n_head)
         self.writer.add_relative_attn_buckets_count(8)
         self.writer.add_decoder_start_token_id(0)
         for side, attentions in (("enc", ("attn",)), ("dec", ("attn", "cross_attn"))):
-            self._add_ones(f"{side}.output_norm.weight", N_EMBD)
+            self._add_ones(f"{side}.output_norm.weight", self._shape.n_embd)
             for block in (f"{side}.{block}" for block in self._blocks()):
                 for attention in attentions:
-                    self._add_ones(f"{block}.{attention}_norm.weight", N_EMBD)
+                    self._add_ones(f"{block}.{attention}_norm.weight", self._shape.n_embd)
                     for part in "qkvo":
-                        self._add_random(f"{block}.{attention}_{part}.weight", N_EMBD, N_EMBD)
-                self._add_random(f"{block}.attn_rel_b.weight", 8, N_HEAD)
+                        self._add_random(
+                            f"{block}.{attention}_{part}.weight", self._shape.n_embd, self._shape.n_embd
+                        )
+                self._add_random(f"{block}.attn_rel_b.weight", 8, self._shape.n_head)
                 self._add_gated_ffn(block)
 
     def add_qwen2vl(self) -> None:
         self._add_attention_header()
         self.writer.add_rope_dimension_sections(ROPE_SECTIONS)
-        self._add_ones("output_norm.weight", N_EMBD)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
         for block in self._blocks():
             self._add_attention(block)
-            self._add_random(f"{block}.attn_q.bias", N_HEAD * HEAD_DIM)
-            self._add_random(f"{block}.attn_k.bias", N_HEAD_KV * HEAD_DIM)
-            self._add_random(f"{block}.attn_v.bias", N_HEAD_KV * HEAD_DIM)
+            self._add_random(f"{block}.attn_q.bias", self._shape.n_head * self._shape.head_dim)
+            self._add_random(f"{block}.attn_k.bias", self._shape.n_head_kv * self._shape.head_dim)
+            self._add_random(f"{block}.attn_v.bias", self._shape.n_head_kv * self._shape.head_dim)
             self._add_gated_ffn(block)
 
     # What they are made of.
@@ -301,46 +359,56 @@ class _TinyModel:
     def _blocks(self) -> list[str]:
         return [f"blk.{layer}" for layer in range(self._n_layer)]
 
-    def _add_attention_header(self, heads_kv: int | list[int] = N_HEAD_KV) -> None:
-        self.writer.add_head_count(N_HEAD)
-        self.writer.add_head_count_kv(heads_kv)
-        self.writer.add_key_length(HEAD_DIM)
-        self.writer.add_value_length(HEAD_DIM)
+    def _add_attention_header(self, heads_kv: int | list[int] | None = None) -> None:
+        self.writer.add_head_count(self._shape.n_head)
+        self.writer.add_head_count_kv(heads_kv or self._shape.n_head_kv)
+        self.writer.add_key_length(self._shape.head_dim)
+        self.writer.add_value_length(self._shape.head_dim)
         self.writer.add_layer_norm_rms_eps(1e-6)
         self.writer.add_rope_freq_base(10_000.0)
 
     def _add_expert_header(self) -> None:
         self.writer.add_expert_count(N_EXPERT)
         self.writer.add_expert_used_count(N_EXPERT_USED)
-        self.writer.add_expert_feed_forward_length(N_FFN)
+        self.writer.add_expert_feed_forward_length(self._shape.n_ffn)
 
     def _add_attention(self, block: str, num_query_parts: int = 1) -> None:
-        self._add_ones(f"{block}.attn_norm.weight", N_EMBD)
-        self._add_random(f"{block}.attn_q.weight", num_query_parts * N_HEAD * HEAD_DIM, N_EMBD)
-        self._add_random(f"{block}.attn_k.weight", N_HEAD_KV * HEAD_DIM, N_EMBD)
-        self._add_random(f"{block}.attn_v.weight", N_HEAD_KV * HEAD_DIM, N_EMBD)
-        self._add_random(f"{block}.attn_output.weight", N_EMBD, N_HEAD * HEAD_DIM)
+        self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
+        self._add_random(
+            f"{block}.attn_q.weight",
+            num_query_parts * self._shape.n_head * self._shape.head_dim,
+            self._shape.n_embd,
+        )
+        self._add_random(
+            f"{block}.attn_k.weight", self._shape.n_head_kv * self._shape.head_dim, self._shape.n_embd
+        )
+        self._add_random(
+            f"{block}.attn_v.weight", self._shape.n_head_kv * self._shape.head_dim, self._shape.n_embd
+        )
+        self._add_random(
+            f"{block}.attn_output.weight", self._shape.n_embd, self._shape.n_head * self._shape.head_dim
+        )
 
     def _add_query_key_norms(self, block: str) -> None:
-        self._add_ones(f"{block}.attn_q_norm.weight", HEAD_DIM)
-        self._add_ones(f"{block}.attn_k_norm.weight", HEAD_DIM)
+        self._add_ones(f"{block}.attn_q_norm.weight", self._shape.head_dim)
+        self._add_ones(f"{block}.attn_k_norm.weight", self._shape.head_dim)
 
     def _add_gated_ffn(self, block: str, has_norm: bool = True) -> None:
         if has_norm:
-            self._add_ones(f"{block}.ffn_norm.weight", N_EMBD)
-        self._add_random(f"{block}.ffn_gate.weight", N_FFN, N_EMBD)
-        self._add_random(f"{block}.ffn_up.weight", N_FFN, N_EMBD)
-        self._add_random(f"{block}.ffn_down.weight", N_EMBD, N_FFN)
+            self._add_ones(f"{block}.ffn_norm.weight", self._shape.n_embd)
+        self._add_random(f"{block}.ffn_gate.weight", self._shape.n_ffn, self._shape.n_embd)
+        self._add_random(f"{block}.ffn_up.weight", self._shape.n_ffn, self._shape.n_embd)
+        self._add_random(f"{block}.ffn_down.weight", self._shape.n_embd, self._shape.n_ffn)
 
     def _add_experts(self, block: str) -> None:
-        self._add_random(f"{block}.ffn_gate_inp.weight", N_EXPERT, N_EMBD)
-        self._add_alike(f"{block}.ffn_gate_exps.weight", N_EXPERT, N_FFN, N_EMBD)
-        self._add_alike(f"{block}.ffn_up_exps.weight", N_EXPERT, N_FFN, N_EMBD)
-        self._add_alike(f"{block}.ffn_down_exps.weight", N_EXPERT, N_EMBD, N_FFN)
+        self._add_random(f"{block}.ffn_gate_inp.weight", N_EXPERT, self._shape.n_embd)
+        self._add_alike(f"{block}.ffn_gate_exps.weight", N_EXPERT, self._shape.n_ffn, self._shape.n_embd)
+        self._add_alike(f"{block}.ffn_up_exps.weight", N_EXPERT, self._shape.n_ffn, self._shape.n_embd)
+        self._add_alike(f"{block}.ffn_down_exps.weight", N_EXPERT, self._shape.n_embd, self._shape.n_ffn)
 
     def _add_norm_with_bias(self, name: str) -> None:
-        self._add_ones(f"{name}.weight", N_EMBD)
-        self._add_random(f"{name}.bias", N_EMBD)
+        self._add_ones(f"{name}.weight", self._shape.n_embd)
+        self._add_random(f"{name}.bias", self._shape.n_embd)
 
     def _add_random(self, name: str, *shape: int) -> None:
         self._add(name, self._random(shape))

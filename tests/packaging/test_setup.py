@@ -135,3 +135,43 @@ def test_the_build_finds_its_cmake_file_whatever_the_path(clone) -> None:
         f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={odd}/packaging/llama_cpp_build.cmake",
         "-DGGML_VULKAN=ON",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("cuda", "sudo apt-get install nvidia-cuda-toolkit"),
+        ("vulkan", "sudo apt-get install glslc libvulkan-dev spirv-headers"),
+        ("metal", "--gpu=metal is for macOS"),
+        ("fast", "choose one of cuda, vulkan, metal and cpu"),
+    ],
+)
+def test_what_a_gpu_needs_is_named_and_nothing_is_remembered(clone, kind, told) -> None:
+    missing = "command() { return 1; }; uname() { echo Linux; }"
+    result = bash(clone, f"{missing}; want_gpu {kind}")
+    assert result.returncode == 1
+    assert told in result.stderr
+    assert bash(clone, "wanted_gpu").stdout == "cpu"
+
+
+def test_llama_cpp_is_built_once_for_the_gpu_that_was_chosen_and_once_for_going_back(clone) -> None:
+    """What pip has kept is for the CPU: neither taken for a GPU nor replaced by what is built for one."""
+    tools = (
+        'command() { :; }; pip_install() { echo pip "$@"; }; cmake() { cmake_args | grep -o GGML.* || :; }'
+    )
+    begin = "want_gpu {}; is_set_up gui || echo new; cmake; ensure_llama; ensure_llama"
+    stamp(clone)
+    bash(clone, "ensure_llama").check_returncode()
+    wanted = bash(clone, "wanted_llama").stdout.split()[1]
+    assert wanted.startswith("llama-cpp-python==")
+    assert bash(clone, f"{tools}; {begin.format('cuda')}").stdout.splitlines() == [
+        "new",
+        "GGML_CUDA=ON",
+        f"pip --no-deps --force-reinstall --no-cache-dir --no-binary llama-cpp-python {wanted}",
+    ]
+    stamp(clone)
+    assert bash(clone, "is_set_up gui").returncode == 0
+    assert bash(clone, f"{tools}; {begin.format('cpu')}").stdout.splitlines() == [
+        "new",
+        f"pip --no-deps --force-reinstall {wanted}",
+    ]

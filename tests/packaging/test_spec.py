@@ -99,15 +99,19 @@ def places(entries: list[Entry]) -> set[str]:
 def test_each_of_llama_cpps_libraries_comes_once_and_by_the_name_it_is_asked_for(
     run_spec, site_packages
 ) -> None:
-    """The wheel has every library under three names in two folders, and the modules in a third."""
+    """The wheel has every library under three names in two folders, and the modules in a third.
+
+    The one for other machines was made beside them.
+    """
     names = [f"libggml{end}" for end in (".so", ".so.0", ".so.0.1.2")] + ["libllama.so", "libllama.so.0"]
-    write(site_packages / "llama_cpp" / "lib", *names)
+    write(site_packages / "llama_cpp" / "lib", *names, "libggml-rpc.so", "ggml-rpc.new")
     write(site_packages / "lib", *names)
     write(site_packages / "bin", "libggml-cpu-x64.so", "libggml-cpu-haswell.so", "llama-bench")
     found, _noted = run_spec()
     assert places(found.binaries) == {
         "llama_cpp/lib/libllama.so",
         "llama_cpp/lib/libggml.so.0",
+        "llama_cpp/lib/libggml-rpc.so",
         "llama_cpp/lib/libggml-cpu-x64.so",
         "llama_cpp/lib/libggml-cpu-haswell.so",
     }

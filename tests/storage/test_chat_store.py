@@ -226,7 +226,7 @@ async def test_text_no_database_can_encode_is_replaced(path) -> None:
     assert (kept.chat.title, kept.chat.turns[0].text, kept.draft) == ("?", "x?y\0z", "?")
 
 
-@settings(deadline=None)  # a disk may be busy
+@settings(deadline=None, max_examples=40)  # a disk may be busy
 @given(texts=st.lists(st.text(), min_size=1, max_size=6), title=st.text(max_size=20))
 def test_any_text_comes_back(texts, title) -> None:
     import asyncio
@@ -370,6 +370,7 @@ async def test_the_chat_and_its_settings_come_back(path) -> None:
         is_pinned=True,
         sampling={"temperature": 0.5},
         max_tokens=99,
+        model_path="/m/starter.gguf",
         queue=[QueuedMessage("and then?", (document,))],
     )
     chat.turns[0].attachments = (document,)

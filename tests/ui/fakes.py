@@ -24,22 +24,46 @@ class FakeEngine(QObject):
     load_progressed = Signal(float)
     loaded = Signal(object)
     load_failed = Signal(object, object)
+    load_cancelled = Signal(object)
+    slept = Signal()
     engine_failed = Signal(object)
+    recovering = Signal(object)
     reported = Signal(object)
 
     def __init__(self, model: ModelInfo | None = None) -> None:
         super().__init__()
         self.model = model
+        self._params = LoadParams(model.path) if model else None
+        self.is_loading = self.is_asleep = False
         self.loads: list[LoadParams] = []
+        self.num_cancels = 0
         self.speeds: list[Speed] = []
         self.posted: list[Command] = []
         self.submitted: list[Request] = []
         self.aborted: list[str] = []
         self.num_abort_alls = 0
 
+    @property
+    def params(self) -> LoadParams | None:
+        return self._params if self.model else None
+
     def load(self, params: LoadParams) -> None:
         self.loads.append(params)
+        self.is_loading = True
         self.loading.emit(params.path)
+
+    @property
+    def can_sleep(self) -> bool:
+        return bool(self.model) and not (self.is_loading or self.is_asleep)
+
+    def cancel_load(self) -> None:
+        self.num_cancels += 1
+        self.is_loading = False
+        self.load_cancelled.emit(self.loads[-1].path)
+
+    def sleep(self) -> None:
+        self.is_asleep = True
+        self.slept.emit()
 
     def set_speed(self, speed: Speed) -> None:
         self.speeds.append(speed)
@@ -58,6 +82,8 @@ class FakeEngine(QObject):
 
     def finish_load(self, model: ModelInfo) -> None:
         self.model = model
+        self._params = self.loads[-1] if self.loads else LoadParams(model.path)
+        self.is_loading = self.is_asleep = False
         self.loaded.emit(model)
 
 
@@ -65,7 +91,7 @@ class FakeSession(QObject):
     """A chat whose answers the test writes by `say` and ends by `finish`."""
 
     changed = Signal()
-    text_appended = Signal(str)
+    grew = Signal(object)
     finished = Signal(object)
     limits_changed = Signal()
     draft_changed = Signal()
@@ -86,6 +112,7 @@ class FakeSession(QObject):
         self.edited: list[tuple[Turn, str]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
+        self.num_kept_models = 0
 
     @property
     def is_busy(self) -> bool:
@@ -148,6 +175,9 @@ class FakeSession(QObject):
         self.chat.show_version(turn)
         self.changed.emit()
 
+    def keep_model(self) -> None:
+        self.num_kept_models += 1
+
     def keep_going(self) -> None:
         self.num_keep_goings += 1
         self.set_limits(Overflow.ROLLING_WINDOW, 0)
@@ -158,7 +188,7 @@ class FakeSession(QObject):
 
     def say(self, text: str) -> None:
         self.chat.turns[-1].text += text
-        self.text_appended.emit(text)
+        self.grew.emit(self.chat.turns[-1])
 
     def finish(self, state: TurnState = TurnState.DONE, notice: str = "") -> None:
         answer = self.chat.turns[-1]

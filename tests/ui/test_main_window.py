@@ -282,6 +282,49 @@ class TestModel:
         assert not window.notices.progress.isVisible()
         assert window.status.model.text() == "big"
 
+    def test_escape_and_a_button_call_a_load_off(
+        self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, qtbot: QtBot
+    ) -> None:
+        press(qtbot, window, Qt.Key.Key_Escape)
+        assert engine.num_cancels == 0
+        engine.load(LoadParams(Path("/m/big.gguf")))
+        workspace.sessions[0].send("hello")
+        press(qtbot, window, Qt.Key.Key_Escape)
+        assert (workspace.sessions[0].num_stops, engine.num_cancels) == (1, 0), "the answer comes first"
+        press(qtbot, window, Qt.Key.Key_Escape)
+        assert engine.num_cancels == 1
+        assert not window.notices.progress.isVisible()
+        assert window.notices.banners() == []
+
+        engine.model = None
+        engine.load(LoadParams(Path("/m/big.gguf")))
+        window.notices.progress.cancel.click()
+        (banner,) = window.notices.banners()
+        assert banner.text == "Loading big.gguf was cancelled, so no model is open."
+        banner.findChildren(QPushButton)[0].click()
+        assert [params.path for params in engine.loads[2:]] == [Path("/m/big.gguf")]
+        window.notices.progress.cancel.click()
+        engine.finish_load(model_info(name="other"))
+        assert window.notices.banners() == []
+
+    def test_a_model_that_sleeps_says_so_until_it_is_back(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        window.menus.sleep.trigger()
+        assert window.status.model.text() == "starter, asleep"
+        assert not window.menus.sleep.isEnabled()
+        assert "next message" in window.status.model.toolTip()
+        assert window.status.cells.isHidden()
+        engine.finish_load(model_info(name="starter"))
+        assert window.status.model.text() == "starter"
+        assert not window.status.cells.isHidden()
+        assert window.menus.sleep.isEnabled()
+
+        engine.sleep()
+        engine.model = None
+        engine.load_failed.emit(Path("/m/starter.gguf"), "It is gone.")
+        assert window.status.model.text() == "No model"
+
     def test_a_failed_load_leaves_a_banner_and_the_model(
         self, window: MainWindow, engine: FakeEngine
     ) -> None:
@@ -297,6 +340,22 @@ class TestModel:
         engine.model = None
         engine.engine_failed.emit("llama_decode failed with code -3.")
         (banner,) = window.notices.banners()
+        banner.findChildren(QPushButton)[0].click()
+        assert [params.path for params in engine.loads] == [path]
+
+    def test_an_engine_that_comes_back_by_itself_is_told_of_and_one_that_cannot_is_offered(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        path = engine.model.path if engine.model else None
+        engine.recovering.emit("The machine 10.0.0.2:50052 does not answer any more.")
+        (banner,) = window.notices.banners()
+        assert "10.0.0.2:50052" in banner.text
+        assert "the answers go on" in banner.text
+        assert not banner.has_offer
+
+        engine.model = None
+        engine.load_failed.emit(path, "It does not fit.")
+        (_, banner) = window.notices.banners()
         banner.findChildren(QPushButton)[0].click()
         assert [params.path for params in engine.loads] == [path]
 
@@ -357,6 +416,21 @@ class TestReports:
             engine.reported.emit((report(step, decoding(0, chat_id, step)),))
         assert window.status.cells.text().startswith("1 / ")
         qtbot.waitUntil(lambda: window.status.cells.text().startswith("199 / "))
+
+    def test_minimised_it_draws_nothing_and_restored_all_that_has_come(
+        self, window: MainWindow, engine: FakeEngine, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        session = workspace.sessions[0]
+        session.send("2+2=")
+        window.showMinimized()
+        session.say("4, as everybody knows")
+        engine.reported.emit((report(1, decoding(0, session.chat.id, 823)),))
+        QApplication.processEvents()
+        assert "everybody" not in window.tabs.views[0].transcript.plain_text()
+        assert window.status.cells.text().startswith("0 / ")
+        window.showNormal()
+        qtbot.waitUntil(lambda: "everybody" in window.tabs.views[0].transcript.plain_text())
+        assert window.status.cells.text().startswith("823 / ")
 
     def test_a_click_in_the_inspector_shows_the_chat(
         self, window: MainWindow, workspace: FakeWorkspace

@@ -3,6 +3,7 @@
 So whatever is seen without brackets cannot be translated, and whatever is cut off leaves too little room.
 """
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,17 +27,20 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.bridge.chat_transfer import ImportPlan
+from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
 from app.chats.imports.problems import Problem, no_chats, no_messages
 from app.chats.imports.read import Found
 from app.engine.types import Role
 from app.look.theme import apply_theme
+from app.said import said
 from app.settings import Settings
 from app.ui.commands.commands import commands_of
 from app.ui.data.import_preview import ImportPreview
 from app.ui.main_window import MainWindow
 from app.ui.transcript.empty_chat import SAMPLES
 from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace
+from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 # What is the same in every language.
@@ -135,7 +139,9 @@ def dialogs_of(window: MainWindow) -> list[QWidget]:
     return [*children, *(one for one in QApplication.topLevelWidgets() if one.isVisible() and one.isWindow())]
 
 
-def test_every_dialog_is_translated_and_has_room(qtbot: QtBot, pseudo_window: MainWindow) -> None:
+async def test_every_dialog_is_translated_and_has_room(
+    qloop: asyncio.AbstractEventLoop, pseudo_window: MainWindow
+) -> None:
     window, opened = pseudo_window, []
     actions = [command.action for command in commands_of(window.menuBar()) if "…" in command.action.text()]
     for action in [*actions, *_actions_named(window, "app.about", "help.shortcuts")]:
@@ -151,6 +157,7 @@ def test_every_dialog_is_translated_and_has_room(qtbot: QtBot, pseudo_window: Ma
                 assert untranslated(dialog) == [], action.objectName()
                 assert cut_off(dialog) == [], action.objectName()
             dialog.close()
+    await finish_all()
     assert len(opened) >= 5
 
 
@@ -180,3 +187,18 @@ def test_the_preview_of_an_import_is_translated_and_has_room(pseudo_window: Main
     assert untranslated(preview) == []
     qtbot.waitUntil(lambda: cut_off(preview) == [])
     assert [line for line in (*preview.chats.lines, *preview.problems.lines) if not is_translated(line)] == []
+
+
+def test_the_window_of_models_is_translated_and_has_room(qtbot: QtBot, pseudo_window: MainWindow) -> None:
+    model = model_file("1", 40, family="2", licence="3", problem=said("it is not a GGUF file"))
+    pseudo_window.show_model_library(FakeModelLibrary(model), FakeModelFits())  # type: ignore[arg-type]
+    models = pseudo_window.model_commands.window
+    for size in (models.size(), models.minimumSize()):
+        models.resize(size)
+        models.come_up()
+        qtbot.waitUntil(lambda: models.library.details.name.text() == "1")
+        assert set(untranslated(models)) <= {model.quantisation, str(model.path)}
+        qtbot.waitUntil(lambda: cut_off(models) == [])
+    assert pseudo_window.tabs.current
+    assert untranslated(pseudo_window.tabs.current.empty) == []
+    models.close()

@@ -32,7 +32,11 @@ async def slots(request: web.Request) -> web.Response:
         raise unavailable("no slot available")
     spans = {span.seq_id: span for span in report.spans} if report else {}
     return json_response(
-        [slot_json(slot, model.max_sequence_tokens, spans.get(slot.seq_id)) for slot in snapshots]
+        [
+            slot_json(slot, model.max_sequence_tokens, spans.get(slot.seq_id))
+            | {"speculative": model.num_drafted_tokens > 0}
+            for slot in snapshots
+        ]
     )
 
 

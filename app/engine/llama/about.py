@@ -12,7 +12,9 @@ def main() -> None:
     library()
     info = library_info()
     sys.stdout.write(f"ggml {info.version}\nfeatures: {' '.join(info.features)}\n")
-    sys.stdout.writelines(f"device: {device}\n" for device in info.devices)
+    for device in info.devices:
+        memory = f"{device.free_bytes >> 20:,} of {device.total_bytes >> 20:,} MiB free"
+        sys.stdout.write(f"device: {device.name} ({device.kind}): {device.description}, {memory}\n")
 
 
 if __name__ == "__main__":

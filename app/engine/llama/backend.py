@@ -141,7 +141,7 @@ class LlamaBackend:
         if code >= 0:
             self._unrotated.clear()
         if code == 0:
-            self._logit_rows = frozenset(span.last_row for span in batch.spans if span.wants_logits)
+            self._logit_rows = frozenset(row for span in batch.spans for row in span.sampled_rows)
         elif code == 1:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
         elif code == 2:
@@ -176,10 +176,13 @@ class LlamaBackend:
         logits = self.logits(row)
         peak = float(logits.max())  # one pass; NaN and +inf come through
         if not math.isfinite(peak) or (peak == 0.0 and not logits.any()):
-            kind = "only zeros" if peak == 0.0 else "NaN or infinite"
+            kind = said("only zeros") if peak == 0.0 else said("NaN or infinite")
             raise BadLogitsError(
-                f"The model computed {kind} logits, so no word can be chosen. "
-                "The file may be damaged: download it again, or open another one."
+                said(
+                    "The model computed logits that are {kind}, so no word can be chosen. "
+                    "The file may be damaged. Download it again, or open another one.",
+                    kind=kind,
+                )
             )
         return self._context.pointer
 
@@ -189,7 +192,7 @@ class LlamaBackend:
         assert pointer, f"llama.cpp has no logits for row {row}"
         address = ctypes.addressof(pointer.contents)
         view = self._logit_views.get(address)
-        if view is None:  # one for each place in llama.cpp's output buffer, which does not move
+        if view is None:  # one for each place in llama.cpp's output buffer, which moves only when it grows
             values = (ctypes.c_float * self.model.n_vocab).from_address(address)
             view = self._logit_views[address] = np.ctypeslib.as_array(values)
         return view
@@ -309,7 +312,8 @@ class LlamaBackend:
         tokens = batch.token_ids[: batch.num_rows]
         assert tokens.min() >= 0, "token id out of range"
         assert tokens.max() < self.model.n_vocab, "token id out of range"
-        assert sum(span.wants_logits for span in batch.spans) <= self.model.n_seq_max
+        num_outputs = sum(len(span.sampled_rows) for span in batch.spans)
+        assert num_outputs <= self.model.n_outputs_max, f"logits for {num_outputs} rows"
         for span in batch.spans:
             self._check_seq_id(span.seq_id)
             pos_max = self.pos_max(span.seq_id)

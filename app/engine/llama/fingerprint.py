@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import llama_cpp as lib
+
+from app.engine.types import LoraAdapter
 
 FORMAT = 1  # to be raised when what we put around a state changes
 HEAD_BYTES = 1 << 20  # metadata; the weights behind it are told apart by the file's size and time
@@ -34,17 +37,27 @@ CONTEXT_FIELDS = (
 )
 
 
-def state_fingerprint(path: Path, params: lib.llama_context_params, n_ctx_seq: int | None) -> str:
+def state_fingerprint(
+    path: Path,
+    params: lib.llama_context_params,
+    n_ctx_seq: int | None,
+    adapters: Sequence[LoraAdapter] = (),
+) -> str:
     """`n_ctx_seq` only where it matters: the rotation of some models depends on the length of the context."""
-    stat = path.stat()
-    with path.open("rb") as file:
-        head = hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()
-    facts = {
+    facts: dict[str, object] = {
         "format": FORMAT,
         "library": [lib.__version__, lib.llama_version().decode()],
-        "file": [str(path.resolve()), stat.st_size, stat.st_mtime_ns, head],
+        "file": _identity(path),
+        "adapters": [[*_identity(adapter.path), adapter.scale] for adapter in adapters],
         "context": {name: getattr(params, name) for name in CONTEXT_FIELDS},
         "n_seq_max": None if params.kv_unified else params.n_seq_max,
         "n_ctx_seq": n_ctx_seq,
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _identity(path: Path) -> list[object]:
+    stat = path.stat()
+    with path.open("rb") as file:
+        head = hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()
+    return [str(path.resolve()), stat.st_size, stat.st_mtime_ns, head]

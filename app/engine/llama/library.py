@@ -18,15 +18,20 @@ import llama_cpp as lib
 from llama_cpp.llama_cpp import _lib
 
 from app.engine.errors import EngineError
-from app.engine.types import LibraryInfo
+from app.engine.freed_memory import keep_large_blocks_apart
+from app.engine.types import Device, DeviceKind, LibraryInfo
 from app.said import said
 
 log = logging.getLogger(__name__)
 
 # What `cell_reader` provokes: it gives the library less room than a whole state needs.
 END_OF_HEAD = "error saving state: unexpectedly reached end of buffer"
+# A warning for each matrix of an adapter whose weights were copied into another order. Nothing is wrong.
+ADAPTER_AS_IT_IS = "cannot use buft 'CPU_REPACK', fallback to CPU"
 
 MAX_UNTAKEN_LINES = 100
+MAX_BUFFER_LINES = 500
+DEVICE_KINDS = tuple(DeviceKind)  # in the order of enum ggml_backend_dev_type
 
 native_objects: Counter[str] = Counter()  # live ones by kind, for the leak tests and the inspector
 
@@ -35,6 +40,7 @@ native_objects: Counter[str] = Counter()  # live ones by kind, for the leak test
 def library() -> NativeLog:
     """Start llama.cpp once per process, and keep what it calls back."""
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else an abort forks a debugger
+    keep_large_blocks_apart()
     native_log = NativeLog()
     _load_cpu_variants(Path(lib.__file__).parent / "lib")
     lib.llama_backend_init()
@@ -53,19 +59,42 @@ def _load_cpu_variants(folder: Path) -> None:
 
 def library_info() -> LibraryInfo:
     """What runs here, as ggml tells it. After `library`."""
-    for name in ("ggml_version", "ggml_commit", "ggml_backend_dev_description"):
+    for name in ("ggml_version", "ggml_commit"):
         getattr(_lib, name).restype = ctypes.c_char_p
-    _lib.ggml_backend_dev_get.restype = ctypes.c_void_p
-    _lib.ggml_backend_dev_count.restype = ctypes.c_size_t
-    devices = [
-        _lib.ggml_backend_dev_description(ctypes.c_void_p(_lib.ggml_backend_dev_get(ctypes.c_size_t(index))))
-        for index in range(_lib.ggml_backend_dev_count())
-    ]
     described = lib.llama_print_system_info().decode("utf-8", "replace")  # "CPU : SSE3 = 1 | AVX = 1 | "
     return LibraryInfo(
         f"{_lib.ggml_version().decode()} ({_lib.ggml_commit().decode()})",
         tuple(re.findall(r"(\w+) = 1", described)),
-        tuple(printable(device.decode("utf-8", "replace")) for device in devices),
+        tuple(described_device(device) for device in device_pointers()),
+    )
+
+
+def device_pointers() -> list[ctypes.c_void_p]:
+    """Of all that this machine can compute on, in the library's order. After `library`."""
+    _lib.ggml_backend_dev_get.restype = ctypes.c_void_p
+    _lib.ggml_backend_dev_count.restype = ctypes.c_size_t
+    count = _lib.ggml_backend_dev_count()
+    return [ctypes.c_void_p(_lib.ggml_backend_dev_get(ctypes.c_size_t(index))) for index in range(count)]
+
+
+def free_gpu_bytes() -> int:
+    """Of GPUs with memory of their own. After `library`."""
+    devices = map(described_device, device_pointers())
+    return sum(device.free_bytes for device in devices if device.kind is DeviceKind.GPU)
+
+
+def described_device(device: ctypes.c_void_p) -> Device:
+    for name in ("ggml_backend_dev_name", "ggml_backend_dev_description"):
+        getattr(_lib, name).restype = ctypes.c_char_p
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    _lib.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
+    kind = _lib.ggml_backend_dev_type(device)
+    return Device(
+        printable(_lib.ggml_backend_dev_name(device).decode("utf-8", "replace")),
+        printable(_lib.ggml_backend_dev_description(device).decode("utf-8", "replace")),
+        DEVICE_KINDS[kind] if kind < len(DEVICE_KINDS) else DeviceKind.ACCELERATOR,
+        total.value,
+        free.value,
     )
 
 
@@ -75,16 +104,19 @@ class NativeLog:
     def __init__(self) -> None:
         self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
         self._untaken: deque[str] = deque(maxlen=MAX_UNTAKEN_LINES)  # likewise, for the inspector
+        self.buffers: deque[str] = deque(maxlen=MAX_BUFFER_LINES)  # of the last loads: what took how much
         self._callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
         lib.llama_log_set(self._callback, ctypes.c_void_p(0))
 
     def _on_log(self, level: int, text: bytes | None, _user_data: object) -> None:
         line = printable((text or b"").decode("utf-8", "replace"))
-        if not line or line.endswith(END_OF_HEAD):
+        if not line or line.endswith((END_OF_HEAD, ADAPTER_AS_IT_IS)):
             return
         if level >= 3 and level != 5:
             self.recent.append(line)
             self._untaken.append(line)
+        elif "MiB" in line:
+            self.buffers.append(line)
         log.debug("%s", line)
 
     def take_lines(self) -> list[str]:

@@ -7,7 +7,7 @@ import ctypes
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,49 @@ import llama_cpp as lib
 import psutil
 
 from app.engine.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
+from app.engine.llama import load_errors
+from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
 from app.engine.llama.fingerprint import state_fingerprint
-from app.engine.llama.library import Native, library, library_info, printable
+from app.engine.llama.kv_types import (
+    FLASH_ATTENTION,
+    NATIVE_TYPES,
+    can_rotate_again,
+    check_types,
+    row_bytes,
+)
+from app.engine.llama.library import (
+    Native,
+    described_device,
+    device_pointers,
+    library,
+    library_info,
+    printable,
+)
+from app.engine.llama.memory import context_need, memory_taken
+from app.engine.llama.spread import local_gpus, num_layers_elsewhere, worker_bytes, worker_devices
 from app.engine.sampling import SamplingParams
-from app.engine.types import LoadParams, ModelInfo
+from app.engine.types import (
+    DEFAULT_N_CTX,
+    DEFAULT_N_UBATCH,
+    MAX_DRAFTED_TOKENS,
+    LoadParams,
+    ModelInfo,
+    RopeScaling,
+)
+from app.free_memory import free_memory_bytes
 from app.said import said
 
 log = logging.getLogger(__name__)
 
 LIBRARY_VERSION: str = lib.__version__
-DEFAULT_N_CTX = 8192
 MAX_N_SEQ = 256  # LLAMA_MAX_SEQ
 MIN_N_CTX = 256  # a batch is cut to the context, and one smaller than n_seq_max aborts the process
 N_CTX_STEP = 256  # llama.cpp rounds up to it
 KV_SHARE_OF_RAM = 0.25
+SHARE_NOT_ASKED = 0.25  # of the free memory: up to this, no exact figure is needed
+MAX_PLANNED_CELLS = 1 << 21  # what is noted of each takes some 60 bytes, also where it is only planned
 SMALL_MODEL_PARAMS = 30_000_000
 VOCAB_TYPE_NONE = 0
 FOR_EMBEDDINGS = said("it turns texts into numbers for search, and writes none")
@@ -48,7 +75,11 @@ SAMPLING_KEYS = {
     "mirostat_tau": "mirostat_tau",
     "mirostat_eta": "mirostat_eta",
 }
-INVALID_WEIGHTS = "found tensors with invalid data"
+ROPE_SCALING = {
+    RopeScaling.NONE: lib.LLAMA_ROPE_SCALING_TYPE_NONE,
+    RopeScaling.LINEAR: lib.LLAMA_ROPE_SCALING_TYPE_LINEAR,
+    RopeScaling.YARN: lib.LLAMA_ROPE_SCALING_TYPE_YARN,
+}
 
 
 @contextlib.contextmanager
@@ -65,20 +96,24 @@ def open_llama_backend(
     """
     native_log = library()
     native_log.recent.clear()
+    native_log.buffers.clear()
     _check_file(params.path)
-    with _load_model(params.path, on_progress, check_tensors) as model:
+    for adapter in params.adapters:
+        _check_file(adapter.path)
+    with contextlib.ExitStack() as stack:
+        model = stack.enter_context(_load_model(params, on_progress, check_tensors))
         _check_can_chat(model, params.path)
+        adapters = stack.enter_context(loaded_adapters(model, params.adapters))
         context_params = _context_params(model, params)
-        with _make_context(model, context_params, params.path) as context:
-            _check_has_memory(context, params.path)
-            info = _model_info(model, context, context_params, params.path)
-            # Models of two rotations take the one for long texts in a long context.
-            n_ctx_seq = (
-                info.n_ctx_seq if _metadata_int(model, "rope.scaling.original_context_length") else None
-            )
-            yield LlamaBackend(
-                model, context, info, state_fingerprint(params.path, context_params, n_ctx_seq)
-            )
+        n_ctx_train = lib.llama_model_n_ctx_train(model.pointer)  # a context with YaRN changes it
+        context = stack.enter_context(_make_context(model, context_params, params))
+        _check_has_memory(context, params.path)
+        use_adapters(context, adapters, params.adapters)
+        info = _model_info(model, context, context_params, params, n_ctx_train)
+        # Models of two rotations take the one for long texts in a long context.
+        n_ctx_seq = info.n_ctx_seq if _metadata_int(model, "rope.scaling.original_context_length") else None
+        fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
+        yield LlamaBackend(model, context, info, fingerprint)
 
 
 def _check_file(path: Path) -> None:
@@ -99,7 +134,8 @@ def _check_file(path: Path) -> None:
         )
 
 
-def _load_model(path: Path, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
+def _load_model(params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
+    path = params.path
     cancelled = False
 
     def on_native_progress(fraction: float, _user_data: object) -> bool:
@@ -107,31 +143,58 @@ def _load_model(path: Path, on_progress: Callable[[float], bool], check_tensors:
         cancelled = not on_progress(fraction)
         return not cancelled
 
-    params = lib.llama_model_default_params()
+    devices = _chosen_devices(params)
+    native = _model_params(params, devices)
     callback = lib.llama_progress_callback(on_native_progress)
-    params.progress_callback = callback
-    params.check_tensors = check_tensors
-    pointer = lib.llama_model_load_from_file(os.fsencode(path), params)
+    native.progress_callback = callback
+    native.check_tensors = check_tensors
+    pointer = lib.llama_model_load_from_file(os.fsencode(path), native)
     if cancelled:
         raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=path.name))
     if not pointer:
-        reason = library().reason() or said("the file is damaged or of an unknown kind")
-        if INVALID_WEIGHTS in reason:
-            raise ModelLoadError(
-                said(
-                    "{name} has weights that are NaN or infinite. "
-                    "The file may be damaged: download it again, or open another one.",
-                    name=path.name,
-                )
-            )
+        native_log = library()
+        raise ModelLoadError(load_errors.refusal(path.name, native_log.recent, native_log.reason()))
+    return Native("model", pointer, lib.llama_model_free)
+
+
+def _model_params(
+    params: LoadParams, devices: ctypes.Array[ctypes.c_void_p] | None
+) -> lib.llama_model_params:
+    """`devices` must live as long as what is returned."""
+    native = lib.llama_model_default_params()
+    if devices:
+        native.devices = ctypes.cast(devices, ctypes.c_void_p)
+    if params.n_gpu_layers is not None:
+        native.n_gpu_layers = params.n_gpu_layers
+    elif params.workers and not local_gpus():
+        native.n_gpu_layers = num_layers_elsewhere(params.path, params.workers)
+    if not params.use_mmap:
+        native.load_mode = lib.LLAMA_LOAD_MODE_NONE
+    return native
+
+
+def _chosen_devices(params: LoadParams) -> ctypes.Array[ctypes.c_void_p] | None:
+    """As the library wants them: NULL behind the last one. None: all there are."""
+    if not params.devices and not params.workers:
+        return None
+    elsewhere = worker_devices(params.workers) if params.workers else []
+    if not params.devices:
+        return _ending_in_null((*elsewhere, *local_gpus()))
+    pointers = {described_device(pointer).name: pointer for pointer in device_pointers()}
+    if missing := [name for name in params.devices if name not in pointers]:
         raise ModelLoadError(
             said(
-                "llama.cpp cannot load {name}: {reason}. Download it again, or open another GGUF.",
-                name=path.name,
-                reason=reason,
+                "There is no device {name} any more. Choose another in the model's settings. "
+                "There are: {devices}.",
+                name=missing[0],
+                devices=", ".join(pointers),
             )
         )
-    return Native("model", pointer, lib.llama_model_free)
+    return _ending_in_null((*elsewhere, *(pointers[name] for name in params.devices)))
+
+
+def _ending_in_null(devices: Sequence[ctypes.c_void_p]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * (len(devices) + 1))(*devices, None)
 
 
 def _check_can_chat(model: Native, path: Path) -> None:
@@ -159,40 +222,71 @@ def _cannot_chat(path: Path, reason: str) -> ModelLoadError:
 
 def _context_params(model: Native, params: LoadParams) -> lib.llama_context_params:
     n_seq_max = min(max(params.n_seq_max, 1), MAX_N_SEQ)
-    n_ctx = max(params.n_ctx or _default_n_ctx(model), MIN_N_CTX)
+    _check_types(model, params)
+    n_ctx = max(params.n_ctx or _default_n_ctx(model, params), MIN_N_CTX)
     if params.isolated:  # llama.cpp would make it as large, but after we have looked at the memory
         n_ctx = n_seq_max * _round_up(n_ctx // n_seq_max)
     n_threads = num_threads(params.n_threads, lib.llama_model_n_params(model.pointer))
     native = lib.llama_context_default_params()
     native.n_ctx = n_ctx
     native.n_batch = max(params.n_batch, n_seq_max, 32)  # n_seq_max > n_batch aborts
-    native.n_ubatch = min(native.n_batch, 256)
+    native.n_ubatch = min(native.n_batch, max(params.n_ubatch or DEFAULT_N_UBATCH, n_seq_max))
     native.n_seq_max = n_seq_max
-    native.n_outputs_max = n_seq_max  # one a sequence; the default reserves 297 MiB for a big vocabulary
+    # One a sequence, and so many guesses for all together. Each costs twice the vocabulary's size in floats
+    # (1.2 MiB for 152,000 tokens); the default would reserve 297 MiB.
+    native.n_outputs_max = n_seq_max + _num_drafted_tokens(model, params)
     native.n_threads = native.n_threads_batch = n_threads
     native.kv_unified = not params.isolated
     native.swa_full = False
     native.no_perf = True
+    native.type_k = NATIVE_TYPES[params.type_k].number
+    native.type_v = NATIVE_TYPES[params.type_v].number
+    native.flash_attn_type = FLASH_ATTENTION[params.flash_attention]
+    if params.rope_scaling is not RopeScaling.MODEL:
+        native.rope_scaling_type = ROPE_SCALING[params.rope_scaling]
+        if params.rope_scaling is not RopeScaling.NONE and params.rope_factor:
+            native.rope_freq_scale = 1.0 / params.rope_factor
     return native
+
+
+def _num_drafted_tokens(model: Native, params: LoadParams) -> int:
+    """None where the model cannot take back a guess that was wrong."""
+    pointer = model.pointer
+    has_state = lib.llama_model_is_recurrent(pointer) or lib.llama_model_is_hybrid(pointer)
+    if has_state or lib.llama_model_n_swa(pointer):
+        return 0
+    return min(max(params.num_drafted_tokens, 0), MAX_DRAFTED_TOKENS)
+
+
+def _check_types(model: Native, params: LoadParams) -> None:
+    """Of layers with a sliding window, heads may have another length."""
+    key_length, value_length = _head_lengths(model)
+    check_types(params, key_length, value_length)
+    check_types(
+        params,
+        _metadata_int(model, "attention.key_length_swa"),
+        _metadata_int(model, "attention.value_length_swa"),
+    )
+
+
+def _head_lengths(model: Native) -> tuple[int, int]:
+    n_head = lib.llama_model_n_head(model.pointer)
+    usual = lib.llama_model_n_embd(model.pointer) // n_head if n_head else 0
+    key_length, value_length = (_metadata_int(model, f"attention.{one}_length") for one in ("key", "value"))
+    return key_length or usual, value_length or usual
 
 
 def _round_up(n_ctx: int) -> int:
     return max(-(-n_ctx // N_CTX_STEP), 1) * N_CTX_STEP
 
 
-def _make_context(model: Native, native: lib.llama_context_params, path: Path) -> Native:
-    _check_memory(model, native.n_ctx, path)
+def _make_context(model: Native, native: lib.llama_context_params, params: LoadParams) -> Native:
+    path = params.path
+    _check_memory(model, native, params)
     pointer = lib.llama_init_from_model(model.pointer, native)
     if not pointer:
-        raise ModelLoadError(
-            said(
-                "llama.cpp cannot make a context of {tokens:,} tokens for {name}: {reason}. "
-                "Try a smaller one (--ctx).",
-                tokens=native.n_ctx,
-                name=path.name,
-                reason=library().reason(),
-            )
-        )
+        log_lines, reason = library().recent, library().reason()
+        raise ModelLoadError(load_errors.context_refusal(path.name, native.n_ctx, log_lines, reason))
     return Native("context", pointer, lib.llama_free)
 
 
@@ -208,39 +302,63 @@ def num_threads(wanted: int, n_params: int) -> int:
     return 1 if n_params < SMALL_MODEL_PARAMS else max(cores - 1, min(cores, 2))
 
 
-def _default_n_ctx(model: Native) -> int:
-    affordable = int(psutil.virtual_memory().available * KV_SHARE_OF_RAM) // _kv_bytes_per_token(model)
+def _default_n_ctx(model: Native, params: LoadParams) -> int:
+    affordable = int(free_memory_bytes() * KV_SHARE_OF_RAM) // _max_cell_bytes(model, params)
     return min(DEFAULT_N_CTX, affordable)
 
 
-def _check_memory(model: Native, n_ctx: int, path: Path) -> None:
+def _check_memory(model: Native, native: lib.llama_context_params, params: LoadParams) -> None:
     """The KV cache is written to at once, so too large a one would not fail: the system would kill us."""
-    needed = n_ctx * _kv_bytes_per_token(model)
-    available = psutil.virtual_memory().available
+    available = free_memory_bytes() + (worker_bytes(params.workers) if params.workers else 0)
+    needed = native.n_ctx * _max_cell_bytes(model, params)
+    if needed <= available * SHARE_NOT_ASKED:
+        return
+    if native.n_ctx <= MAX_PLANNED_CELLS and not params.workers:
+        devices = _chosen_devices(params)
+        needed = context_need(params.path, _model_params(params, devices), native).total_bytes
     if needed > available:
         raise ModelLoadError(
             said(
                 "A context of {tokens:,} tokens of {name} needs {needed:.1f} GiB, but only "
                 "{available:.1f} GiB are free. Choose a smaller one (--ctx).",
-                tokens=n_ctx,
-                name=path.name,
+                tokens=native.n_ctx,
+                name=params.path.name,
                 needed=needed / 2**30,
                 available=available / 2**30,
             )
         )
 
 
-def _kv_bytes_per_token(model: Native) -> int:
-    """f16 keys and values of all layers; an upper bound where some layers keep less."""
-    pointer = model.pointer
-    n_head = max(lib.llama_model_n_head(pointer), 1)
-    n_head_kv = max(lib.llama_model_n_head_kv(pointer), 1)
-    head_dim = _metadata_int(model, "attention.key_length") or lib.llama_model_n_embd(pointer) // n_head
-    return int(max(lib.llama_model_n_layer(pointer), 1) * n_head_kv * head_dim * 2 * 2)
+def _max_cell_bytes(model: Native, params: LoadParams) -> int:
+    """Keys and values as if all layers kept as much; some keep less, or nothing."""
+    # The library tells the number of the first layer, which may have none.
+    num_heads = _metadata_int(model, "attention.head_count_kv") or lib.llama_model_n_head(model.pointer)
+    key_length, value_length = _head_lengths(model)
+    row = row_bytes(params.type_k, num_heads * key_length) + row_bytes(
+        params.type_v, num_heads * value_length
+    )
+    return max(int(lib.llama_model_n_layer(model.pointer)) * row, 1)
 
 
-def _model_info(model: Native, context: Native, native: lib.llama_context_params, path: Path) -> ModelInfo:
-    pointer = model.pointer
+def _n_ctx_scaled(model: Native, params: LoadParams, n_ctx_train: int) -> int:
+    """How far positions reach with the scaling that was chosen; 0 where it is the model's own."""
+    if lib.llama_model_rope_type(model.pointer) == lib.LLAMA_ROPE_TYPE_NONE:
+        return 0
+    original = _metadata_int(model, "rope.scaling.original_context_length") or n_ctx_train
+    if params.rope_scaling is RopeScaling.NONE:
+        return original
+    is_chosen = params.rope_scaling is not RopeScaling.MODEL and params.rope_factor
+    return int(original * params.rope_factor) if is_chosen else 0
+
+
+def _model_info(
+    model: Native,
+    context: Native,
+    native: lib.llama_context_params,
+    params: LoadParams,
+    n_ctx_train: int,
+) -> ModelInfo:
+    pointer, path = model.pointer, params.path
     description = ctypes.create_string_buffer(256)
     lib.llama_model_desc(pointer, description, len(description))
     n_swa, is_recurrent = lib.llama_model_n_swa(pointer), lib.llama_model_is_recurrent(pointer)
@@ -255,20 +373,25 @@ def _model_info(model: Native, context: Native, native: lib.llama_context_params
         n_params=lib.llama_model_n_params(pointer),
         size_bytes=lib.llama_model_size(pointer),
         n_ctx=lib.llama_n_ctx(context.pointer),
-        n_ctx_train=lib.llama_model_n_ctx_train(pointer),
+        n_ctx_train=n_ctx_train,
         n_seq_max=lib.llama_n_seq_max(context.pointer),
         n_batch=lib.llama_n_batch(context.pointer),
         n_ubatch=lib.llama_n_ubatch(context.pointer),
+        num_drafted_tokens=native.n_outputs_max - native.n_seq_max if is_plain else 0,
         n_swa=n_swa,
         is_recurrent=is_recurrent,
         # Some memories of several parts come without any flag.
         is_hybrid=lib.llama_model_is_hybrid(pointer) or not (is_plain or n_swa or is_recurrent),
         is_unified=native.kv_unified,
         # The library says so of recurrent states, too, where only a number would change.
-        can_shift=is_plain and lib.llama_memory_can_shift(lib.llama_get_memory(context.pointer)),
+        can_shift=is_plain
+        and can_rotate_again(params.type_k, _head_lengths(model)[0])
+        and lib.llama_memory_can_shift(lib.llama_get_memory(context.pointer)),
         cell_bytes=_cell_bytes(model, context) if is_plain else 0,
         library=library_info(),
         sampling=_recommended_sampling(model),
+        n_ctx_scaled=_n_ctx_scaled(model, params, n_ctx_train),
+        memory=memory_taken(library().buffers.copy(), lib.llama_model_size(pointer)),
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info

@@ -52,6 +52,7 @@ class Parts:
     help: HelpCommands
     quit: Callable[[], object]
     show_settings: Callable[..., object]  # takes the name of a page, or nothing
+    show_load_settings: Callable[[], object]  # of the model that is open
     show_palette: Callable[[], object]
 
 
@@ -274,8 +275,8 @@ class Menus(QObject):
         self.stop = new(
             "chat.stop",
             tr("&Stop answer"),
-            tr("Stop the answer in this tab"),
-            parts.chats.stop,
+            tr("Stop the answer in this tab, else the loading of a model"),
+            self._stop,
             "Esc",
             needs=tr("No answer is being written in this tab."),
         )
@@ -327,9 +328,18 @@ class Menus(QObject):
             tabs_menu(parts.tabs, self._window),
         )
 
+    def _stop(self) -> None:
+        """The answer first: it is what somebody looks at."""
+        if self._parts.chats.is_busy:
+            self._parts.chats.stop()
+        else:
+            self._parts.models.cancel()
+
     def show_chat_state(self) -> None:
         """Another chat is shown, or something in it has changed."""
-        self.stop.setEnabled(self._parts.chats.is_busy)
+        is_loading = self._parts.models.is_loading
+        self.stop.setEnabled(self._parts.chats.is_busy or is_loading)
+        self.cancel_load.setEnabled(is_loading)
         for action in (self.copy_answer, self.tokens, self.find, *self.find_again):
             action.setEnabled(self._parts.chats.has_turns)
         self.reopen.setEnabled(self._parts.workspace.can_reopen)
@@ -344,6 +354,27 @@ class Menus(QObject):
             tr("Re&load model"),
             tr("Load the same file again, with empty memory"),
             parts.models.reload,
+            needs=tr("No model was opened."),
+        )
+        self.cancel_load = new(
+            "model.cancel-load",
+            tr("&Cancel loading"),
+            tr("Stop loading a model; the one that answers now stays"),
+            parts.models.cancel,
+            needs=tr("No model is being loaded."),
+        )
+        self.sleep = new(
+            "model.sleep",
+            tr("Put to &sleep"),
+            tr("The model gives its memory back, and comes back with the next message"),
+            parts.engine.sleep,
+            needs=tr("No model is loaded, or it is answering."),
+        )
+        self.load_settings = new(
+            "model.load-settings",
+            tr("&How this model is loaded…"),
+            tr("Context, speed and memory of the model that is open"),
+            parts.show_load_settings,
             needs=tr("No model was opened."),
         )
         self.stop_all = new(
@@ -375,7 +406,10 @@ class Menus(QObject):
                 parts.models.choose,
                 "Ctrl+O",
             ),
+            self.load_settings,
             self.reload,
+            self.cancel_load,
+            self.sleep,
             None,
             self.speeds,
             self.stop_all,

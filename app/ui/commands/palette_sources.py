@@ -1,8 +1,11 @@
 """What the command palette offers: all commands, the chats, the settings. GUI thread."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenuBar
 
@@ -10,8 +13,10 @@ from app.look.plain_text import one_line
 from app.look.words import tr
 from app.ui.commands.commands import Command, commands_of
 from app.ui.commands.palette_entry import Entry
-from app.ui.settings.setting_list import PAGES, Page, Setting
 from app.ui.tabs.chat_tabs import ChatTabs
+
+if TYPE_CHECKING:
+    from app.ui.settings.setting_list import Page, Setting
 
 COMMAND, CHAT, SAVED, SETTING = "command", "chat", "saved", "setting"
 MAX_SAVED = 2_000  # so many are looked through between two keys
@@ -68,6 +73,8 @@ def saved_chat_entries(saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[s
 
 def setting_entries(show: Callable[[str], object]) -> list[Entry]:
     """`show` takes the name of the setting."""
+    from app.ui.settings.setting_list import PAGES, Setting
+
     return [
         _of_setting(setting, page, show)
         for page in PAGES

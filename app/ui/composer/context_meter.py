@@ -37,12 +37,13 @@ class ContextMeter(QWidget):
     def apply(self, figures: ContextFigures) -> None:
         if figures == self._figures:
             return
+        size = self.sizeHint()
         self._figures = figures
-        self.setToolTip(as_table(rows(figures)) if figures.limit else "")
-        self.setAccessibleDescription(
-            ", ".join(" ".join(row) for row in rows(figures)) if figures.limit else ""
-        )
-        self.updateGeometry()
+        told = rows(figures) if figures.limit else ()
+        self.setToolTip(as_table(told) if told else "")
+        self.setAccessibleDescription(", ".join(" ".join(row) for row in told))
+        if self.sizeHint() != size:  # else Qt would lay out the whole window for each token
+            self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -1,9 +1,11 @@
 """File > Export and Import: the actions, their dialogs, and what is said afterwards. GUI thread."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
@@ -18,8 +20,10 @@ from app.look.figures import percent
 from app.look.words import mark, tr, tr_n, tr_said
 from app.storage.errors import StorageError
 from app.ui.commands.actions import make_action
-from app.ui.data.import_preview import ImportPreview
 from app.ui.notices import Notices, UndoToast
+
+if TYPE_CHECKING:
+    from app.ui.data.import_preview import ImportPreview
 
 ONE = {
     Form.MARKDOWN: mark("Markdown (*.md)"),
@@ -181,6 +185,8 @@ class ChatFiles(QObject):
 
     def import_paths(self, paths: Sequence[Path]) -> None:
         """Reads them and shows what they would bring."""
+        from app.ui.data.import_preview import ImportPreview
+
         if self._is_busy:
             self._say_busy()
             return

@@ -1,5 +1,6 @@
 """Opens model files, and loads the model again where its settings want that. GUI thread."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -7,16 +8,28 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.parameters import load_params
+from app.bridge.parameters import FOR_ALL_MODELS, load_params
 from app.bridge.preferences import Preferences
 from app.engine.types import ModelInfo
 from app.look.words import tr
+from app.settings import ModelSettings
 
-LOAD_SETTINGS = frozenset({"n_ctx", "n_seq_max", "n_threads", "isolated", "verify"})  # they make a context
+# They make a context, beside what a model has of its own.
+LOAD_SETTINGS = frozenset({*FOR_ALL_MODELS, "verify"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What the settings said when a model was loaded."""
+
+    path: Path
+    for_all: dict[str, Any]
+    own: ModelSettings
 
 
 class ModelLoading(QObject):
     changed = Signal()  # whether there is a model to reload, or settings that wait for it
+    loading_changed = Signal()  # one is being loaded, or no longer
 
     def __init__(self, engine: ActiveEngine, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
@@ -24,12 +37,14 @@ class ModelLoading(QObject):
         self._preferences = preferences
         self._window = window
         self._path: Path | None = engine.model.path if engine.model else None  # what `reload` loads
-        self._tried = self._now()
-        self._proven = self._now() if engine.model else None  # what the model that is loaded has
+        self._proven = self._now(self._path) if self._path else None  # what the model that is loaded has
+        self._tried = self._proven
         engine.loading.connect(self._on_loading)
         engine.loaded.connect(self._on_loaded)
         engine.load_failed.connect(self._on_load_failed)
         engine.engine_failed.connect(self.changed)
+        for begun_or_ended in (engine.loading, engine.loaded, engine.load_failed, engine.load_cancelled):
+            begun_or_ended.connect(self.loading_changed)
         preferences.changed.connect(self._on_setting_changed)
 
     @property
@@ -39,7 +54,17 @@ class ModelLoading(QObject):
     @property
     def needs_reload(self) -> bool:
         """Settings were changed that the model in use was not loaded with."""
-        return self._engine.model is not None and self._proven is not None and self._proven != self._now()
+        params = self._engine.params
+        return params is not None and params != load_params(self._preferences.settings, params.path)
+
+    @property
+    def is_loading(self) -> bool:
+        return self._engine.is_loading
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the model that is loaded, or was last."""
+        return self._path
 
     def choose(self) -> None:
         dialog = QFileDialog(self._window, tr("Open model"))
@@ -59,12 +84,17 @@ class ModelLoading(QObject):
         if self._path:
             self.load(self._path)
 
-    def _now(self) -> dict[str, Any]:
-        return {name: self._preferences.value(name) for name in LOAD_SETTINGS}
-
     @Slot()
-    def _on_loading(self) -> None:
-        self._tried = self._now()
+    def cancel(self) -> None:
+        self._engine.cancel_load()
+
+    def _now(self, path: Path) -> _Chosen:
+        for_all = {name: self._preferences.value(name) for name in LOAD_SETTINGS}
+        return _Chosen(path, for_all, self._preferences.of_model(path))
+
+    @Slot(object)
+    def _on_loading(self, path: Path) -> None:
+        self._tried = self._now(path)
 
     @Slot(object)
     def _on_loaded(self, model: ModelInfo) -> None:
@@ -75,13 +105,16 @@ class ModelLoading(QObject):
     @Slot()
     def _on_load_failed(self) -> None:
         """Settings that no model could be loaded with must not be met again at the next start."""
-        if self._proven is None:
+        tried, proven = self._tried, self._proven
+        if tried is None or proven is None:
             return
-        for name, proven in self._proven.items():
-            if self._tried[name] != proven and self._preferences.value(name) == self._tried[name]:
-                self._preferences.set(name, proven)
+        for name, value in proven.for_all.items():
+            if tried.for_all[name] != value and self._preferences.value(name) == tried.for_all[name]:
+                self._preferences.set(name, value)
+        if tried.path == proven.path and self._preferences.of_model(tried.path) == tried.own:
+            self._preferences.set_of_model(tried.path, proven.own)
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:
-        if name in LOAD_SETTINGS:
+        if name in LOAD_SETTINGS or name == "models":
             self.changed.emit()

@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 from app.engine.types import ModelInfo, StepReport
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_tab_text
-from app.look.words import tr
+from app.look.words import mark, tr
 from app.ui.engine.status_text import cells_text, model_text, queue_text, speed_text
+
+ASLEEP = mark("It has given its memory back, and comes back with the next message.")
 
 
 class StatusBar(QStatusBar):
@@ -36,11 +38,16 @@ class StatusBar(QStatusBar):
         self.set_model(None)
         self.set_num_busy(0)
 
-    def set_model(self, model: ModelInfo | None) -> None:
-        self._n_ctx = model.n_ctx if model else 0
-        self.model.setText(as_tab_text(model_text(model)))
+    def set_model(self, model: ModelInfo | None, is_asleep: bool = False) -> None:
+        """Asleep it holds no memory, so there is nothing to count."""
+        self.clearMessage()  # it hides the parts, and those that are shown here would stand in it
+        self._n_ctx = model.n_ctx if model and not is_asleep else 0
+        self.model.setText(as_tab_text(model_text(model, is_asleep)))
+        tip = tr(ASLEEP) if is_asleep else tr("How this model is loaded") if model else tr("Engine settings")
+        self.model.setToolTip(tip)
+        self.model.setAccessibleDescription(tip)
         for part in (self.cells, self.queue, self.speed):
-            part.setVisible(model is not None)
+            part.setVisible(bool(self._n_ctx))
         self.apply(None)
 
     def apply(self, report: StepReport | None) -> None:
@@ -51,7 +58,9 @@ class StatusBar(QStatusBar):
         ):
             if part.text() != text:
                 part.setText(text)
-                part.setMinimumWidth(max(part.minimumWidth(), part.sizeHint().width()))
+                hint = part.sizeHint()
+                # Of a fixed size: else Qt would lay out and paint the whole window for each text.
+                part.setFixedSize(max(part.minimumWidth(), hint.width()), hint.height())
 
     def set_api(self, text: str) -> None:
         self.api.setText(text)

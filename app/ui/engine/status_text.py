@@ -5,7 +5,9 @@ from app.look.figures import count, rate
 from app.look.words import tr
 
 
-def model_text(model: ModelInfo | None) -> str:
+def model_text(model: ModelInfo | None, is_asleep: bool = False) -> str:
+    if model and is_asleep:
+        return tr("{name}, asleep", name=model.name)
     return model.name if model else tr("No model")
 
 

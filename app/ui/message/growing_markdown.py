@@ -6,6 +6,7 @@ At the end `finish` makes the blocks those of one reading of the whole. Knows no
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 from app.ui.message.markdown import CHUNK_CHARS, Block, BlockKind, footnote_labels, is_cut, parse_blocks
 
@@ -13,6 +14,8 @@ from app.ui.message.markdown import CHUNK_CHARS, Block, BlockKind, footnote_labe
 _HALF_MARK = re.compile(
     r"(?:\A|\n)[ \t]*(?:[-=`~*+#>|]{1,3}[ \t]*|\d{1,3}[.)]?|[-*+][ \t]+\[[ xX]?\]?[ \t]*)\Z"
 )
+_LIST = re.compile(r"<[uo]l\b")
+_EMPTY_LINE = re.compile(r"[\r\n][ \t]*[\r\n]")
 _HALF_TABLE = re.compile(r"(?:\A|\n\n)\|[^\n]{0,500}(?:\n[|:\- \t]{0,200})?\Z")
 
 
@@ -35,12 +38,28 @@ class GrowingMarkdown:
         self._take(source)
         has_grown = self._base > 0
         self._read_on(source)
-        first = next((i for i, block in enumerate(self.blocks) if is_cut(block)), None)
+        first = self._first_doubt()
         if has_grown and first is not None:
             start = self.blocks[first].start
             fresh = parse_blocks(source[start:], self._labels)
             self.blocks[first:] = [replace(block, start=block.start + start) for block in fresh]
             self._settle_at(self.blocks[-1])
+
+    def _first_doubt(self) -> int | None:
+        """The block whose pieces may be others when they are read as one."""
+        begins = [index for index, block in enumerate(self.blocks) if not block.joins]
+        for begin, end in pairwise([*begins, len(self.blocks)]):
+            if is_cut(self.blocks[begin]) and not self._is_tight_list(begin, end):
+                return begin
+        return None
+
+    def _is_tight_list(self, begin: int, end: int) -> bool:
+        """Without an empty line, and each piece begins at the margin: then no item depends on another."""
+        stop = self.blocks[end].start if end < len(self.blocks) else len(self.source)
+        pieces = self.blocks[begin:end]
+        return all(
+            _LIST.match(piece.html) and not self.source[piece.start].isspace() for piece in pieces
+        ) and not _EMPTY_LINE.search(self.source[pieces[0].start : stop].rstrip())
 
     def _take(self, source: str) -> None:
         if not source.startswith(self.source):

@@ -24,10 +24,10 @@ from app.chats.presets import Preset
 from app.look.plain_text import one_line
 from app.look.words import mark, tr
 from app.ui.notices import Notices, UndoToast
-from app.ui.settings.chat_settings import ChatSettings, Inherited
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
+    from app.ui.settings.chat_settings import ChatSettings
     from app.ui.tabs.chat_view import ChatView
 
 FILTER = mark("Presets (*.json)")
@@ -75,6 +75,8 @@ class ChatOptionsPanel(QObject):
     def panel(self) -> ChatSettings:
         """Made when somebody wants to see it."""
         if self._panel is None:
+            from app.ui.settings.chat_settings import ChatSettings
+
             self._panel = ChatSettings(self._window)
             self._connect_panel(self._panel)
         return self._panel
@@ -114,6 +116,8 @@ class ChatOptionsPanel(QObject):
         view, session = self._view, self._session
         if view is None or session is None:
             return
+        from app.ui.settings.chat_settings import Inherited
+
         options = ChatOptions.of(session.chat)
         model = self._engine.model
         inherited = Inherited(

@@ -3,17 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDoubleSpinBox,
     QPlainTextEdit,
     QWidget,
 )
 
-from app.look.icons import paint_icon
+from app.look.flat_combo import FlatCombo
 from app.look.tokens import current
 from app.look.words import locale, tr
 from app.ui.settings.choice_list import ChoiceList
@@ -105,7 +104,7 @@ class ChoiceControl(ChoiceList):
         self.choose(value)
 
 
-class NamedControl(QComboBox):
+class NamedControl(FlatCombo):
     """One of many. A value that is not among them is shown as it is."""
 
     value_chosen = Signal(object)
@@ -114,7 +113,6 @@ class NamedControl(QComboBox):
     def __init__(self, named: Callable[[], Mapping[Any, str]], parent: QWidget) -> None:
         super().__init__(parent)
         self.setFixedSize(COMBO_WIDTH, HEIGHT)
-        self.setProperty("kind", "flat")
         for value, name in named().items():
             self.addItem(name, value)
         self.activated.connect(lambda index: self.value_chosen.emit(self.itemData(index)))
@@ -125,11 +123,6 @@ class NamedControl(QComboBox):
             self.addItem(str(value), value)
             index = self.count() - 1
         self.setCurrentIndex(index)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        box = QRectF(self.width() - 20, (self.height() - 12) / 2, 12, 12)
-        paint_icon(QPainter(self), "chevron-down", box, current().muted)
 
 
 class WholeNumber(NumberField):

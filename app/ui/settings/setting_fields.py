@@ -4,6 +4,7 @@ import types
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from app.settings import Settings
@@ -21,8 +22,8 @@ class Field:
     values: tuple[str, ...] = ()
 
 
-def field_of(name: str) -> Field:
-    info = Settings.model_fields[name]
+def field_of(name: str, settings: type[BaseModel] = Settings) -> Field:
+    info = settings.model_fields[name]
     annotation, limits, is_optional = _unwrapped(info.annotation, list(info.metadata))
     values = get_args(annotation) if get_origin(annotation) is Literal else ()
     return Field(

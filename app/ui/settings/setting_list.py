@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontDatabase
 from app.engine.types import ModelInfo
 from app.look.fonts import MAX_ZOOM, MIN_ZOOM, reading_font
 from app.look.language import languages
-from app.look.words import locale, mark, tr, tr_n
+from app.look.words import locale, mark, tr, tr_n, tr_said
 from app.settings import Settings
 from app.ui.settings.choices import MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
 
@@ -25,6 +25,7 @@ class Facts:
     settings: Settings
     model: ModelInfo | None
     num_cores: int
+    why_not_kept: str = ""  # why cells of chats cannot be kept, if that was tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +82,6 @@ NOT_SHOWN = (
     "uses_other_programs_models",
     "hub_endpoint",
     "workers",
-    "unload_after_min",
-    "keeps_cells",
-    "num_drafted_tokens",
 )
 
 
@@ -130,6 +128,10 @@ def _core_note(facts: Facts) -> str:
     return tr_n(
         "This computer has {n} physical core.", "This computer has {n} physical cores.", facts.num_cores
     )
+
+
+def _why_not_kept(facts: Facts) -> str:
+    return tr_said(facts.why_not_kept)
 
 
 def _recommended(name: str) -> Callable[[Facts], str]:
@@ -304,11 +306,29 @@ PAGES = (
                 note=_core_note,
             ),
             Setting(
+                "num_drafted_tokens",
+                mark("Guessed tokens"),
+                mark("Most tokens guessed from the chat's own text and checked in one step."),
+                word=mark("None"),
+                needs_reload=True,
+            ),
+            Setting(
+                "unload_after_min",
+                mark("Sleep after minutes"),
+                mark(
+                    "After so long a silence the model gives its memory back. "
+                    "The next message, or a program that asks, loads it again."
+                ),
+                word=mark("Never"),
+                step=5,
+            ),
+            Setting(
                 "verify",
                 mark("Check every step"),
                 mark("Compare our books with the library's after every step, not only when idle; slower."),
                 needs_reload=True,
             ),
+            CommandRow("model.load-settings"),
             CommandRow("context.settings"),
             CommandRow("tools.self-test"),
         ),
@@ -381,6 +401,17 @@ PAGES = (
         (
             Remark(mark("Models run on this computer, and what you write does not leave it.")),
             Remark(mark("Chats, settings and logs are files that only your account can read.")),
+            Setting(
+                "keeps_cells",
+                mark("Quicker after a start"),
+                mark(
+                    "What the model has computed for open chats is written to disk when Skein ends, so that "
+                    "it need not read them anew. It tells as much as the chats do, so it is encrypted with a "
+                    "key in your keyring. It takes at most 4 GB, and goes with its tab or when this is "
+                    "switched off."
+                ),
+                note=_why_not_kept,
+            ),
             CommandRow("tools.backups"),
             CommandRow("chat.export-all"),
             CommandRow("help.data-folder"),

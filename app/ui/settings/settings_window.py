@@ -306,7 +306,7 @@ class _ReloadStrip(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         words = PlainLabel(
-            tr("What you changed counts when the model is loaded again. Answers being written end then."),
+            tr("What you changed counts when the model is loaded again. Answers go on afterwards."),
             self,
         )
         words.setWordWrap(True)

@@ -25,6 +25,7 @@ from app.ui.chats.chat_title import shown_title
 from app.ui.composer.composer import Composer
 from app.ui.composer.drafting import Drafting
 from app.ui.composer.dropped_files import dropped_files
+from app.ui.tabs.model_line import ModelLine
 from app.ui.transcript.answer_text import answer_ended_text
 from app.ui.transcript.empty_chat import EmptyChat
 from app.ui.transcript.find_bar import FindBar
@@ -48,6 +49,7 @@ class ChatView(QWidget):
         super().__init__(parent)
         self.session = session
         self.setAcceptDrops(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # what is below need not be painted
         self.is_paused = False  # as all chats are
         self._zoom = 0
         self._slot: SlotSnapshot | None = None
@@ -59,6 +61,7 @@ class ChatView(QWidget):
         self.find_bar = FindBar(self)
         self.finder = FindInChat(self.find_bar, self.transcript, session.chat, self)
         self.empty = EmptyChat(self)
+        self.model_line = ModelLine(self)
         self.composer = Composer(parent=self)
         self.drafting = Drafting(session, self.composer, self)
         self._lay_out()
@@ -125,10 +128,14 @@ class ChatView(QWidget):
         self._pages = QStackedLayout()
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self.transcript)
+        self._foot = QVBoxLayout()
+        self._foot.setSpacing(0)
+        self._foot.addWidget(self.model_line)
+        self._foot.addWidget(self.composer)
         foot = QHBoxLayout()
         foot.setContentsMargins(8, 0, 8 + self.transcript.verticalScrollBar().sizeHint().width(), 16)
         foot.addStretch(1)
-        foot.addWidget(self.composer, 1000)
+        foot.addLayout(self._foot, 1000)
         foot.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -141,7 +148,7 @@ class ChatView(QWidget):
 
     def _connect(self) -> None:
         self.session.changed.connect(self._on_changed)
-        self.session.text_appended.connect(self._on_text_appended)
+        self.session.grew.connect(self._on_grew)
         self.session.limits_changed.connect(self.show_limits)
         self.session.finished.connect(self._on_finished)
         self.turn_actions.fork_requested.connect(self._on_fork_requested)
@@ -166,7 +173,9 @@ class ChatView(QWidget):
 
     def _bound_composer(self) -> None:
         """As wide as the column of text and a little more, where there is room."""
-        self.composer.setMaximumWidth(column_width(self.maximumWidth(), self._zoom) + 2 * OVERHANG)
+        width = column_width(self.maximumWidth(), self._zoom) + 2 * OVERHANG
+        for part in (self.model_line, self.composer):
+            part.setMaximumWidth(width)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         QPainter(self).fillRect(self.rect(), QColor(current().window))
@@ -212,8 +221,8 @@ class ChatView(QWidget):
     def _on_tokens_requested(self, turn: Turn) -> None:
         self.tokens_requested.emit(self.session, turn)
 
-    @Slot(str)
-    def _on_text_appended(self, _text: str) -> None:
+    @Slot(object)
+    def _on_grew(self, _answer: Turn) -> None:
         self.transcript.mark_growing()
 
     @Slot(str)

@@ -56,20 +56,22 @@ def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
     if not usage.num_prompt_tokens:
         return ()
     computed = max(0, usage.num_prompt_tokens - _num_cached(usage))
-    again = usage.num_computed_tokens - computed - usage.num_generated_tokens
-    rows = (
+    wrong = usage.num_drafted_tokens - usage.num_kept_tokens
+    again = usage.num_computed_tokens - computed - usage.num_generated_tokens - wrong
+    rows = [
         (tr("Prompt"), count(usage.num_prompt_tokens), tr("tokens")),
         (tr("reused"), count(usage.num_reused_tokens), tr("from this chat's slot")),
         (tr("shared"), count(usage.num_shared_tokens), tr("with other chats")),
         (tr("restored"), count(usage.num_restored_tokens), tr("from its saved state")),
         (tr("computed"), count(computed), tr("now")),
         (tr("Answer"), count(usage.num_generated_tokens), tr("tokens")),
-    )
-    return (
-        (*rows, (tr("Again"), count(again), tr("computed a second time, after a pause")))
-        if again > 0
-        else rows
-    )
+    ]
+    if usage.num_drafted_tokens:
+        guessed = tr("of {number} guessed tokens", number=count(usage.num_drafted_tokens))
+        rows.append((tr("kept"), count(usage.num_kept_tokens), guessed))
+    if again > 0:
+        rows.append((tr("Again"), count(again), tr("computed a second time, after a pause")))
+    return tuple(rows)
 
 
 def usage_times(usage: Usage) -> str:

@@ -101,7 +101,9 @@ class AnswerView(TurnView):
         is_streaming = self.turn.state is TurnState.STREAMING
         line = activity_line(progress.slot, progress.is_paused) if is_streaming else stats_line(self.turn)
         self._stats = one_line(line)
-        self.footer.setToolTip("" if is_streaming else details_tooltip(self.turn))
+        tip = "" if is_streaming else details_tooltip(self.turn)
+        if tip != self.footer.toolTip():
+            self.footer.setToolTip(tip)
 
     def plain_text(self) -> str:
         return self.body.plain_text()

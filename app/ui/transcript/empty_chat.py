@@ -1,4 +1,4 @@
-"""What a chat shows before its first message: what to do, and three messages to try. GUI thread."""
+"""What a chat shows before its first message: what to do, three messages to try, other models. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QResizeEvent
@@ -8,11 +8,13 @@ from app.look.fonts import reading_font
 from app.look.icons import app_icon
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
+from app.ui.transcript.model_offers import ModelOffers
 
 # In English whatever the language: the starter model, which most people try them on, has learnt no other.
 SAMPLES = ("What is 34 + 21?", "What is a KV cache?", "Count from 7 to 30")
 HINT = mark("Write a message below, or try one of these.")
 LOGO = 56
+MARGINS = 32
 
 
 class EmptyChat(QWidget):
@@ -33,6 +35,9 @@ class EmptyChat(QWidget):
         self.buttons = tuple(self._sample(text) for text in SAMPLES)
         for button in self.buttons:
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(8)
+        self.offers = ModelOffers(self)
+        column.addWidget(self.offers)
         column.addStretch(4)
 
     def hasHeightForWidth(self) -> bool:
@@ -41,9 +46,20 @@ class EmptyChat(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._share_room()
+
+    def offer(self, *, can_download: bool, num_of_others: int) -> None:
+        """What else could answer than the model that is open."""
+        self.offers.apply(can_download=can_download, num_of_others=num_of_others)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """The samples are worth most, then the offers, then the picture."""
         row = self.buttons[0].sizeHint().height() + 8
-        num_rows = event.size().height() // row
-        self._logo.setVisible(num_rows >= len(self.buttons) + 4)
+        num_rows = self.height() // row
+        num_offers = self.offers.fit(self.width() - MARGINS)
+        self.offers.setVisible(num_rows >= len(self.buttons) + num_offers + 2)
+        self._logo.setVisible(num_rows >= len(self.buttons) + num_offers + 4)
         for number, button in enumerate(self.buttons, 2):
             button.setVisible(num_rows >= number)
 

@@ -44,7 +44,7 @@ COLUMN_CHARS = 76
 MARGIN = 24
 STICKY_PX = 40
 MIN_FRAME_MS = 33
-REST_PER_COST = 40  # what took 2 ms is followed by 80 ms of rest; painting takes about as much again
+REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting takes about as much again
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
@@ -130,7 +130,7 @@ class Transcript(QAbstractScrollArea):
     def mark_growing(self) -> None:
         """The last answer has more text, and nothing else has changed. Draws soon, if anybody can see it."""
         self._is_dirty = True
-        if self.isVisible() and not self._frame.isActive():
+        if self._can_be_seen and not self._frame.isActive():
             wait = max(0.0, self._next_frame_at - time.monotonic())
             self._frame.start(int(wait * 1000))
 
@@ -304,9 +304,13 @@ class Transcript(QAbstractScrollArea):
 
     # Drawing
 
+    @property
+    def _can_be_seen(self) -> bool:
+        return self.isVisible() and not self.window().isMinimized()
+
     @Slot()
     def _draw(self) -> None:
-        if not self.isVisible():
+        if not self._can_be_seen:
             return
         begin = time.thread_time()
         is_all_dirty, self._is_dirty, self._is_all_dirty = self._is_all_dirty, False, False

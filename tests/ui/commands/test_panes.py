@@ -47,5 +47,7 @@ def test_from_nowhere_it_begins_at_an_end(fields) -> None:
     assert walk(panes, fields, -1) == [2]
 
 
-def test_without_panes_nothing_happens(qapp) -> None:
+def test_without_panes_the_keyboard_stays_where_it_is(fields) -> None:
+    fields[1].setFocus()
     Panes(list).cycle(1)
+    assert fields[1].hasFocus()

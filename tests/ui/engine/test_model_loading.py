@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.bridge.preferences import Preferences
 from app.engine.types import LoadParams
-from app.settings import Settings
+from app.settings import ModelSettings, Settings
 from app.ui.engine.model_loading import ModelLoading
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
@@ -123,3 +123,43 @@ def test_choosing_a_file_does_not_block(models, engine, window) -> None:
     dialog.fileSelected.emit("/m/other.gguf")
     dialog.close()
     assert [params.path for params in engine.loads] == [Path("/m/other.gguf")]
+
+
+def test_own_settings_of_the_model_wait_for_a_reload_and_those_of_others_do_not(
+    models, preferences, engine
+) -> None:
+    preferences.set_of_model(Path("/m/other.gguf"), ModelSettings(n_ctx=512))
+    assert not models.needs_reload
+    preferences.set_of_model(PATH, ModelSettings(n_ctx=2048))
+    assert models.needs_reload
+    models.reload()
+    assert engine.loads == [LoadParams(PATH, n_ctx=2048)]
+    engine.finish_load(model_info(path=PATH))
+    preferences.set("n_ctx", 4096)
+    assert not models.needs_reload, "it has a context of its own"
+    preferences.set_of_model(PATH, ModelSettings())
+    assert preferences.settings.models.keys() == {"/m/other.gguf"}
+    assert models.needs_reload
+
+
+def test_own_settings_that_the_model_does_not_load_with_are_taken_back(models, preferences, engine) -> None:
+    proven = ModelSettings(type_k="q8_0")
+    preferences.set_of_model(PATH, proven)
+    models.reload()
+    engine.finish_load(model_info(path=PATH))
+    preferences.set_of_model(PATH, ModelSettings(n_ctx=2**24))
+    models.reload()
+    engine.load_failed.emit(PATH, "too large")
+    assert preferences.of_model(PATH) == proven
+    other = Path("/m/other.gguf")
+    preferences.set_of_model(other, ModelSettings(n_ctx=2**24))
+    models.load(other)
+    engine.load_failed.emit(other, "too large")
+    assert preferences.of_model(other) == ModelSettings(n_ctx=2**24), "it was never loaded otherwise"
+
+
+def test_what_was_asked_for_on_the_command_line_is_above_a_model_s_own(models, preferences, engine) -> None:
+    preferences.set_of_model(PATH, ModelSettings(n_ctx=2048, n_threads=1))
+    preferences.settings.override(n_ctx=512)
+    models.reload()
+    assert engine.loads == [LoadParams(PATH, n_ctx=512, n_threads=1)]

@@ -63,6 +63,17 @@ def test_the_details_tell_what_was_computed_twice() -> None:
     assert usage_rows(paused)[-1] == ("Again", "110", "computed a second time, after a pause")
 
 
+def test_the_details_tell_how_many_guesses_were_right() -> None:
+    guessed = Usage(
+        num_prompt_tokens=100,
+        num_computed_tokens=100 + 40 + 6,
+        num_generated_tokens=40,
+        num_drafted_tokens=18,
+        num_kept_tokens=12,
+    )
+    assert usage_rows(guessed)[-1] == ("kept", "12", "of 18 guessed tokens")
+
+
 def test_the_details_tell_when_the_first_token_came() -> None:
     assert usage_times(DONE) == "First token after 0.3 s, 0.1 s of it waiting. All of it took 1.3 s."
     assert usage_times(Usage(time_to_first_token_s=0.3)) == "First token after 0.3 s. All of it took 0.3 s."

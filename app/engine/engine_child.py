@@ -1,0 +1,136 @@
+"""The engine in a process of its own, which may die of a lost worker. Run by `engine_process`.
+
+Is told on stdin what `EngineLoop` can be told, and tells on stdout what comes of it: pickled tuples, each a
+word and what belongs to it. Both ends are ours, of one version and one user.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import IO, Any
+
+from app import paths
+from app.engine import child_process
+from app.engine.engine import Engine
+from app.engine.errors import EngineError, ModelLoadCancelledError
+from app.engine.hibernation import HibernatedChats
+from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
+from app.engine.prompt import PromptBuilder
+from app.engine.types import LoadParams
+from app.said import said
+
+OUR_BUG = said("The engine stopped because of an error in Skein itself. Load the model again.")
+STACK_BYTES = 64 * 2**20  # as where the engine is a thread of the window's process
+
+
+class Channel:
+    """What this process tells. Any thread."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe = pipe
+        self._turn = threading.Lock()
+
+    def tell(self, word: str, value: object = None) -> None:
+        data = pickle.dumps((word, value), pickle.HIGHEST_PROTOCOL)
+        with self._turn:
+            self._pipe.write(data)
+            self._pipe.flush()
+
+
+class Log(logging.Handler):
+    """Passes log lines on to where the other lines of the program go."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__()
+        self._channel = channel
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._channel.tell("log", (record.name, record.levelno, self.format(record)))
+
+
+def main() -> None:
+    stdin = sys.stdin.buffer
+    params, log_level = pickle.load(stdin)
+    channel = Channel(child_process.take_stdout())
+    root = logging.getLogger()
+    root.addHandler(Log(channel))
+    root.setLevel(log_level)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    loop: Future[EngineLoop] = Future()
+    threading.Thread(target=_listen, args=(loop, channel, stdin), name="listener", daemon=True).start()
+    threading.stack_size(STACK_BYTES)
+    engine = threading.Thread(target=_run, args=(params, channel, loop), name="engine")
+    engine.start()
+    engine.join()
+    os._exit(0)  # all is told and freed; a thread still reads stdin
+
+
+def _run(params: LoadParams, channel: Channel, told: Future[EngineLoop]) -> None:
+    from app.engine.llama.loading import open_llama_backend
+
+    def on_progress(fraction: float) -> bool:
+        channel.tell("progress", fraction)
+        return True
+
+    try:
+        with open_llama_backend(params, on_progress) as backend:
+            _watch_connections(params)
+            hibernated = HibernatedChats(folder=paths.private_dir(paths.cache_dir()))
+            engine = Engine(backend, hibernated, verify=params.verify)
+            loop = EngineLoop(engine, lambda: channel.tell("reports", loop.take_reports()))
+            told.set_result(loop)
+            channel.tell("loaded", backend.model)
+            loop.run()
+    except ModelLoadCancelledError:
+        pass
+    except EngineError as error:
+        channel.tell("failed", str(error))
+    except Exception:  # the root of this thread
+        logging.getLogger(__name__).exception("the engine failed")
+        channel.tell("failed", OUR_BUG)
+
+
+def _watch_connections(params: LoadParams) -> None:
+    if params.workers:
+        from app.engine.llama.rpc import watch_connections
+
+        watch_connections()
+
+
+def _listen(loop: Future[EngineLoop], channel: Channel, stdin: IO[bytes]) -> None:
+    """On a thread of its own, also while it loads, until the other end is gone: then this process is, too."""
+    try:
+        while True:
+            word, arguments = pickle.load(stdin)
+            if word == "use_prompts":
+                _use_prompts(loop.result(), channel, *arguments)
+            else:
+                getattr(loop.result(), word)(*arguments)
+    except EOFError:
+        os._exit(1)
+
+
+def _use_prompts(loop: EngineLoop, channel: Channel, number: int, name: str, *arguments: Any) -> None:
+    """One thing that the PromptBuilder can do, or one that it knows."""
+
+    def work(prompts: PromptBuilder) -> object:
+        wanted = getattr(prompts, name)
+        return wanted(*arguments[0], **arguments[1]) if arguments else wanted
+
+    loop.use_prompts(work).add_done_callback(partial(_answer, channel.tell, number))
+
+
+def _answer(tell: Callable[[str, object], None], number: int, done: Future[object]) -> None:
+    error = done.exception()
+    tell("answer", (number, error is None, error or done.result()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+"""An engine in a process of its own, seen from this one: to be used as an `EngineLoop` is.
+
+For engines that may take their process with them, such as one that loses a worker. Knows no Qt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import pickle
+import queue
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import IO, Any, TypeVar, cast
+
+from app.engine import child_process
+from app.engine.commands import Command
+from app.engine.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
+from app.engine.probe import last_lines, probe, probe_adapter, signal_name
+from app.engine.prompt import PromptBuilder
+from app.engine.types import CellStore, LoadParams, ModelInfo, Request, Speed, StepReport
+from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
+from app.free_memory import free_memory_bytes
+from app.said import Said, said
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+OnProgress = Callable[[float], bool]
+Message = tuple[str, Any]
+
+POLL_S = 0.05
+WORKER_PATIENCE_S = 10.0
+END_S = 2.0  # from the wish that it ends: a step that other machines compute cannot be interrupted
+PROBE_SHARE = 0.3  # of the progress
+GONE = said("The engine stopped.")
+
+
+class EngineProcess:
+    """Loaded by entering it. `run` then takes what the child tells until it ends."""
+
+    def __init__(
+        self, params: LoadParams, on_progress: OnProgress, on_reports_ready: Callable[[], None]
+    ) -> None:
+        self._params = params
+        self._on_progress = on_progress
+        self._on_reports_ready = on_reports_ready
+        self._reports: deque[StepReport] = deque()
+        self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._child: child_process.Child | None = None
+        self._letters: queue.SimpleQueue[object] = queue.SimpleQueue()  # for the child; None: no more
+        self._stop_by: float | None = None  # time.monotonic()
+        self._is_gone = False
+        self._failure = ""
+        self._prompt_thread = ThreadPoolExecutor(1, "prompts elsewhere")
+        self._numbers = itertools.count()
+        self._answers: dict[int, Future[Any]] = {}  # what the child has been asked
+
+    # Any thread: as EngineLoop.
+
+    def submit(self, request: Request) -> None:
+        self._tell("submit", request)
+
+    def abort(self, request_id: str) -> None:
+        self._tell("abort", request_id)
+
+    def abort_all(self) -> None:
+        self._tell("abort_all")
+
+    def forget(self, chat_id: str) -> None:
+        self._tell("forget", chat_id)
+
+    def fork(self, chat_id: str, new_chat_id: str) -> None:
+        self._tell("fork", chat_id, new_chat_id)
+
+    def set_front(self, chat_id: str | None) -> None:
+        self._tell("set_front", chat_id)
+
+    def set_speed(self, speed: Speed) -> None:
+        self._tell("set_speed", speed)
+
+    def keep_cells(self, store: CellStore | None) -> None:
+        self._tell("keep_cells", store)
+
+    def post(self, command: Command) -> None:
+        self._tell("post", command)
+
+    def stop(self) -> None:
+        self._stop_by = time.monotonic() + END_S
+        self._tell("stop")
+
+    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        """`work` is called here; what it asks of the builder is done in the child."""
+        try:
+            return self._prompt_thread.submit(work, cast(PromptBuilder, _PromptsElsewhere(self._ask)))
+        except RuntimeError:  # the thread has ended
+            future: Future[T] = Future()
+            future.set_exception(EngineError(GONE))
+            return future
+
+    def take_reports(self) -> list[StepReport]:
+        reports = []
+        while self._reports:
+            reports.append(self._reports.popleft())
+        return reports
+
+    # The engine thread only.
+
+    @contextlib.contextmanager
+    def loaded(self) -> Iterator[ModelInfo]:
+        """Start the child and load the model in it. It does not outlive the block. Raises ModelLoadError."""
+        self._probe_file()
+        self._check_workers()
+        with tempfile.TemporaryFile() as native_log:
+            self._child = child_process.start("app.engine.engine_child", native_log, leads_group=True)
+            reader = threading.Thread(target=self._read, args=(self._child.stdout,), name="engine reader")
+            writer = threading.Thread(target=self._write, args=(self._child.stdin,), name="engine writer")
+            self._letters.put((self._params, log.getEffectiveLevel()))
+            reader.start()
+            writer.start()
+            try:
+                yield self._await_model(native_log)
+                if self._is_crashed:
+                    raise self._crash(native_log)
+            finally:
+                self._end()
+                child_process.kill(self._child)
+                writer.join()
+                reader.join()
+                child_process.bury(self._child)
+
+    def run(self) -> None:
+        """Returns when the child has ended. Raises EngineError when it has failed in order."""
+        while self._is_patient and (message := self._next_message()) != ("end", None):
+            self._take(message)
+        if self._failure:
+            raise EngineError(self._failure)
+
+    def _probe_file(self) -> None:
+        """A file larger than this machine's memory is not: the child is the trial."""
+        path = self._params.path
+        with contextlib.suppress(OSError):  # then the load says so
+            if path.stat().st_size < free_memory_bytes():
+                probe(path, lambda fraction: self._on_progress(fraction * PROBE_SHARE))
+                for adapter in self._params.adapters:
+                    probe_adapter(path, adapter.path, lambda _fraction: self._on_progress(PROBE_SHARE))
+
+    def _check_workers(self) -> None:
+        workers = self._params.workers
+        if len(workers) > MAX_WORKERS:
+            raise ModelLoadError(
+                said("A model can be spread over {number} workers at most.", number=MAX_WORKERS)
+            )
+        for address in workers:
+            worker = self._asked(address)
+            if worker.state is not WorkerState.READY:
+                raise ModelLoadError(worker.refusal)
+
+    def _asked(self, address: str) -> Worker:
+        """A worker that serves another engine is waited for: mostly that is the one before."""
+        deadline = time.monotonic() + WORKER_PATIENCE_S
+        while True:
+            self._check_cancelled(PROBE_SHARE)
+            worker = ask(address)
+            if worker.state is not WorkerState.BUSY or time.monotonic() > deadline:
+                return worker
+            time.sleep(POLL_S)
+
+    def _check_cancelled(self, progress: float) -> None:
+        if not self._on_progress(progress):
+            raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self._params.path.name))
+
+    def _await_model(self, native_log: IO[bytes]) -> ModelInfo:
+        progress = PROBE_SHARE
+        while True:
+            self._check_cancelled(progress)
+            match self._next_message():
+                case "progress", fraction:
+                    progress = PROBE_SHARE + (1 - PROBE_SHARE) * fraction
+                case "loaded", model:
+                    return cast(ModelInfo, model)
+                case "failed", reason:
+                    raise ModelLoadError(reason)
+                case "end", _:
+                    raise ModelLoadError(str(self._crash(native_log)))
+                case message:
+                    self._take(message)
+
+    @property
+    def _is_patient(self) -> bool:
+        return self._stop_by is None or time.monotonic() < self._stop_by
+
+    @property
+    def _is_crashed(self) -> bool:
+        return self._stop_by is None and not self._failure
+
+    def _next_message(self) -> Message:
+        try:
+            return self._messages.get(timeout=POLL_S) or ("end", None)
+        except queue.Empty:
+            return "nothing", None
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case "reports", reports:
+                self._reports.extend(reports)
+                self._on_reports_ready()
+            case "answer", (number, is_good, value):
+                future = self._answers.pop(number)
+                (future.set_result if is_good else future.set_exception)(value)
+            case "log", (name, level, text):
+                logging.getLogger(name).log(level, "%s", text)
+            case "failed", reason:
+                self._failure = reason
+
+    def _end(self) -> None:
+        """Nobody may be left waiting."""
+        self._is_gone = True
+        self._letters.put(None)
+        while self._answers:
+            with contextlib.suppress(KeyError):
+                self._answers.popitem()[1].set_exception(EngineError(GONE))
+        self._prompt_thread.shutdown(wait=False)
+
+    def _crash(self, native_log: IO[bytes]) -> EngineCrashedError:
+        assert self._child
+        lines = last_lines(native_log)
+        child_process.await_end(self._child, END_S)
+        exit_code = self._child.returncode or 0
+        log.error("%s: its engine ended with %d.\n%s", self._params.path, exit_code, "\n".join(lines))
+        lost_workers = lost(self._params.workers)
+        told = _obituary(lost_workers, exit_code, lines[-1] if lines else "")
+        return EngineCrashedError(told, lost_workers)
+
+    # The pipes.
+
+    def _tell(self, word: str, *arguments: object) -> None:
+        """Nobody waits for a child that does not listen, least of all the window."""
+        self._letters.put((word, arguments))
+
+    def _write(self, stdin: IO[bytes]) -> None:
+        with contextlib.suppress(OSError):  # it is gone; `run` tells
+            while (letter := self._letters.get()) is not None:
+                pickle.dump(letter, stdin, pickle.HIGHEST_PROTOCOL)
+                stdin.flush()
+
+    def _ask(self, name: str, *arguments: object) -> Any:
+        """On the prompt thread."""
+        number = next(self._numbers)
+        future = self._answers[number] = Future[Any]()
+        self._tell("use_prompts", number, name, *arguments)
+        if self._is_gone and number in self._answers:  # it came too late for `_end`
+            raise EngineError(GONE)
+        return future.result()
+
+    def _read(self, stdout: IO[bytes]) -> None:
+        with contextlib.suppress(EOFError, pickle.UnpicklingError, OSError):  # it died, perhaps in a word
+            while True:
+                self._messages.put(pickle.load(stdout))
+        self._messages.put(None)
+
+
+class _PromptsElsewhere:
+    """A PromptBuilder whose work the child does."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def __getattr__(self, name: str) -> Any:
+        if isinstance(getattr(PromptBuilder, name), property):
+            return self._ask(name)
+        return lambda *arguments, **named: self._ask(name, arguments, named)
+
+
+def _obituary(lost_workers: tuple[str, ...], exit_code: int, last_words: str) -> Said:
+    if len(lost_workers) == 1:
+        return said(
+            "The machine {address}, which computed a part of the model, does not answer any more.",
+            address=lost_workers[0],
+        )
+    if lost_workers:
+        return said(
+            "The machines {addresses}, which computed parts of the model, do not answer any more.",
+            addresses=", ".join(lost_workers),
+        )
+    how = signal_name(exit_code)
+    if how == "SIGKILL":
+        return said("The system ended the engine, most likely because memory ran out.")
+    return said(
+        "The engine crashed ({how}: {last_words}).",
+        how=how or said("exit code {code}", code=exit_code),
+        last_words=last_words or said("no last words"),
+    )

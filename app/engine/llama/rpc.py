@@ -1,0 +1,118 @@
+"""llama.cpp's RPC: its server, which lends this machine to others, and its client, which uses theirs.
+
+Who asks for a worker that does not answer, or loses one, ends the process: see `app.engine.workers` for what
+is asked before, and `app.engine.child_engine` for where this runs. Any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import socket
+import stat
+from pathlib import Path
+from typing import Any
+
+import llama_cpp as lib
+from llama_cpp.llama_cpp import _lib
+
+from app.engine.errors import ModelLoadError
+from app.engine.llama.library import described_device, device_pointers, library
+from app.engine.types import DeviceKind
+from app.said import said
+
+MODULE = "ggml-rpc"
+SILENCE_S, KNOCK_EVERY_S, NUM_KNOCKS = 10, 5, 3  # until a machine that has vanished counts as lost
+
+
+class Rpc:
+    """Raises ModelLoadError where llama.cpp was built without it."""
+
+    def __init__(self) -> None:
+        library()
+        for name in ("ggml_backend_reg_by_name", "ggml_backend_load"):
+            getattr(_lib, name).restype = ctypes.c_void_p
+        registered = _lib.ggml_backend_reg_by_name(b"RPC") or _load_module()
+        if not registered:
+            raise ModelLoadError(
+                said(
+                    "This llama.cpp cannot work with other machines: its RPC part is missing. Set Skein up "
+                    "again with packaging/run."
+                )
+            )
+        self._registered = ctypes.c_void_p(registered)
+
+    def devices_of(self, address: str) -> list[ctypes.c_void_p]:
+        """Connects, and keeps the connection. Ends the process if nobody answers there."""
+        add = self._function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
+        server = ctypes.c_void_p(add(address.encode()))
+        _lib.ggml_backend_reg_dev_get.restype = ctypes.c_void_p
+        _lib.ggml_backend_reg_dev_count.restype = ctypes.c_size_t
+        count = _lib.ggml_backend_reg_dev_count(server) if server.value else 0
+        return [
+            ctypes.c_void_p(_lib.ggml_backend_reg_dev_get(server, ctypes.c_size_t(index)))
+            for index in range(count)
+        ]
+
+    def serve(self, address: str, cache_dir: Path | None, n_threads: int) -> None:
+        """Lends this machine's devices to one program after the other. Returns only when it cannot."""
+        start = self._function(
+            "ggml_backend_rpc_start_server",
+            None,
+            *(ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t),
+            ctypes.POINTER(ctypes.c_void_p),
+        )
+        devices = lent_devices()
+        array = (ctypes.c_void_p * len(devices))(*devices)
+        cache = os.fsencode(cache_dir) if cache_dir else None
+        start(address.encode(), cache, n_threads, len(devices), array)
+
+    def _function(self, name: str, result: Any, *arguments: Any) -> Any:
+        _lib.ggml_backend_reg_get_proc_address.restype = ctypes.c_void_p
+        pointer = _lib.ggml_backend_reg_get_proc_address(self._registered, name.encode())
+        return ctypes.CFUNCTYPE(result, *arguments)(pointer)
+
+
+def _load_module() -> int | None:
+    """Where it is a library of its own beside the others."""
+    for path in sorted((Path(lib.__file__).parent / "lib").glob(f"*{MODULE}.*")):
+        if loaded := _lib.ggml_backend_load(os.fsencode(path)):
+            return int(loaded)
+    return None
+
+
+def lent_devices() -> list[ctypes.c_void_p]:
+    """The GPUs of this machine, or where it has none, its CPU."""
+    devices = device_pointers()
+    kinds = [described_device(device).kind for device in devices]
+    gpus = [
+        device
+        for device, kind in zip(devices, kinds, strict=True)
+        if kind in (DeviceKind.GPU, DeviceKind.INTEGRATED)
+    ]
+    return gpus or [device for device, kind in zip(devices, kinds, strict=True) if kind is DeviceKind.CPU]
+
+
+def watch_connections() -> None:
+    """Have the system look after this process's connections: a machine that has vanished says no goodbye."""
+    for descriptor in range(3, 1024):
+        with contextlib.suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+                with socket.socket(fileno=os.dup(descriptor)) as connection:
+                    _keep_alive(connection)
+
+
+def _keep_alive(connection: socket.socket) -> None:
+    if connection.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    options = {
+        "TCP_KEEPIDLE": SILENCE_S,
+        "TCP_KEEPINTVL": KNOCK_EVERY_S,
+        "TCP_KEEPCNT": NUM_KNOCKS,
+        "TCP_USER_TIMEOUT": 1000 * (SILENCE_S + NUM_KNOCKS * KNOCK_EVERY_S),
+    }
+    for name, value in options.items():
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

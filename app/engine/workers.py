@@ -1,0 +1,160 @@
+"""Other machines that take a share of a model's layers: where they are, and what they say of themselves.
+
+Speaks the first words of llama.cpp's RPC itself, in time limits, since its own client ends the process when
+nobody answers. They hold for the protocol of the pinned llama-cpp-python. Any thread; it waits.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.engine.errors import InvalidRequestError
+from app.said import Said, said
+
+PROTOCOL = (7, 0, 0)  # the last number changes with the library's operations
+MAX_WORKERS = 16  # GGML_RPC_MAX_SERVERS
+DEFAULT_PORT = 50052
+CONNECT_S = 2.0
+ANSWER_S = 2.0
+
+_HELLO, _DEVICE_COUNT, _DEVICE_MEMORY = 14, 15, 11
+_CAPABILITIES = bytes(24)  # of the connection: plain TCP
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
+
+TRUSTED_ONLY = said(
+    "What is sent to a worker is neither encrypted nor protected by a password: prompts and answers can be "
+    "read on the way, and whoever reaches a worker can take it over. Use workers in trusted networks only."
+)
+
+
+class WorkerState(StrEnum):
+    READY = "ready"
+    BUSY = "busy"  # it listens, and serves somebody else
+    UNREACHABLE = "unreachable"
+    OTHER_VERSION = "other version"
+    STRANGER = "stranger"  # something else listens there
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What was found at an address. `reason` is the system's word for why nothing was."""
+
+    address: str
+    state: WorkerState
+    protocol: tuple[int, int, int] = (0, 0, 0)
+    num_devices: int = 0
+    free_bytes: int = 0
+    total_bytes: int = 0
+    reason: str = ""
+
+    @property
+    def refusal(self) -> Said:
+        """Why it cannot be used now, and what to do; one sentence or two."""
+        match self.state:
+            case WorkerState.BUSY:
+                return said(
+                    "The worker {address} is serving another program. End that, or wait.",
+                    address=self.address,
+                )
+            case WorkerState.OTHER_VERSION:
+                return said(
+                    "The worker {address} speaks version {theirs} of the protocol, and this Skein {ours}. "
+                    "Install the same version of Skein on both machines.",
+                    address=self.address,
+                    theirs=".".join(map(str, self.protocol)),
+                    ours=".".join(map(str, PROTOCOL)),
+                )
+            case WorkerState.STRANGER:
+                return said(
+                    "At {address} something answers that is no worker. Check the address and the port.",
+                    address=self.address,
+                )
+            case _:
+                return said(
+                    "The worker {address} cannot be reached: {reason}. Start it there with: "
+                    "skein worker --host ADDRESS --port N",
+                    address=self.address,
+                    reason=self.reason or said("no answer"),
+                )
+
+
+def checked_address(text: str) -> str:
+    """`text` as "host:port", with the usual port where it names none. Raises InvalidRequestError."""
+    host, colon, port = text.strip().rpartition(":") if ":" in text else (text.strip(), "", "")
+    number = int(port) if port.isascii() and port.isdigit() else 0 if colon else DEFAULT_PORT
+    if not _HOST.match(host) or not 0 < number < 65_536:
+        raise InvalidRequestError(
+            said(
+                "“{text}” is no address of a worker. Write its name or IPv4 address and its port, such as "
+                "192.168.1.20:50052.",
+                text=text.strip(),
+            )
+        )
+    return f"{host}:{number}"
+
+
+def ask(address: str, connect_s: float = CONNECT_S, answer_s: float = ANSWER_S) -> Worker:
+    """What the worker at `address` says of itself. A worker serves one program at a time."""
+    host, _, port = address.rpartition(":")
+    try:
+        connection = socket.create_connection((host, int(port)), connect_s)
+    except OSError as error:
+        return Worker(address, WorkerState.UNREACHABLE, reason=error.strerror or str(error))
+    with connection:
+        connection.settimeout(answer_s)
+        try:
+            return _interview(address, connection)
+        except TimeoutError:
+            return Worker(address, WorkerState.BUSY)
+        except (OSError, EOFError, ValueError) as error:
+            return Worker(address, WorkerState.STRANGER, reason=str(error))
+
+
+def lost(addresses: Sequence[str]) -> tuple[str, ...]:
+    """Those that cannot be used any more. One that is just dying may still take a call, and hang up."""
+    states = (WorkerState.READY, WorkerState.BUSY)
+    return tuple(address for address in addresses if ask(address).state not in states)
+
+
+def is_everywhere(host: str) -> bool:
+    """Whether a server on this address can be reached through every network the machine is in."""
+    return ipaddress.ip_address(host).is_unspecified
+
+
+def _interview(address: str, connection: socket.socket) -> Worker:
+    hello = _exchange(connection, _HELLO, _CAPABILITIES, 4 + len(_CAPABILITIES))
+    protocol = (hello[0], hello[1], hello[2])
+    if protocol != PROTOCOL:
+        return Worker(address, WorkerState.OTHER_VERSION, protocol)
+    (num_devices,) = struct.unpack("<I", _exchange(connection, _DEVICE_COUNT, b"", 4))
+    memory = [
+        struct.unpack("<QQ", _exchange(connection, _DEVICE_MEMORY, struct.pack("<I", index), 16))
+        for index in range(min(num_devices, 64))
+    ]
+    free_bytes, total_bytes = sum(free for free, _ in memory), sum(total for _, total in memory)
+    return Worker(address, WorkerState.READY, protocol, num_devices, free_bytes, total_bytes)
+
+
+def _exchange(connection: socket.socket, command: int, question: bytes, answer_size: int) -> bytes:
+    """A command is a byte, a length and so many bytes; its answer a length and so many bytes."""
+    connection.sendall(struct.pack("<BQ", command, len(question)) + question)
+    (size,) = struct.unpack("<Q", _read(connection, 8))
+    if size != answer_size:
+        raise ValueError("the answer has another length")
+    return _read(connection, size)
+
+
+def _read(connection: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        part = connection.recv(size - len(data))
+        if not part:
+            raise EOFError("the connection was closed")
+        data += part
+    return data

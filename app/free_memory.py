@@ -1,0 +1,46 @@
+"""How much memory is free for this process: what the system can give, within its control groups' limits.
+
+Any thread.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+CGROUPS = Path("/sys/fs/cgroup")
+OWN_CGROUP = Path("/proc/self/cgroup")
+
+
+def free_memory_bytes() -> int:
+    """With what the system holds only because nobody wanted it yet, such as pages of files."""
+    return max(0, min((psutil.virtual_memory().available, *_rooms_in_groups())))
+
+
+def _rooms_in_groups() -> Iterator[int]:
+    """A limit holds for all groups below it, so every level is asked. None outside Linux."""
+    try:
+        lines = OWN_CGROUP.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        number, controllers, path = line.split(":", 2)
+        if number == "0":  # version 2
+            yield from _rooms_above(CGROUPS, path, "memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            yield from _rooms_above(CGROUPS / "memory", path, *names)
+
+
+def _rooms_above(root: Path, path: str, limit: str, usage: str, pages: str) -> Iterator[int]:
+    group = root / path.lstrip("/")
+    for folder in (group, *group.parents):
+        if not folder.is_relative_to(root):
+            return
+        try:
+            max_bytes = int((folder / limit).read_text())  # "max": no limit
+            used = int((folder / usage).read_text())
+            stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        except (OSError, ValueError):
+            continue
+        yield max_bytes - used + int(stat.get(pages, 0))  # pages of files go first when room is short

@@ -1,0 +1,308 @@
+"""What the hub has: models found by words, and the files of one, with sizes and checksums.
+
+Asks by `huggingface_hub`, never anonymously with a token of somebody else's, and never twice: its own retries
+would sleep for half a minute. Downloads nothing. Blocks while it asks, so call it by `off_loop`. Any thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from app.models import hub_address
+from app.models.hub_errors import GatedError, HubError
+from app.models.model_file import MAX_PARTS, SPLIT_NAME, shown
+from app.said import said
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import HfApi
+
+T = TypeVar("T")
+
+MAX_FOUND = 40
+TIMEOUT_S = 10.0
+MAX_REDIRECTS = 5
+_SHA256 = re.compile("[0-9a-f]{64}")
+_QUANTISATION = re.compile(
+    r"(?:^|[-._/])"
+    r"(IQ[1-4]_(?:XXS|XS|S|M|NL)|Q[1-8](?:_[01K](?:_(?:XS|XL|S|M|L))?)?|TQ[12]_0|MXFP4(?:_MOE)?|BF16|FP?16|FP?32)"
+    r"(?=$|[-._/])",
+    re.IGNORECASE,
+)
+_PROJECTOR = re.compile(r"(^|[-._/])mmproj([-._]|$)|(^|[-._/])imatrix([-._]|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """A repository as a search shows it."""
+
+    id: str  # "Qwen/Qwen3-4B-GGUF"
+    num_downloads: int = 0  # in the last month
+    num_likes: int = 0
+    licence: str = ""
+    is_gated: bool = False
+    num_params: int = 0
+    n_ctx_train: int = 0
+    architecture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFile:
+    """One file, as it must be once it is here."""
+
+    path: str  # in the repository
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class HubModel:
+    """What is chosen and loaded as one: a file, or all parts of one that was split."""
+
+    name: str
+    quantisation: str
+    files: tuple[HubFile, ...]
+    problem: str = ""  # why it cannot be had
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class RepoContents:
+    repo: Repo
+    revision: str  # the commit all of this was said of
+    models: tuple[HubModel, ...]  # smallest first
+
+
+class Hub:
+    def __init__(self, endpoint: str, token: str = "") -> None:
+        self.endpoint = endpoint
+        self._token = token
+
+    def search(self, words: str, limit: int = MAX_FOUND) -> tuple[Repo, ...]:
+        """Repositories with GGUFs, most downloaded first. Raises HubError."""
+        return self._ask(
+            lambda api: tuple(
+                _repo(found)
+                for found in api.list_models(
+                    search=words.strip(),
+                    filter="gguf",
+                    sort="downloads",
+                    limit=limit,
+                    expand=["downloads", "likes", "gated", "gguf", "tags"],
+                )
+            )
+        )
+
+    def contents(self, repo_id: str) -> RepoContents:
+        """Raises HubError."""
+        if not is_repo_id(repo_id):
+            raise _not_found(repo_id, self.endpoint)
+        return self._ask(
+            lambda api: _contents(api.model_info(repo_id, files_metadata=True, timeout=TIMEOUT_S)), repo_id
+        )
+
+    def _ask(self, question: Callable[[HfApi], T], repo_id: str = "") -> T:
+        from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
+        from huggingface_hub.hf_api import HfApi
+
+        _use_our_client()
+        # False: never a token that some other program has left on this machine.
+        api = HfApi(endpoint=self.endpoint, token=self._token or False)
+        try:
+            return question(api)
+        except GatedRepoError as error:
+            raise gated(repo_id, self.endpoint) from error
+        except RepositoryNotFoundError as error:
+            raise _not_found(repo_id, self.endpoint) from error
+        except HfHubHTTPError as error:
+            has_token = bool(self._token)
+            raise refused(error.response.status_code, repo_id, self.endpoint, has_token) from error
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise HubError(
+                said(
+                    "{hub} answers, but not as a hub for models does. Check its address in the settings.",
+                    hub=self.endpoint,
+                )
+            ) from error
+
+
+def is_repo_id(text: str) -> bool:
+    """As "owner/name"."""
+    return re.fullmatch(r"[\w-][\w.-]{0,95}/[\w-][\w.-]{0,95}", text, re.ASCII) is not None
+
+
+def quantisation_of(name: str) -> str:
+    """As the name of a file says; empty where it does not."""
+    found = _QUANTISATION.search(name.removesuffix(".gguf"))
+    return found[1].upper().replace("FP16", "F16").replace("FP32", "F32") if found else ""
+
+
+# What is said of trouble, here and where the files are loaded
+
+
+def offline(endpoint: str, reason: str) -> HubError:
+    return HubError(
+        said(
+            "{hub} cannot be reached ({reason}). Check the connection to the internet, then try again. "
+            "Models on this machine can be used all the same.",
+            hub=endpoint,
+            reason=reason,
+        )
+    )
+
+
+def refused(status: int, repo_id: str, endpoint: str, has_token: bool) -> HubError:
+    """`status` is one of HTTP's that says no."""
+    if status == 401 and has_token:
+        return GatedError(
+            said("{hub} does not accept your token. Make a new one there and enter it here.", hub=endpoint),
+            f"{endpoint}/settings/tokens",
+        )
+    if status in (401, 403):
+        return gated(repo_id, endpoint)
+    if status in (404, 410):
+        return _not_found(repo_id, endpoint)
+    if status == 429:
+        return HubError(
+            said(
+                "{hub} says that it was asked too often. Wait some minutes, then try again; with a token it "
+                "allows more.",
+                hub=endpoint,
+            )
+        )
+    return HubError(
+        said("{hub} has trouble (HTTP {status}). Try again in some minutes.", hub=endpoint, status=status)
+    )
+
+
+def gated(repo_id: str, endpoint: str) -> GatedError:
+    page = hub_address.web_page(endpoint, repo_id)
+    return GatedError(
+        said(
+            "{repo} is given only to those who have a token and have accepted its terms. Accept them at "
+            "{page}, then enter your token here.",
+            repo=repo_id or endpoint,
+            page=page,
+        ),
+        page,
+    )
+
+
+def _not_found(repo_id: str, endpoint: str) -> HubError:
+    return HubError(
+        said(
+            "{repo} is not at {hub}: it was renamed, removed, or is private. Search for it again.",
+            repo=repo_id,
+            hub=endpoint,
+        )
+    )
+
+
+# What the hub's answers become
+
+
+def _repo(info: Any) -> Repo:
+    tags = [str(tag) for tag in info.tags or ()]
+    gguf = info.gguf or {}
+    return Repo(
+        id=str(info.id),
+        num_downloads=int(info.downloads or 0),
+        num_likes=int(info.likes or 0),
+        licence=_licence(tags),
+        is_gated=bool(info.gated),
+        num_params=int(gguf.get("total") or 0),
+        n_ctx_train=int(gguf.get("context_length") or 0),
+        architecture=shown(str(gguf.get("architecture") or "")),
+    )
+
+
+def _licence(tags: Iterable[str]) -> str:
+    return next((shown(tag[len("license:") :]) for tag in tags if tag.startswith("license:")), "")
+
+
+def _contents(info: Any) -> RepoContents:
+    files = [
+        HubFile(str(sibling.rfilename), int(sibling.lfs.size), str(sibling.lfs.sha256).lower())
+        for sibling in info.siblings or ()
+        if sibling.lfs
+        and sibling.rfilename.lower().endswith(".gguf")  # without a checksum, nothing is loaded
+    ]
+    usable = [file for file in files if _SHA256.fullmatch(file.sha256) and file.size_bytes > 0]
+    return RepoContents(_repo(info), str(info.sha or "main"), models_of(usable))
+
+
+def models_of(files: Iterable[HubFile]) -> tuple[HubModel, ...]:
+    """Parts of one model are one; what only lets other models see is left out."""
+    whole: dict[str, list[HubFile]] = {}
+    for file in files:
+        if not _PROJECTOR.search(file.path):
+            split = SPLIT_NAME.fullmatch(file.path)
+            whole.setdefault(f"{split['stem']}/{split['count']}" if split else file.path, []).append(file)
+    models = [_model(sorted(parts, key=lambda part: part.path)) for parts in whole.values()]
+    return tuple(sorted(models, key=lambda model: (model.size_bytes, model.name)))
+
+
+def _model(parts: list[HubFile]) -> HubModel:
+    path = parts[0].path
+    split = SPLIT_NAME.fullmatch(path)
+    name = shown((split["stem"] if split else path[: -len(".gguf")]).rsplit("/", 1)[-1])
+    return HubModel(name, quantisation_of(path), tuple(parts), _problem(parts))
+
+
+def _problem(parts: list[HubFile]) -> str:
+    splits = [SPLIT_NAME.fullmatch(part.path) for part in parts]
+    first = splits[0]
+    if not first:
+        return ""
+    count = int(first["count"])
+    if not 0 < count <= MAX_PARTS:
+        return said("its name claims that it has {count:,} parts", count=count)
+    numbers = [int(split["number"]) for split in splits if split]
+    if numbers != list(range(1, count + 1)):
+        return said(
+            "{missing} of its {count} parts are missing on the hub", missing=count - len(numbers), count=count
+        )
+    return ""
+
+
+@cache
+def _use_our_client() -> None:
+    """For all that the library asks: with a time limit everywhere, and an end after the first failure."""
+    import httpx2
+    from huggingface_hub import set_client_factory
+
+    class Client(httpx2.Client):
+        def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+            endpoint = str(request.url.join("/"))[:-1]
+            request.extensions |= {"timeout": httpx2.Timeout(TIMEOUT_S).as_dict(), "home": endpoint}
+            try:
+                response = super().send(request, **options)
+            except httpx2.HTTPError as error:
+                raise offline(endpoint, _reason(error)) from error
+            if response.status_code == 429 or response.status_code >= 500:  # the library would sleep
+                raise refused(response.status_code, "", endpoint, False)
+            return response
+
+    def check(request: httpx2.Request) -> None:
+        """Also where a redirect leads. httpx itself tells a token to the first host only."""
+        hub_address.check(str(request.url), str(request.extensions["home"]))
+
+    set_client_factory(
+        lambda: Client(
+            event_hooks={"request": [check]},
+            follow_redirects=True,
+            max_redirects=MAX_REDIRECTS,
+            timeout=TIMEOUT_S,
+        )
+    )
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    return text.partition("] ")[2] if text.startswith("[Errno") else text or type(error).__name__

@@ -1,0 +1,101 @@
+"""Which addresses a hub may send us to: over https only, and never into this machine or the local network.
+
+A hub that is itself on this machine may stay there, also over plain http. Pure functions. Any thread.
+"""
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from urllib.parse import SplitResult, quote, urlsplit
+
+from app.models.hub_errors import HubError
+from app.said import said
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+
+
+def endpoint_of(setting: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The hub in use, without a slash at its end. Raises HubError if it is no address that can be used."""
+    chosen = (setting or environment.get("HF_ENDPOINT", "") or DEFAULT_ENDPOINT).strip().rstrip("/")
+    parts = _split(chosen)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_this_machine(parts.hostname or ""))
+    if not is_safe or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise HubError(
+            said(
+                "{address} cannot be used as a hub. Write an address that begins with https://, such as "
+                "{example}; plain http:// is only for this machine.",
+                address=chosen,
+                example=DEFAULT_ENDPOINT,
+            )
+        )
+    return chosen
+
+
+def file_url(endpoint: str, repo_id: str, revision: str, path: str) -> str:
+    return f"{endpoint}/{quote(repo_id)}/resolve/{quote(revision, safe='')}/{quote(path)}"
+
+
+def web_page(endpoint: str, repo_id: str) -> str:
+    return f"{endpoint}/{quote(repo_id)}"
+
+
+def check(url: str, endpoint: str) -> None:
+    """Raises HubError if a hub at `endpoint` may not send us to `url`."""
+    parts, home = _split(url), _split(endpoint)
+    host = parts.hostname or ""
+    may_be_plain = is_this_machine(home.hostname or "") and is_this_machine(host)
+    is_encrypted = parts.scheme == "https" or (parts.scheme == "http" and may_be_plain)
+    if not host or not is_encrypted or (is_inside(host) and not is_inside(home.hostname or "")):
+        raise leads_astray(url, endpoint)
+
+
+def leads_astray(url: str, endpoint: str) -> HubError:
+    return HubError(
+        said(
+            "The hub {hub} wanted to send Skein to {address}, which is not safe. Nothing was loaded from "
+            "there. If you have chosen a mirror, check its address.",
+            hub=endpoint,
+            address=url[:200],
+        )
+    )
+
+
+def same_origin(one: str, other: str) -> bool:
+    """Whether what is secret for one may be told to the other."""
+    return _origin(_split(one)) == _origin(_split(other))
+
+
+def is_this_machine(host: str) -> bool:
+    address = _address(host)
+    return address.is_loopback if address else host == "localhost"
+
+
+def is_inside(host: str) -> bool:
+    """On this machine or in its network, as far as the name tells. What a name resolves to is asked later."""
+    address = _address(host)
+    return (
+        not address.is_global if address else host == "localhost" or host.endswith((".localhost", ".local"))
+    )
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+def _origin(parts: SplitResult) -> tuple[str, str, int]:
+    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _split(url: str) -> SplitResult:
+    """Of what is no address at all, nothing is known."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # checked only when it is asked for
+    except ValueError:
+        return urlsplit("")
+    return parts

@@ -1,0 +1,107 @@
+"""The connections over which files are fetched: where a hub may send us, and who is told the token.
+
+Knows nothing of what the files are. Any asyncio loop.
+"""
+
+import contextlib
+import socket
+import urllib.request
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from app.models import hub_address
+from app.models.hub_address import is_inside, leads_astray
+from app.models.hub_errors import HubError
+from app.models.off_loop import off_loop
+from app.said import said
+
+CONNECT_S, SILENCE_S = 20.0, 30.0
+MAX_REDIRECTS = 5
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+class HubSession:
+    """Of one hub. Nothing that comes is unpacked on the way."""
+
+    def __init__(self, endpoint: str, token: str = "") -> None:
+        self._endpoint = endpoint
+        self._token = token
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(resolver=_Resolver(endpoint), limit=0),
+            timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_S, sock_read=SILENCE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=True,  # proxies
+            read_bufsize=2**20,
+            headers={"Accept-Encoding": "identity", "User-Agent": "skein"},
+        )
+
+    async def __aenter__(self) -> "HubSession":
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self._session.close()
+
+    @contextlib.asynccontextmanager
+    async def get(self, url: str, span: str = "") -> AsyncIterator[tuple[aiohttp.ClientResponse, str]]:
+        """The answer after all redirects, and the checksum that the hub itself has told on the way.
+
+        `span` is a range such as "0-99". The token is told to the hub and to nobody else.
+        Raises HubError, aiohttp.ClientError, TimeoutError.
+        """
+        checksum = ""
+        for _ in range(MAX_REDIRECTS + 1):
+            hub_address.check(url, self._endpoint)
+            async with self._session.get(
+                url, headers=self._headers(url, span), allow_redirects=False
+            ) as response:
+                checksum = checksum or response.headers.get("X-Linked-Etag", "").strip('"')
+                if response.status not in _REDIRECTS:
+                    yield response, checksum
+                    return
+                url = urljoin(url, response.headers.get("Location", ""))
+        raise HubError(
+            said(
+                "{hub} sends Skein from address to address without an end. Try again later.",
+                hub=self._endpoint,
+            )
+        )
+
+    def _headers(self, url: str, span: str) -> dict[str, str]:
+        headers = {"Range": f"bytes={span}"} if span else {}
+        if self._token and hub_address.same_origin(url, self._endpoint):
+            headers["Authorization"] = f"Bearer {self._token}"
+        return headers
+
+
+class _Resolver(AbstractResolver):
+    """No name may lead into the local network, but for those that the user has chosen."""
+
+    def __init__(self, endpoint: str) -> None:
+        self._endpoint = endpoint
+        proxies = urllib.request.getproxies().values()
+        self._trusted = {urlsplit(url).hostname for url in (endpoint, *proxies)}
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Raises OSError, HubError."""
+        found: list[Any] = await off_loop(
+            socket.getaddrinfo, host, port, type=socket.SOCK_STREAM, family=family, flags=socket.AI_ADDRCONFIG
+        )
+        addresses = [(kind, str(where[0]), int(where[1])) for kind, _, _, _, where in found]
+        if host not in self._trusted and any(is_inside(address) for _, address, _ in addresses):
+            raise leads_astray(host, self._endpoint)
+        return [
+            ResolveResult(
+                hostname=host, host=address, port=at, family=kind, proto=0, flags=socket.AI_NUMERICHOST
+            )
+            for kind, address, at in addresses
+        ]
+
+    async def close(self) -> None:
+        return

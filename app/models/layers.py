@@ -1,0 +1,166 @@
+"""What each layer of a model keeps of what it has read, by the header: keys and values, or a state.
+
+As llama.cpp has it (llama-hparams.cpp, llama-kv-cache*.cpp, llama-memory-recurrent.cpp). Any thread.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.models.gguf_header import GgufHeader, TensorInfo
+
+FLOAT_BYTES = 4
+LEAST_LAYERS_WITH_KEYS = {"gemma3n": 20}  # the layers behind these use what those have
+
+# Sliding windows where the file does not tell which layers have one: of how many layers one sees everything,
+# and whether that is the first of them; 0: none does. Others have one only if the file has a list of them.
+SWA_PERIODS = {
+    "afmoe": (4, False),
+    "cohere2": (4, False),
+    "cohere2moe": (4, True),
+    "exaone4": (4, False),
+    "exaone-moe": (4, False),
+    "gemma2": (2, False),
+    "gemma3": (6, False),
+    "gemma3n": (5, False),
+    "gpt-oss": (2, False),
+    "laguna": (4, True),
+    "lfm2": (0, False),
+    "lfm2moe": (0, False),
+    "llama4": (4, False),
+    "mellum": (4, False),
+    "muse-glimmer": (4, False),
+    "olmo2": (4, False),
+    "plamo3": (8, False),
+    "smallthinker": (4, True),
+}
+WINDOWS = {"gemma2": 4096, "llama4": 8192}  # where the file may be silent about that, too
+STATE_TENSORS = ("ssm_", "shortconv.", "time_mix_")
+KEY_TENSORS = ("attn_k.weight", "attn_kv_a_mqa.weight", "attn_kv_a.weight", "attn_k_b.weight")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Numbers, not bytes. Of a cell: `keys` and `values`; of a sequence, however long it is: `state`."""
+
+    keys: int
+    values: int
+    state: int
+    num_heads: int
+    has_window: bool
+    tensors: Mapping[str, TensorInfo]  # by their names without "blk.N."
+
+    def width(self, *names: str) -> int:
+        """How many numbers the weights called so make of one row; of several, the most. 0: there are none."""
+        found = [self.tensors[name] for name in names if name in self.tensors]
+        return max((tensor.shape[1] for tensor in found if len(tensor.shape) > 1), default=0)
+
+
+class Hyperparameters:
+    """Numbers of a header by their names without the architecture, one for each layer where they differ."""
+
+    def __init__(self, header: GgufHeader) -> None:
+        self.architecture = header.architecture
+        self._values = header.values
+
+    def number(self, name: str, default: int = 0, layer: int = 0) -> int:
+        value: Any = self._values.get(f"{self.architecture}.{name}", default)
+        if isinstance(value, tuple):
+            value = value[min(layer, len(value) - 1)] if value else default
+        return max(value, 0) if isinstance(value, int) else default
+
+    def flags(self, name: str) -> tuple[Any, ...]:
+        value = self._values.get(f"{self.architecture}.{name}")
+        return value if isinstance(value, tuple) else ()
+
+    def has(self, name: str) -> bool:
+        return f"{self.architecture}.{name}" in self._values
+
+
+def layers_of(header: GgufHeader) -> list[Layer]:
+    """Without those that only guess further tokens."""
+    hyper = Hyperparameters(header)
+    count = min(hyper.number("block_count"), len(header.tensors))  # a file may claim anything
+    tensors = _by_layer(header)
+    return [
+        _layer(hyper, layer, tensors.get(layer, {}))
+        for layer in range(count - hyper.number("nextn_predict_layers"))
+    ]
+
+
+def sliding_window(header: GgufHeader) -> int:
+    """In tokens; 0: there is none."""
+    hyper = Hyperparameters(header)
+    if hyper.architecture not in SWA_PERIODS and not hyper.flags("attention.sliding_window_pattern"):
+        return 0
+    default = WINDOWS.get(hyper.architecture, 0)
+    window = hyper.number("attention.sliding_window", default)
+    return default if window and hyper.architecture == "llama4" else window
+
+
+def _by_layer(header: GgufHeader) -> dict[int, dict[str, TensorInfo]]:
+    found: defaultdict[int, dict[str, TensorInfo]] = defaultdict(dict)
+    for tensor in header.tensors:
+        begin, _, rest = tensor.name.partition(".")
+        number, _, name = rest.partition(".")
+        if begin == "blk" and number.isdecimal():
+            found[int(number)][name] = tensor
+    return found
+
+
+def _layer(hyper: Hyperparameters, layer: int, tensors: Mapping[str, TensorInfo]) -> Layer:
+    has_window = _has_window(hyper, layer)
+    has_state = any(name.startswith(STATE_TENSORS) for name in tensors)
+    keys = values = 0
+    num_heads = hyper.number("attention.head_count", layer=layer)
+    if _has_keys(hyper, layer, tensors, has_state):
+        num_kv_heads = hyper.number("attention.head_count_kv", num_heads, layer)
+        keys = num_kv_heads * head_length(hyper, "key", has_window)
+        is_latent = hyper.has("attention.key_length_mla")  # the values are part of the keys
+        values = 0 if is_latent else num_kv_heads * head_length(hyper, "value", has_window)
+    state = _state(hyper) if has_state else 0
+    return Layer(keys, values, state, num_heads, has_window, tensors)
+
+
+def head_length(hyper: Hyperparameters, kind: str, has_window: bool) -> int:
+    usual = hyper.number("embedding_length") // max(hyper.number("attention.head_count"), 1)
+    length = hyper.number(f"attention.{kind}_length", usual)
+    return hyper.number(f"attention.{kind}_length_swa", length) if has_window else length
+
+
+def _has_window(hyper: Hyperparameters, layer: int) -> bool:
+    if not hyper.number("attention.sliding_window", WINDOWS.get(hyper.architecture, 0)):
+        return False
+    if flags := hyper.flags("attention.sliding_window_pattern"):
+        return layer < len(flags) and bool(flags[layer])
+    if hyper.architecture not in SWA_PERIODS:
+        return False
+    period, is_first = SWA_PERIODS[hyper.architecture]
+    period = hyper.number("attention.sliding_window_pattern", period)
+    return period == 0 or (layer % period != 0 if is_first else layer % period < period - 1)
+
+
+def _has_keys(hyper: Hyperparameters, layer: int, tensors: Mapping[str, TensorInfo], has_state: bool) -> bool:
+    shared = hyper.number("attention.shared_kv_layers")
+    last = LEAST_LAYERS_WITH_KEYS.get(hyper.architecture, hyper.number("block_count") - shared)
+    if layer >= last:
+        return False
+    # Where both are one matrix, it may also be that of a state.
+    return any(name in tensors for name in KEY_TENSORS) or ("attn_qkv.weight" in tensors and not has_state)
+
+
+def _state(hyper: Hyperparameters) -> int:
+    n_embd = hyper.number("embedding_length")
+    inner, size = hyper.number("ssm.inner_size"), hyper.number("ssm.state_size")
+    if head_size := hyper.number("wkv.head_size"):
+        return n_embd * (hyper.number("token_shift_count", 2) + head_size)
+    if length := hyper.number("shortconv.l_cache"):
+        return n_embd * (length - 1)
+    kernel = hyper.number("ssm.conv_kernel")
+    if head := hyper.number("kda.head_dim"):
+        num_heads = hyper.number("attention.head_count")
+        return head * num_heads * (3 * (max(kernel, 4) - 1) + head)
+    return max(kernel - 1, 0) * (inner + 2 * hyper.number("ssm.group_count") * size) + inner * size

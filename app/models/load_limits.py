@@ -1,0 +1,100 @@
+"""Which load settings a model cannot have, by its header: what llama.cpp would refuse, or not heed.
+
+Pure arithmetic on the header. Any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.engine.types import FlashAttention, KvType, LoadParams, RopeScaling
+from app.models.gguf_header import TENSOR_TYPES, GgufHeader
+from app.models.layers import Hyperparameters
+from app.said import said
+
+_BLOCK_LENGTHS = {name: length for _, (name, length, _size) in TENSOR_TYPES.items()}
+
+
+def refusals(header: GgufHeader, params: LoadParams) -> dict[str, str]:
+    """By the name of the setting: why the library would not load the model so."""
+    found: dict[str, str] = {}
+    if params.flash_attention is FlashAttention.OFF and _block_length(params.type_v) > 1:
+        reason = said(
+            "Values are kept as {type} only with flash attention: choose f16, or do not switch it off.",
+            type=params.type_v,
+        )
+        found["type_v"] = found["flash_attention"] = reason
+    keys, values = _head_lengths(header)
+    for name, kind, lengths in (("type_k", params.type_k, keys), ("type_v", params.type_v, values)):
+        if odd := [length for length in lengths if length % _block_length(kind)]:
+            found[name] = said(
+                "{type} takes {block} numbers at a time, and this model's heads have {length}. Choose f16.",
+                type=kind,
+                block=_block_length(kind),
+                length=odd[0],
+            )
+    return found
+
+
+def remarks(header: GgufHeader, params: LoadParams) -> dict[str, str]:
+    """By the name of the setting: what does not come of it, though nothing is wrong."""
+    return dict(_remarks(header, params))
+
+
+def adapter_refusal(adapter: GgufHeader, model: GgufHeader) -> str:
+    """Why `adapter` cannot be used with `model`. Empty if it can."""
+    if adapter.text("general.type") != "adapter":
+        return said("It is no LoRA adapter, but a model or something else.")
+    if model.architecture and adapter.architecture != model.architecture:
+        return said(
+            "It was made for models of the family {theirs}; this one is {ours}.",
+            theirs=adapter.architecture,
+            ours=model.architecture,
+        )
+    return ""
+
+
+def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]]:
+    is_scaled = params.rope_scaling in (RopeScaling.LINEAR, RopeScaling.YARN)
+    if params.rope_factor and not is_scaled:
+        yield "rope_factor", said("It does nothing unless linear or YaRN scaling is chosen.")
+    if is_scaled and not params.rope_factor:
+        yield "rope_scaling", said("Choose a factor, too: without one it does nothing.")
+    if params.n_ubatch > params.n_batch:
+        yield (
+            "n_ubatch",
+            said("A batch has {rows:,} rows, so no more are computed at once.", rows=params.n_batch),
+        )
+    trained = Hyperparameters(header).number("context_length")
+    n_ctx_seq = params.n_ctx // params.n_seq_max if params.isolated else params.n_ctx
+    if trained and n_ctx_seq > trained and not is_scaled:
+        yield (
+            "n_ctx",
+            said(
+                "One chat gets no longer than {trained:,} tokens, for which the model was trained.",
+                trained=trained,
+            ),
+        )
+    if params.num_drafted_tokens and _has_state(header):
+        yield "num_drafted_tokens", said("This model cannot take back a guess, so none are made.")
+
+
+def _block_length(kind: KvType) -> int:
+    return _BLOCK_LENGTHS[kind.name]
+
+
+def _head_lengths(header: GgufHeader) -> tuple[set[int], set[int]]:
+    """Of keys and of values. Layers with a sliding window may have others."""
+    hyper = Hyperparameters(header)
+    num_heads = hyper.number("attention.head_count")
+    usual = hyper.number("embedding_length") // num_heads if num_heads else 0
+    keys = {hyper.number("attention.key_length", usual), hyper.number("attention.key_length_swa")}
+    values = {hyper.number("attention.value_length", usual), hyper.number("attention.value_length_swa")}
+    return keys, values
+
+
+def _has_state(header: GgufHeader) -> bool:
+    hyper = Hyperparameters(header)
+    return (
+        hyper.has("ssm.state_size") or hyper.has("shortconv.l_cache") or hyper.has("attention.sliding_window")
+    )

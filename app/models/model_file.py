@@ -1,0 +1,233 @@
+"""A model on disk as a person sees it: one thing with a name, however many files it is made of.
+
+Everything but its size comes from the header of the file. Any thread.
+"""
+
+import re
+import stat
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from app.models.gguf_header import GgufHeader, HeaderError, read_header
+from app.said import said
+
+MAX_PARTS = 1000
+MAX_SHOWN = 200  # characters of a name that a file gives itself
+SPLIT_NAME = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
+
+# `general.file_type`, llama.cpp's llama_ftype. Type 4 and what is missing here were taken back.
+FILE_TYPES = {
+    0: "F32",
+    1: "F16",
+    2: "Q4_0",
+    3: "Q4_1",
+    7: "Q8_0",
+    8: "Q5_0",
+    9: "Q5_1",
+    10: "Q2_K",
+    11: "Q3_K_S",
+    12: "Q3_K_M",
+    13: "Q3_K_L",
+    14: "Q4_K_S",
+    15: "Q4_K_M",
+    16: "Q5_K_S",
+    17: "Q5_K_M",
+    18: "Q6_K",
+    19: "IQ2_XXS",
+    20: "IQ2_XS",
+    21: "Q2_K_S",
+    22: "IQ3_XS",
+    23: "IQ3_XXS",
+    24: "IQ1_S",
+    25: "IQ4_NL",
+    26: "IQ3_S",
+    27: "IQ3_M",
+    28: "IQ2_S",
+    29: "IQ2_M",
+    30: "IQ4_XS",
+    31: "IQ1_M",
+    32: "BF16",
+    36: "TQ1_0",
+    37: "TQ2_0",
+    38: "MXFP4_MOE",
+    39: "NVFP4",
+    40: "Q1_0",
+}
+_GUESSED = 1024  # a bit of file_type: nobody said so, it was counted
+
+DIFFUSION = {"dream", "llada", "llada-moe", "rnd1"}
+ENCODER_DECODER = {"t5"}
+ENCODERS = {"t5encoder", "gemma-embedding", "llama-embed"}
+PROJECTORS = {"clip"}
+NO_VOCABULARY = {"", "none", "no_vocab"}
+
+
+class FileKind(StrEnum):
+    CHAT = "chat"
+    EMBEDDING = "embedding"  # turns texts into numbers
+    PROJECTOR = "projector"  # lets another model see or hear
+    ADAPTER = "adapter"  # a LoRA
+    OTHER = "other"  # a good GGUF with which nobody can chat; `problem` says why
+    INCOMPLETE = "incomplete"  # parts of it are missing
+    DAMAGED = "damaged"  # it cannot be read
+
+
+class Source(StrEnum):
+    """Whose folder it is in."""
+
+    DOWNLOADS = "downloads"
+    FOLDER = "folder"  # one that was chosen
+    OPENED = "opened"  # nobody's: a file that was opened
+    STARTER = "starter"
+    LM_STUDIO = "LM Studio"
+    HUGGING_FACE = "Hugging Face"
+    LLAMA_CPP = "llama.cpp"
+    JAN = "Jan"
+    GPT4ALL = "GPT4All"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model, or what cannot be one: then `problem` says why, as a half sentence ("it is damaged: …").
+
+    `path` is what llama.cpp is given, the first of `parts`. The header, a list of all weights, is not kept:
+    `read_whole_header(model.path)` reads it again.
+    """
+
+    path: Path
+    parts: tuple[Path, ...]
+    kind: FileKind
+    name: str
+    family: str = ""  # the architecture: "qwen3"
+    num_params: int = 0
+    quantisation: str = ""  # "Q4_K_M"
+    n_ctx_train: int = 0
+    has_template: bool = False
+    size_bytes: int = 0
+    licence: str = ""
+    source: Source = Source.FOLDER
+    problem: str = ""
+
+    @property
+    def can_chat(self) -> bool:
+        return self.kind is FileKind.CHAT
+
+
+def open_header(path: Path) -> GgufHeader:
+    """Of one file. Raises HeaderError, OSError."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):  # to open a pipe would wait for its writer
+        raise HeaderError(said("it is not a file"))
+    with path.open("rb") as file:
+        return read_header(file, status.st_size)
+
+
+def read_whole_header(path: Path) -> GgufHeader:
+    """Of a model with all its parts: what the first says of it, and the weights of all.
+
+    Raises HeaderError, OSError.
+    """
+    headers = [open_header(part) for part in parts_of(path)]
+    first = headers[0]
+    tensors = tuple(tensor for header in headers for tensor in header.tensors)
+    return GgufHeader(first.version, first.values, tensors, first.num_bytes)
+
+
+def parts_of(path: Path) -> tuple[Path, ...]:
+    """All files of a split model, there or not. llama.cpp finds the others by the name of the first."""
+    split = SPLIT_NAME.fullmatch(path.name)
+    if not split:
+        return (path,)
+    count = int(split["count"])
+    if not 0 < count <= MAX_PARTS:
+        raise HeaderError(said("its name claims that it has {count:,} parts", count=count))
+    stem, end = split["stem"], path.name[-len("-of-00001.gguf") :]
+    return tuple(path.with_name(f"{stem}-{number:05}{end}") for number in range(1, count + 1))
+
+
+def describe(
+    header: GgufHeader, path: Path, parts: Sequence[Path], size_bytes: int, source: Source
+) -> ModelFile:
+    kind, problem = _kind(header)
+    if split_problem := _split_problem(header, len(parts)):
+        kind, problem = FileKind.DAMAGED, split_problem
+    return ModelFile(
+        path=path,
+        parts=tuple(parts),
+        kind=kind,
+        name=shown(header.text("general.name")) or name_of(path),
+        family=shown(header.architecture),
+        num_params=header.num_params,
+        quantisation=quantisation(header),
+        n_ctx_train=max(header.number("{arch}.context_length"), 0),
+        has_template=bool(header.values.get("tokenizer.chat_template")),
+        size_bytes=size_bytes,
+        licence=shown(header.text("general.license") or header.text("general.license.name")),
+        source=source,
+        problem=problem,
+    )
+
+
+def quantisation(header: GgufHeader) -> str:
+    """As the file says, else by what most of its bytes are."""
+    if name := FILE_TYPES.get(header.number("general.file_type", -1) & ~_GUESSED):
+        return name
+    sizes: Counter[str] = Counter()
+    for tensor in header.tensors:
+        sizes[tensor.type_name] += tensor.size_bytes
+    return sizes.most_common(1)[0][0] if sizes else ""
+
+
+def shown(text: str) -> str:
+    """What a file says of itself, without what would turn text around or make a terminal do things."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text[: 2 * MAX_SHOWN])
+    return " ".join(printable.split())[:MAX_SHOWN]
+
+
+def name_of(path: Path) -> str:
+    """Of a file that says nothing of itself."""
+    split = SPLIT_NAME.fullmatch(path.name)
+    return shown(split["stem"] if split else path.stem)
+
+
+def _split_problem(header: GgufHeader, num_parts: int) -> str:
+    """llama.cpp goes by the header, and looks for files with the names that belong to it."""
+    count = header.number("split.count", 1)
+    if count == num_parts or num_parts == 1 >= count:
+        return ""
+    if num_parts == 1:
+        return said("it is one of {count} parts of a model, and no longer has the name of one", count=count)
+    return said(
+        "it claims to have {count} parts, and by its name it has {num_parts}",
+        count=count,
+        num_parts=num_parts,
+    )
+
+
+def _kind(header: GgufHeader) -> tuple[FileKind, str]:
+    architecture, purpose = header.architecture, header.text("general.type")
+    if purpose == "adapter":
+        return FileKind.ADAPTER, ""
+    if architecture in PROJECTORS or purpose == "mmproj":
+        return FileKind.PROJECTOR, ""
+    if architecture in DIFFUSION:
+        return FileKind.OTHER, said("it writes by diffusion, not word by word")
+    if architecture in ENCODER_DECODER:
+        return FileKind.OTHER, said("it has an encoder, as models that translate or search have")
+    if _makes_embeddings(header):
+        return FileKind.EMBEDDING, ""
+    if header.text("tokenizer.ggml.model") in NO_VOCABULARY:
+        return FileKind.OTHER, said("it has no vocabulary, so it cannot read text")
+    return FileKind.CHAT, ""
+
+
+def _makes_embeddings(header: GgufHeader) -> bool:
+    architecture = header.architecture
+    if architecture in ENCODERS or "bert" in architecture:
+        return True
+    if header.values.get(f"{architecture}.attention.causal") is False:
+        return True
+    return header.number("{arch}.pooling_type") > 0

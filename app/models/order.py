@@ -1,0 +1,220 @@
+"""What is to be fetched, and where it will lie: written beside its parts, so that the next start knows it.
+
+Names come from strangers: each becomes one harmless name in a folder of ours. Blocks on the disk. Any thread.
+"""
+
+import contextlib
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from app.models import hub_address
+from app.models.hub import HubModel, RepoContents, is_repo_id
+from app.models.hub_errors import DownloadError, HubError
+from app.models.model_file import MAX_PARTS
+from app.said import said
+
+log = logging.getLogger(__name__)
+
+PARTIAL = ".partial"
+MAX_NAME_BYTES = 200
+_ALLOWED = " ._-+=,()[]@"
+_RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))}
+
+
+def _checked_repo_id(text: str) -> str:
+    if not is_repo_id(text):
+        raise ValueError("not the name of a repository")
+    return text
+
+
+def _check_endpoint(text: str) -> None:
+    try:
+        is_endpoint = hub_address.endpoint_of(text) == text
+    except HubError:
+        is_endpoint = False
+    if not is_endpoint:
+        raise ValueError("not the address of a hub")
+
+
+class FileOrder(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    path: Annotated[str, Field(min_length=1, max_length=1000)]  # in the repository
+    size_bytes: Annotated[int, Field(gt=0, le=2**48)]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+    @property
+    def name(self) -> str:
+        return safe_name(self.path.replace("\\", "/").rsplit("/", 1)[-1])
+
+
+class Order(BaseModel):
+    """One model: a file, or all parts of one that was split."""
+
+    model_config = ConfigDict(frozen=True)
+
+    endpoint: str
+    repo_id: Annotated[str, AfterValidator(_checked_repo_id)]
+    revision: Annotated[str, Field(min_length=1, max_length=200)]
+    name: str
+    quantisation: str = ""
+    files: Annotated[tuple[FileOrder, ...], Field(min_length=1, max_length=MAX_PARTS)]
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        if len({file.name.casefold() for file in self.files}) < len(self.files):
+            raise ValueError("two files with one name")
+        _check_endpoint(self.endpoint)
+        return self
+
+    @property
+    def id(self) -> str:
+        return self.files[0].sha256
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+    def url(self, file: FileOrder) -> str:
+        return hub_address.file_url(self.endpoint, self.repo_id, self.revision, file.path)
+
+
+def order_of(contents: RepoContents, model: HubModel, endpoint: str) -> Order:
+    """Raises DownloadError if it cannot be had."""
+    try:
+        if model.problem:
+            raise ValueError(model.problem)
+        return Order(
+            endpoint=endpoint,
+            repo_id=contents.repo.id,
+            revision=contents.revision,
+            name=model.name,
+            quantisation=model.quantisation,
+            files=tuple(
+                FileOrder(path=file.path, size_bytes=file.size_bytes, sha256=file.sha256)
+                for file in model.files
+            ),
+        )
+    except ValueError as error:
+        reason = model.problem or said("what the hub says of it cannot be right")
+        raise DownloadError(
+            said("{name} cannot be loaded: {reason}. Choose another one.", name=model.name, reason=reason)
+        ) from error
+
+
+def safe_name(text: str) -> str:
+    """`text` as the name of one file or folder, on every system, and never of a hidden one."""
+    kept = "".join(letter if letter.isalnum() or letter in _ALLOWED else "_" for letter in text)
+    kept = kept.encode("utf-8", "replace")[-MAX_NAME_BYTES:].decode("utf-8", "ignore").strip(" .").lstrip("-")
+    return f"_{kept}" if not kept or kept.partition(".")[0].strip().upper() in _RESERVED else kept
+
+
+class OrderFolder:
+    """Where one order lies in the folder for downloads, on its way and in the end."""
+
+    def __init__(self, order: Order, folder: Path) -> None:
+        self._order = order
+        self._folder = folder
+        self._partial = folder / PARTIAL
+        self.home = folder.joinpath(*(safe_name(name) for name in order.repo_id.split("/")))
+
+    def target(self, file: FileOrder) -> Path:
+        return self.home / file.name
+
+    def part(self, file: FileOrder) -> Path:
+        return self._partial / f"{file.sha256}.part"
+
+    @property
+    def num_bytes(self) -> int:
+        """That are here, checked or not."""
+        return sum(_size(self.part(file)) or _size(self.target(file)) for file in self._order.files)
+
+    def make(self) -> None:
+        """Raises OSError, and DownloadError where something leads out of the folder."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for path in (self._partial, self.home.parent, self.home):
+            path.mkdir(exist_ok=True)
+            if path.is_symlink() or not path.resolve().is_relative_to(self._folder.resolve()):
+                raise DownloadError(
+                    said(
+                        "{path} leads somewhere else. Skein writes only into the folder for downloads "
+                        "itself: remove that link, or choose another folder.",
+                        path=path,
+                    )
+                )
+
+    def etags(self) -> dict[str, str]:
+        """By SHA-256: how the server called what the parts were begun with."""
+        kept = _read(self._sidecar)
+        return kept.etags if kept else {}
+
+    def save(self, etags: dict[str, str]) -> None:
+        """In one step: after a crash it is the old one or the new one. Raises OSError."""
+        text = _Kept(order=self._order, etags=etags).model_dump_json(indent=1)
+        handle, temporary = tempfile.mkstemp(dir=self._partial, prefix=".order-")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(self._sidecar)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def forget(self) -> None:
+        """Everything that was on its way. What has its name stays."""
+        for file in self._order.files:
+            self.part(file).unlink(missing_ok=True)
+        self._sidecar.unlink(missing_ok=True)
+        for folder in (self._partial, self.home, self.home.parent):
+            with contextlib.suppress(OSError):  # others are there still
+                folder.rmdir()
+
+    @property
+    def _sidecar(self) -> Path:
+        return self._partial / f"{self._order.id}.json"
+
+
+class _Kept(BaseModel):
+    order: Order
+    etags: dict[str, str] = {}
+
+
+def unfinished(folder: Path) -> tuple[Order, ...]:
+    """What was begun and neither finished nor given up, oldest first."""
+    try:
+        sidecars = sorted((folder / PARTIAL).glob("*.json"), key=_changed_at)
+    except OSError as error:
+        log.warning("Unfinished downloads in %s cannot be listed: %s", folder, error)
+        return ()
+    return tuple(kept.order for path in sidecars if (kept := _read(path)))
+
+
+def _read(path: Path) -> _Kept | None:
+    try:
+        return _Kept.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as error:
+        log.warning("%s is no order of ours: %s", path, error)
+        return None
+
+
+def _changed_at(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0

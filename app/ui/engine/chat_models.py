@@ -1,0 +1,87 @@
+"""Offers in each chat the model that answered there before, when another is open. Never switches by itself.
+
+Whoever opens another model while he looks at a chat means it: there nothing is offered. GUI thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from shiboken6 import isValid
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.chats.chat import Chat
+from app.engine.types import Role
+from app.ui.engine.model_loading import ModelLoading
+from app.ui.tabs.chat_tabs import ChatTabs
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
+
+
+class ChatModels(QObject):
+    def __init__(self, engine: ActiveEngine, models: ModelLoading, tabs: ChatTabs, parent: QObject) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._models = models
+        self._tabs = tabs
+        self._path = engine.model.path if engine.model else None  # of the model that is open
+        self._agreed: set[str] = set()  # chats in which that one was chosen
+        tabs.view_made.connect(self._on_view_made)
+        engine.loaded.connect(self._on_loaded)
+        for view in tabs.views:
+            self._on_view_made(view)
+
+    @Slot(object)
+    def _on_view_made(self, view: ChatView) -> None:
+        view.model_line.kept.connect(view.session.keep_model)
+        view.model_line.kept.connect(view.model_line.hide)
+        view.model_line.switch_requested.connect(lambda: self._switch_back(view))
+        view.changed.connect(self._look)
+        self._look(view)
+
+    @Slot()
+    def _on_loaded(self) -> None:
+        model = self._engine.model
+        before, self._path = self._path, model.path if model else None
+        if self._path == before:
+            return
+        shown = {view.session.chat.id for view in self._tabs.shown_views}
+        self._agreed = shown if before else set()
+        for view in self._tabs.views:
+            self._look(view)
+
+    @Slot(object)
+    def _look(self, view: ChatView) -> None:
+        former = self._former(view)
+        if former is None:
+            view.model_line.hide()
+        elif view.model_line.isHidden():
+            spawn(self._offer(view, former))
+
+    async def _offer(self, view: ChatView, former: Path) -> None:
+        """If its file is there still; to ask for that may take a while where it is on a network."""
+        is_there = await asyncio.to_thread(former.is_file)
+        model = self._engine.model
+        if is_there and model and isValid(view) and self._former(view) == former:
+            view.model_line.apply(_name_of_last(view.session.chat) or former.stem, model.name)
+
+    def _former(self, view: ChatView) -> Path | None:
+        chat = view.session.chat
+        is_meant = not chat.model_path or not chat.turns or chat.id in self._agreed
+        if is_meant or view.session.is_busy or self._path is None or self._path == Path(chat.model_path):
+            return None
+        return Path(chat.model_path)
+
+    def _switch_back(self, view: ChatView) -> None:
+        view.model_line.hide()
+        self._models.load(Path(view.session.chat.model_path))
+
+
+def _name_of_last(chat: Chat) -> str:
+    answers = (turn for turn in reversed(chat.turns) if turn.role is Role.ASSISTANT and turn.text)
+    return next((turn.model for turn in answers), "")

@@ -1,0 +1,213 @@
+"""Downloads, one row each: how far, how quick, how long still, and what can be done with it. GUI thread.
+
+Shows values and tells what was asked for.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QProgressBar,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge.downloads import Download, State
+from app.look.dialog_button import dialog_button
+from app.look.figures import data_size
+from app.look.fonts import tabular
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel, as_tooltip, one_line
+from app.look.words import mark, sentences, tr, tr_n, tr_said
+
+SIDE = 28
+MAX_SHOWN = 3  # rows at once; the others are scrolled to
+STATES = {
+    State.WAITING: mark("Waiting"),
+    State.CHECKING: mark("Checking what is here"),
+    State.PAUSED: mark("Paused"),
+    State.FAILED: mark("Stopped"),
+    State.DONE: mark("Done"),
+}
+
+
+class DownloadRow(QWidget):
+    pause_requested = Signal(str)  # the id of the download
+    resume_requested = Signal(str)
+    cancel_requested = Signal(str)
+    open_requested = Signal(object)  # Path
+    page_requested = Signal(str)  # an address
+    token_requested = Signal()
+
+    def __init__(self, download: Download, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.download = download
+        self.name = PlainLabel(one_line(download.name), self)
+        self.figures = PlainLabel(parent=self, tone="muted")
+        self.figures.setFont(tabular(self.figures.font()))
+        self.trouble = PlainLabel(parent=self, tone="danger")
+        self.trouble.setWordWrap(True)
+        self.bar = QProgressBar(self)
+        self.bar.setRange(0, 1000)
+        self.bar.setTextVisible(False)
+        self.open_button = dialog_button(tr("Open"), self._open, self)
+        self.page_button = dialog_button(tr("Web page"), self._show_page, self)
+        self.token_button = dialog_button(tr("Enter token…"), self.token_requested.emit, self)
+        self.pause_button = IconButton("pause", tr("Pause"), SIDE, self)
+        self.resume_button = IconButton("play", tr("Go on"), SIDE, self)
+        self.cancel_button = IconButton("x", tr("Cancel"), SIDE, self)
+        self.pause_button.clicked.connect(lambda: self.pause_requested.emit(self.download.id))
+        self.resume_button.clicked.connect(lambda: self.resume_requested.emit(self.download.id))
+        self.cancel_button.clicked.connect(lambda: self.cancel_requested.emit(self.download.id))
+        self._lay_out()
+        self.apply(download)
+
+    def apply(self, download: Download) -> None:
+        self.download = download
+        state = download.state
+        is_running = state in (State.WAITING, State.LOADING, State.CHECKING)
+        self.figures.setText(figures_text(download))
+        self.trouble.setText(trouble_text(download))
+        self.trouble.setToolTip(as_tooltip(tr_said(download.trouble)))
+        self.trouble.set_tone("danger" if state is State.FAILED else "warning")
+        self.trouble.setVisible(bool(download.trouble))
+        self.bar.setValue(round(1000 * download.num_bytes / download.size_bytes))
+        self.bar.setVisible(state is not State.DONE)
+        self.bar.setAccessibleName(tr("Progress of {name}", name=one_line(download.name)))
+        self.pause_button.setVisible(is_running)
+        self.resume_button.setVisible(state in (State.PAUSED, State.FAILED))
+        self.resume_button.set_label(tr("Try again") if state is State.FAILED else tr("Go on"))
+        self.cancel_button.set_label(tr("Remove from the list") if state is State.DONE else tr("Cancel"))
+        self.open_button.setVisible(state is State.DONE)
+        for button in (self.page_button, self.token_button):
+            button.setVisible(bool(download.page))
+
+    def _open(self) -> None:
+        if self.download.path:
+            self.open_requested.emit(self.download.path)
+
+    def _show_page(self) -> None:
+        self.page_requested.emit(self.download.page)
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(12)
+        line.addWidget(self.name, 1)
+        line.addWidget(self.figures)
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addLayout(line)
+        words.addWidget(self.bar)
+        words.addWidget(self.trouble)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 4, 0, 4)
+        row.setSpacing(4)
+        row.addLayout(words, 1)
+        row.addSpacing(8)
+        buttons = (
+            *(self.page_button, self.token_button, self.open_button),
+            *(self.pause_button, self.resume_button, self.cancel_button),
+        )
+        for button in buttons:
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+
+class DownloadRows(QScrollArea):
+    """As high as its rows, up to three."""
+
+    pause_requested = Signal(str)
+    resume_requested = Signal(str)
+    cancel_requested = Signal(str)
+    open_requested = Signal(object)
+    page_requested = Signal(str)
+    token_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: dict[str, DownloadRow] = {}
+        self._inside = QWidget()
+        self._column = QVBoxLayout(self._inside)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addStretch(1)
+        self._inside.setAutoFillBackground(False)
+        self.setWidget(self._inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(tr("Downloads"))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.hide()
+
+    def apply(self, downloads: Sequence[Download]) -> None:
+        ids = {download.id for download in downloads}
+        for gone in self.rows.keys() - ids:
+            row = self.rows.pop(gone)
+            row.hide()
+            row.deleteLater()
+        for download in downloads:
+            if download.id in self.rows:
+                self.rows[download.id].apply(download)
+            else:
+                self._add(download)
+        self.setVisible(bool(downloads))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        rows = list(self.rows.values())[:MAX_SHOWN]
+        width = self.width()
+        heights = (max(row.sizeHint().height(), row.heightForWidth(width)) for row in rows)
+        return QSize(super().sizeHint().width(), sum(heights))
+
+    def _add(self, download: Download) -> None:
+        row = DownloadRow(download, self._inside)
+        row.pause_requested.connect(self.pause_requested)
+        row.resume_requested.connect(self.resume_requested)
+        row.cancel_requested.connect(self.cancel_requested)
+        row.open_requested.connect(self.open_requested)
+        row.page_requested.connect(self.page_requested)
+        row.token_requested.connect(self.token_requested)
+        self.rows[download.id] = row
+        self._column.insertWidget(0, row)  # the newest is seen
+
+
+def figures_text(download: Download) -> str:
+    here, whole = data_size(download.num_bytes), data_size(download.size_bytes)
+    if download.state is State.DONE:
+        return tr("{state}, {size}", state=tr(STATES[State.DONE]), size=whole)
+    amount = tr("{here} of {whole}", here=here, whole=whole)
+    if download.state is not State.LOADING:
+        return tr("{state}  ·  {amount}", state=tr(STATES[download.state]), amount=amount)
+    speed = tr("{size}/s", size=data_size(download.bytes_per_s)) if download.bytes_per_s >= 1 else ""
+    left = "" if download.seconds_left is None else time_left_text(download.seconds_left)
+    return "  ·  ".join(text for text in (amount, speed, left) if text)
+
+
+def trouble_text(download: Download) -> str:
+    """Of one that goes on by itself, no advice."""
+    if not download.trouble or download.state is State.FAILED:
+        return tr_said(download.trouble)
+    return tr("Nothing comes at the moment; it is tried again by itself.")
+
+
+def time_left_text(seconds: float) -> str:
+    """Roughly, as nobody knows it better."""
+    if seconds < 55:
+        return tr_n("{n} second left", "{n} seconds left", max(5, round(seconds / 5) * 5))
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return tr_n("{n} minute left", "{n} minutes left", minutes)
+    return tr_n("{n} hour left", "{n} hours left", round(seconds / 3600))
+
+
+def notice_text(download: Download) -> str:
+    """For whoever looks elsewhere."""
+    if download.state is State.DONE:
+        return tr("{name} is here.", name=one_line(download.name))
+    told = tr("{name} could not be loaded.", name=one_line(download.name))
+    return sentences(told, tr_said(download.trouble))

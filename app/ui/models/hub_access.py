@@ -1,0 +1,103 @@
+"""Which hub is asked, and with which token. Not modal, and closed by Escape. GUI thread.
+
+Shows values and tells what was chosen; the token goes to the keyring and is not shown again.
+"""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.look.dialog_button import dialog_button
+from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr, tr_said
+from app.models.hub_address import DEFAULT_ENDPOINT
+
+WIDTH = 520
+WHY_TOKEN = mark(
+    "Some models are given only to people who have accepted their terms. Make a token with the right to read "
+    "on the hub's web page, under Settings, Access Tokens. It is kept in the keyring of this system and told "
+    "to this hub alone."
+)
+WHY_MIRROR = mark(
+    "Where huggingface.co cannot be reached, a mirror may be. Leave it empty for the hub itself."
+)
+
+
+class HubAccess(QDialog):
+    endpoint_chosen = Signal(str)
+    token_chosen = Signal(str)  # empty: forget it
+    page_requested = Signal()  # where tokens are made
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._has_token = False
+        self.setWindowTitle(tr("Access to the hub"))
+        self.setMinimumWidth(WIDTH)
+        self.endpoint = QLineEdit(self)
+        self.endpoint.setPlaceholderText(DEFAULT_ENDPOINT)
+        self.token = QLineEdit(self)
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
+        self.note = self._words("")
+        self.forget_button = dialog_button(tr("&Forget the token"), self._forget, self)
+        self.page_button = dialog_button(tr("&Make a token…"), self.page_requested.emit, self)
+        self.page_button.setProperty("kind", "quiet")
+        self.close_button = dialog_button(tr("Close"), self.close, self)
+        self.save_button = dialog_button(tr("&Save"), self._save, self)
+        self.save_button.setDefault(True)
+        self._lay_out()
+        self.finished.connect(self.token.clear)
+
+    def apply(self, endpoint: str, has_token: bool) -> None:
+        """`endpoint` as it was chosen; empty: the hub itself."""
+        self._has_token = has_token
+        if not self.endpoint.hasFocus():
+            self.endpoint.setText(endpoint)
+        self.token.setPlaceholderText(tr("There is a token") if has_token else "hf_…")
+        self.forget_button.setVisible(has_token)
+
+    @Slot(object)
+    def show_note(self, text: str, tone: str = "muted") -> None:
+        self.note.setText(tr_said(text))
+        self.note.set_tone(tone)
+        self.note.setVisible(bool(text))
+
+    def _save(self) -> None:
+        self.show_note("")
+        self.endpoint_chosen.emit(self.endpoint.text().strip())
+        if token := self.token.text().strip():
+            self.token.clear()
+            self.token_chosen.emit(token)
+
+    def _forget(self) -> None:
+        self.token.clear()
+        self.token_chosen.emit("")
+
+    def _words(self, text: str) -> PlainLabel:
+        label = PlainLabel(text, self, tone="muted")
+        label.setWordWrap(True)
+        return label
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setVerticalSpacing(8)
+        form.setHorizontalSpacing(12)
+        form.addRow(tr("&Token"), self.token)
+        form.addRow("", self._words(tr(WHY_TOKEN)))
+        link = QHBoxLayout()
+        link.addWidget(self.page_button)
+        link.addStretch(1)
+        form.addRow("", link)
+        form.addRow(tr("Mi&rror"), self.endpoint)
+        form.addRow("", self._words(tr(WHY_MIRROR)))
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.forget_button)
+        foot.addStretch(1)
+        foot.addWidget(self.close_button)
+        foot.addWidget(self.save_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 16, 24, 16)
+        column.setSpacing(16)
+        column.addLayout(form)
+        column.addWidget(self.note)
+        column.addLayout(foot)

@@ -1,0 +1,86 @@
+"""The page of models that can be had; who looks elsewhere is told what becomes of downloads. GUI thread."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QWidget
+
+from app.bridge.downloads import Download, Downloads
+from app.bridge.model_hub import ModelHub
+from app.bridge.preferences import Preferences
+from app.look.words import tr, tr_n
+from app.ui.engine.model_loading import ModelLoading
+from app.ui.models.model_commands import ModelCommands
+from app.ui.notices import Notices
+
+if TYPE_CHECKING:
+    from app.ui.models.hub_page import HubPage
+
+
+class HubCommands(QObject):
+    def __init__(
+        self,
+        hub: ModelHub,
+        downloads: Downloads,
+        preferences: Preferences,
+        models: ModelLoading,
+        commands: ModelCommands,
+        notices: Notices,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._downloads = downloads
+        self._preferences = preferences
+        self._models = models
+        self._commands = commands
+        self._notices = notices
+        self.page: HubPage | None = None
+        downloads.finished.connect(self._on_finished)
+        downloads.failed.connect(self._on_failed)
+        downloads.restored.connect(self._on_restored)
+        commands.offer_hub(self._make_page)
+
+    def _make_page(self, window: QWidget) -> QWidget:
+        from app.ui.models.hub_page import HubPage  # only who asks for models pays for it
+
+        self.page = HubPage(self._hub, self._downloads, self._preferences, window)
+        self.page.open_requested.connect(self._open)
+        return self.page
+
+    @Slot(object)
+    def _open(self, path: Path) -> None:
+        """It is chatted with in the other window."""
+        self._models.load(path)
+        self._commands.window.close()
+
+    @Slot(object)
+    def _on_finished(self, download: Download) -> None:
+        from app.ui.models.download_rows import notice_text
+
+        if download.path and not self._is_seen:
+            open_it = partial(self._models.load, download.path)
+            self._notices.show_offer(notice_text(download), tr("Open"), open_it)
+
+    @Slot(object)
+    def _on_failed(self, download: Download) -> None:
+        from app.ui.models.download_rows import notice_text
+
+        if not self._is_seen:
+            self._notices.show_error(notice_text(download))
+
+    @Slot()
+    def _on_restored(self) -> None:
+        """What is told of an earlier crash is not pushed aside."""
+        if not self._notices.banners():
+            number = len(self._downloads.items)
+            told = tr_n("{n} download is not finished.", "{n} downloads are not finished.", number)
+            self._notices.show_offer(told, tr("Show"), self._commands.show_hub)
+
+    @property
+    def _is_seen(self) -> bool:
+        return self.page is not None and self.page.isVisible()

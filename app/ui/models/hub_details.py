@@ -1,0 +1,246 @@
+"""One repository of the hub: what is known of it, its models with size and fit, and a button that loads one.
+
+Shows values and tells what was asked for. GUI thread.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge.model_fits import Fitting
+from app.look.dialog_button import dialog_button
+from app.look.figures import count, data_size, num_params
+from app.look.fonts import tabular
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel, as_tooltip, heading, one_line
+from app.look.words import mark, tr, tr_said
+from app.models.hub import HubModel, Repo, RepoContents
+from app.models.recommended import best_of
+from app.ui.models.hub_rows import BETWEEN, FITS, HubRow, fitting_of, popularity_text
+from app.ui.models.library_rows import FIT_ICONS, fit_colour, fit_text
+
+ROW_HEIGHT = 28
+ICON = QSize(16, 16)
+_HEADS = (mark("Quantisation"), mark("Size"), mark("Memory"))
+CHOOSE = mark("Choose a model to see its files.")
+LOADING = mark("Asking the hub for the files…")
+NOTHING = mark("There is no GGUF with a checksum here that could be loaded.")
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class HubDetails(QWidget):
+    download_requested = Signal(object)  # HubModel
+    page_requested = Signal(str)  # the repository
+    folder_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row: HubRow | None = None
+        self._contents: RepoContents | None = None
+        self._free_bytes = self._beside_bytes = 0
+        self.title = heading("", self)
+        self.title.setWordWrap(True)
+        self.facts = self._words()
+        self.note = self._words()
+        self.page_button = dialog_button(tr("Open its &web page"), self._ask_for_page, self)
+        self.table = self._table()
+        self.download_button = QPushButton(tr("&Download"), self)
+        self.download_button.setAutoDefault(False)
+        self.download_button.setEnabled(False)
+        self.folder = PlainLabel(parent=self, tone="muted")
+        self.folder_button = dialog_button(tr("C&hange…"), self.folder_requested.emit, self)
+        for button in (self.page_button, self.folder_button):
+            button.setProperty("kind", "quiet")
+        self._rest = QWidget(self)  # where the files would be
+        self._lay_out()
+        self.download_button.clicked.connect(self._ask_for_download)
+        self.table.itemSelectionChanged.connect(self._show_button)
+        self.table.cellActivated.connect(lambda _row, _column: self._ask_for_download())
+        self.begin(None)
+
+    @property
+    def chosen(self) -> HubModel | None:
+        rows = self.table.selectionModel().selectedRows()
+        return self._contents.models[rows[0].row()] if rows and self._contents else None
+
+    @property
+    def repo_id(self) -> str:
+        return self._row.repo_id if self._row else ""
+
+    def begin(self, row: HubRow | None) -> None:
+        """Its files are being asked for. None: no model is chosen."""
+        self._row, self._contents = row, None
+        self.table.setRowCount(0)
+        self.title.setText(row.title if row else "")
+        self.facts.setText(one_line(row.repo_id) if row else "")
+        self.page_button.setVisible(row is not None)
+        self._show_files(False)
+        self.show_note(tr(LOADING) if row else tr(CHOOSE))
+
+    def apply(self, contents: RepoContents, free_bytes: int, beside_bytes: int = 0) -> None:
+        """The best one is chosen, unless one was. `beside_bytes`: what each takes beside its weights."""
+        before = self.chosen
+        self._contents, self._free_bytes, self._beside_bytes = contents, free_bytes, beside_bytes
+        self.facts.setText(facts_text(contents.repo))
+        self.table.setRowCount(len(contents.models))
+        names = names_of(contents.models)
+        for number, (model, name) in enumerate(zip(contents.models, names, strict=True)):
+            fitting = None if model.problem else fitting_of(model.size_bytes, free_bytes, beside_bytes)
+            for column, item in enumerate(_items(model, name, fitting)):
+                self.table.setItem(number, column, item)
+        wanted = self._row.quantisation if self._row else ""
+        best = before or best_of(contents.models, free_bytes, wanted, beside_bytes)
+        if best:
+            self.table.selectRow(contents.models.index(best))
+            self.table.scrollTo(self.table.currentIndex())
+        self._show_files(bool(contents.models))
+        if contents.models:
+            self._show_button()
+        else:
+            self.show_note(tr(NOTHING))
+
+    def _show_files(self, has_files: bool) -> None:
+        for part in (self.table, self.download_button, self.folder, self.folder_button):
+            part.setVisible(has_files)
+        self._rest.setVisible(not has_files)
+        for label in (self.title, self.facts):
+            label.setVisible(bool(label.text()))
+
+    def show_note(self, text: str, tone: str = "muted") -> None:
+        self.note.setText(text)
+        self.note.set_tone(tone)
+        self.note.setVisible(bool(text))
+
+    def show_folder(self, folder: Path) -> None:
+        text = tr("to {folder}", folder=_short(folder))
+        self.folder.setText(self.folder.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, 240))
+        self.folder.setToolTip(as_tooltip(str(folder)))
+
+    @Slot()
+    def _show_button(self) -> None:
+        chosen = self.chosen
+        self.download_button.setEnabled(chosen is not None and not chosen.problem)
+        size = data_size(chosen.size_bytes) if chosen else ""
+        self.download_button.setText(tr("&Download {size}", size=size) if chosen else tr("&Download"))
+        if chosen:
+            self.show_note(self._chosen_note(chosen))
+
+    def _chosen_note(self, chosen: HubModel) -> str:
+        if chosen.problem:
+            return tr("It cannot be loaded: {reason}.", reason=tr_said(chosen.problem))
+        fitting = fitting_of(chosen.size_bytes, self._free_bytes, self._beside_bytes)
+        return fit_text(fitting) if fitting else ""
+
+    def _ask_for_download(self) -> None:
+        if self.chosen and not self.chosen.problem:
+            self.download_requested.emit(self.chosen)
+
+    def _ask_for_page(self) -> None:
+        self.page_requested.emit(self.repo_id)
+
+    # Building
+
+    def _words(self) -> PlainLabel:
+        label = PlainLabel(parent=self, tone="muted")
+        label.setWordWrap(True)
+        return label
+
+    def _table(self) -> QTableWidget:
+        table = QTableWidget(0, len(_HEADS), self)
+        table.setHorizontalHeaderLabels([tr(head) for head in _HEADS])
+        table.setAccessibleName(tr("Files"))
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setTabKeyNavigation(False)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setIconSize(ICON)
+        table.setFont(tabular(table.font()))
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in (1, 2):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        role = Qt.ItemDataRole.TextAlignmentRole
+        for column, alignment in enumerate((_LEFT, _RIGHT, _LEFT)):
+            table.model().setHeaderData(column, Qt.Orientation.Horizontal, alignment, role)
+        return table
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.title, 1)
+        head.addWidget(self.page_button, 0, Qt.AlignmentFlag.AlignTop)
+        place = QHBoxLayout()
+        place.setSpacing(4)
+        place.addWidget(self.folder, 1)
+        place.addWidget(self.folder_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(head)
+        column.addWidget(self.facts)
+        column.addWidget(self.table, 1)
+        column.addWidget(self.note)
+        column.addWidget(self.download_button)
+        column.addLayout(place)
+        column.addWidget(self._rest, 1)
+
+
+def facts_text(repo: Repo) -> str:
+    """Whose it is, what is known of it, and how many take it."""
+    facts = []
+    if repo.num_params:
+        facts.append(tr("{number} parameters", number=num_params(repo.num_params)))
+    if repo.n_ctx_train:
+        facts.append(tr("context {number}", number=count(repo.n_ctx_train)))
+    if repo.licence:
+        facts.append(tr("licence {name}", name=repo.licence))
+    lines = [one_line(repo.id), BETWEEN.join(facts), popularity_text(repo)]
+    if repo.is_gated:
+        lines.append(tr("Its terms must be accepted on its web page."))
+    return "\n".join(line for line in lines if line)
+
+
+def names_of(models: tuple[HubModel, ...]) -> list[str]:
+    """How they differ: by quantisation, or else by name."""
+    quantisations = [model.quantisation for model in models]
+    is_enough = all(quantisations) and len(set(quantisations)) == len(quantisations)
+    return quantisations if is_enough else [one_line(model.name) for model in models]
+
+
+def _items(model: HubModel, name: str, fitting: Fitting | None) -> tuple[QTableWidgetItem, ...]:
+    told = tr(FITS[fitting.fit]) if fitting else ""
+    memory = _cell(tr("incomplete") if model.problem else told)
+    if fitting:
+        memory.setIcon(icon(FIT_ICONS[fitting.fit], fit_colour(fitting.fit)))
+        memory.setToolTip(as_tooltip(fit_text(fitting)))
+    first = _cell(name)
+    first.setToolTip(as_tooltip("\n".join(file.path for file in model.files[:20])))
+    return first, _cell(data_size(model.size_bytes), _RIGHT), memory
+
+
+def _cell(text: str, alignment: Qt.AlignmentFlag = _LEFT) -> QTableWidgetItem:
+    cell = QTableWidgetItem(text)
+    cell.setTextAlignment(alignment)
+    return cell
+
+
+def _short(path: Path) -> str:
+    """Below the user's own folder, as a shell would write it."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)

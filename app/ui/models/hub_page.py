@@ -1,0 +1,389 @@
+"""Models that can be had: the recommended ones, a search on the hub, files of one, and what is on its way.
+
+Shows what the hub and the downloads tell, and asks them for what the user wants. GUI thread.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QDesktopServices,
+    QHideEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge.downloads import Downloads
+from app.bridge.model_hub import Found, ModelHub, Trouble
+from app.bridge.preferences import Preferences
+from app.look.dialog_button import dialog_button
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel
+from app.look.tokens import current
+from app.look.words import mark, tr, tr_n, tr_said
+from app.models.hub import HubModel, RepoContents
+from app.models.hub_address import endpoint_of, web_page
+from app.models.hub_errors import DownloadError, HubError
+from app.models.order import order_of
+from app.models.recommended import RECOMMENDED
+from app.ui.models.download_rows import DownloadRows
+from app.ui.models.hub_access import HubAccess
+from app.ui.models.hub_details import HubDetails
+from app.ui.models.hub_rows import HubDelegate, HubRow, HubRows, found_row, recommended_row
+
+SEARCH_AFTER_MS = 500  # of silence: the hub counts questions
+DETAILS_WIDTH, WIDE = 380, 820
+SIDE = 32
+RECOMMENDED_WORDS = mark("Good small models to begin with")
+SEARCHING = mark("Searching…")
+NOTHING_FOUND = mark("The hub has no GGUF of that name. Search for fewer words.")
+
+
+class HubPage(QWidget):
+    open_requested = Signal(object)  # Path
+
+    def __init__(
+        self, hub: ModelHub, downloads: Downloads, preferences: Preferences, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._downloads = downloads
+        self._preferences = preferences
+        self._found: Found | None = None  # None: the recommended ones are shown
+        self._contents: RepoContents | None = None
+        self._beside_bytes = 0  # what its models take beside their weights; 0: nobody knows
+        self.search = QLineEdit(self)
+        self.access_button = IconButton("settings", tr("Token and mirror"), SIDE, self)
+        self.state = PlainLabel(parent=self, tone="muted")
+        self.trouble = PlainLabel(parent=self, tone="danger")
+        self.again_button = dialog_button(tr("Try &again"), self._try_again, self)
+        self.token_button = dialog_button(tr("Enter &token…"), self.show_access, self)
+        self.terms_button = dialog_button(tr("Open &web page"), self._open_terms, self)
+        self.rows = HubRows(self)
+        self.list = QListView(self)
+        self.details = HubDetails(self)
+        self.downloads = DownloadRows(self)
+        self.access = HubAccess(self)
+        self._typing = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
+        self._terms = ""  # a web page
+        self._again: Callable[[], object] = self._search  # what failed
+        self._line = _Hairline(self)
+        self._dress()
+        self._lay_out()
+        self._connect()
+        self._show_trouble(None)
+        self._show_recommended()
+        self._show_downloads()
+
+    @property
+    def chosen(self) -> HubRow | None:
+        return self.rows.row_at(self.list.currentIndex())
+
+    # The list
+
+    @Slot()
+    def _search(self) -> None:
+        """At once, or when typing has paused."""
+        self._typing.stop()
+        self._show_trouble(None)
+        self._again = self._search
+        if words := self.search.text().strip():
+            self.state.setText(tr(SEARCHING))
+            self._hub.search(words)
+        else:
+            self._hub.stop()
+            self._show_recommended()
+
+    @Slot(object)
+    def _on_found(self, found: Found) -> None:
+        if not self.search.text().strip():
+            return
+        self._found = found
+        num_found = len(found.repos)
+        self.state.setText(
+            tr_n("{n} found, most loaded first", "{n} found, most loaded first", num_found)
+            if num_found
+            else tr(NOTHING_FOUND)
+        )
+        self.rows.apply([found_row(repo) for repo in found.repos])
+        self._choose_none()
+
+    def _show_recommended(self) -> None:
+        self._found = None
+        self.state.setText(tr(RECOMMENDED_WORDS))
+        self._show_recommended_rows()
+        self._choose_none()
+
+    def _show_recommended_rows(self) -> None:
+        self.rows.apply([recommended_row(one, self._hub.free_bytes) for one in RECOMMENDED])
+
+    def _choose_none(self) -> None:
+        self.list.setCurrentIndex(QModelIndex())
+        self.list.scrollToTop()
+        self._contents = None
+        self.details.begin(None)
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        if (row := self.chosen) and row.repo_id != self.details.repo_id:
+            self._ask_for(row)
+
+    def _ask_for(self, row: HubRow) -> None:
+        self._show_trouble(None)
+        self._again = partial(self._ask_for, row)
+        self._contents = None
+        self.details.begin(row)
+        self._hub.open(row.repo_id)
+
+    @Slot(object)
+    def _on_opened(self, contents: RepoContents) -> None:
+        if contents.repo.id.casefold() == self.details.repo_id.casefold():
+            self._contents, self._beside_bytes = contents, 0
+            self._show_contents()
+
+    @Slot(str, int)
+    def _on_estimated(self, repo_id: str, beside_bytes: int) -> None:
+        if self._contents and self._contents.repo.id == repo_id:
+            self._beside_bytes = beside_bytes
+            self._show_contents()
+
+    @Slot()
+    def _on_measured(self) -> None:
+        if self._found is None:
+            self._show_recommended_rows()
+        self._show_contents()
+
+    def _show_contents(self) -> None:
+        if self._contents:
+            self.details.apply(self._contents, self._hub.free_bytes, self._beside_bytes)
+
+    # Trouble
+
+    @Slot(object)
+    def _on_failed(self, trouble: Trouble) -> None:
+        if self._again == self._search:
+            self.state.setText("")
+            self.rows.apply(())
+            self._choose_none()
+        elif self._contents is None:
+            self.details.show_note("")
+        self._show_trouble(trouble)
+
+    def _show_trouble(self, trouble: Trouble | None) -> None:
+        self.trouble.setText(tr_said(trouble.text) if trouble else "")
+        self._terms = trouble.page if trouble else ""
+        for part in (self.trouble, self.again_button):
+            part.setVisible(trouble is not None)
+        for button in (self.token_button, self.terms_button):
+            button.setVisible(bool(self._terms))
+
+    def _try_again(self) -> None:
+        self._again()
+
+    def _open_terms(self) -> None:
+        self._open_page(self._terms)
+
+    # What is loaded
+
+    @Slot(object)
+    def _on_download_requested(self, model: HubModel) -> None:
+        if not self._contents:
+            return
+        try:
+            self._downloads.start(order_of(self._contents, model, self._hub.endpoint))
+        except DownloadError as error:
+            self.details.show_note(tr_said(error.args[0]), "danger")
+
+    @Slot()
+    def _show_downloads(self) -> None:
+        items = self._downloads.items
+        self.downloads.apply(items)
+        self._line.setVisible(bool(items))
+        self.details.show_folder(self._downloads.folder)
+
+    @Slot()
+    def _choose_folder(self) -> None:
+        dialog = QFileDialog(self, tr("Folder for downloads"), str(self._downloads.folder))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda name: self._preferences.set("download_folder", Path(name)))
+        dialog.open()  # never exec: a nested loop would stop every coroutine
+
+    # Token and mirror
+
+    @Slot()
+    def show_access(self) -> None:
+        self._show_access_values()
+        self.access.show_note("")
+        self.access.open()
+        self.access.token.setFocus()
+
+    @Slot()
+    def _show_access_values(self) -> None:
+        self.access.apply(self._preferences.settings.hub_endpoint, self._hub.has_token)
+
+    @Slot(str)
+    def _on_endpoint_chosen(self, endpoint: str) -> None:
+        try:
+            endpoint_of(endpoint)
+        except HubError as error:
+            self.access.show_note(error.args[0], "danger")
+        else:
+            self._preferences.set("hub_endpoint", endpoint)
+
+    @Slot(str)
+    def _on_token_chosen(self, token: str) -> None:
+        self._hub.set_token(token)
+        if token and self._terms:
+            self._again()
+
+    @Slot()
+    def _on_endpoint_changed(self) -> None:
+        """What was found was found elsewhere."""
+        self._show_access_values()
+        self._search()
+
+    @Slot()
+    def _open_token_page(self) -> None:
+        self._open_page(f"{self._hub.endpoint}/settings/tokens")
+
+    @Slot(str)
+    def _open_repo_page(self, repo_id: str) -> None:
+        self._open_page(web_page(self._hub.endpoint, repo_id))
+
+    @Slot(str)
+    def _open_page(self, address: str) -> None:
+        QDesktopServices.openUrl(QUrl(address))
+
+    @Slot(str)
+    def _on_setting_changed(self, name: str) -> None:
+        if name == "download_folder":
+            self.details.show_folder(self._downloads.folder)
+
+    # Building
+
+    def _dress(self) -> None:
+        self.search.setPlaceholderText(tr("Search Hugging Face"))
+        self.search.setAccessibleName(tr("Search Hugging Face"))
+        self.search.setClearButtonEnabled(True)
+        self.list.setModel(self.rows)
+        self.list.setItemDelegate(HubDelegate(self.list))
+        self.list.setMouseTracking(True)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setUniformItemSizes(True)
+        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.list.setAccessibleName(tr("Models on the hub"))
+        self.list.viewport().setAutoFillBackground(False)
+        self.trouble.setWordWrap(True)
+        self.state.setWordWrap(True)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.search, 1)
+        top.addWidget(self.access_button)
+        told = QHBoxLayout()
+        told.setSpacing(8)
+        told.addWidget(self.trouble, 1)
+        for button in (self.terms_button, self.token_button, self.again_button):
+            told.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        left = QVBoxLayout()
+        left.setSpacing(6)
+        left.addWidget(self.state)
+        left.addWidget(self.list, 1)
+        self._middle = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._middle.setSpacing(16)
+        self._middle.addLayout(left, 1)
+        self._middle.addWidget(self.details)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(16, 12, 16, 12)
+        whole.setSpacing(12)
+        whole.addLayout(top)
+        whole.addLayout(told)
+        whole.addLayout(self._middle, 1)
+        whole.addWidget(self._line)
+        whole.addWidget(self.downloads)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self._typing.start)
+        self.search.returnPressed.connect(self._search)
+        self._typing.timeout.connect(self._search)
+        self.list.selectionModel().currentChanged.connect(self._on_chosen)
+        self.access_button.clicked.connect(self.show_access)
+        self.details.download_requested.connect(self._on_download_requested)
+        self.details.folder_requested.connect(self._choose_folder)
+        self.details.page_requested.connect(self._open_repo_page)
+        self._connect_hub()
+        self._downloads.changed.connect(self._show_downloads)
+        self._downloads.progressed.connect(self._show_downloads)
+        self.downloads.pause_requested.connect(self._downloads.pause)
+        self.downloads.resume_requested.connect(self._downloads.resume)
+        self.downloads.cancel_requested.connect(self._downloads.cancel)
+        self.downloads.open_requested.connect(self.open_requested)
+        self.downloads.page_requested.connect(self._open_page)
+        self.downloads.token_requested.connect(self.show_access)
+        self._preferences.changed.connect(self._on_setting_changed)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
+
+    def _connect_hub(self) -> None:
+        self._hub.found.connect(self._on_found)
+        self._hub.opened.connect(self._on_opened)
+        self._hub.failed.connect(self._on_failed)
+        self._hub.estimated.connect(self._on_estimated)
+        self._hub.measured.connect(self._on_measured)
+        self._hub.token_changed.connect(self._show_access_values)
+        self._hub.token_noted.connect(self.access.show_note)
+        self._hub.endpoint_changed.connect(self._on_endpoint_changed)
+        self.access.endpoint_chosen.connect(self._on_endpoint_chosen)
+        self.access.token_chosen.connect(self._on_token_chosen)
+        self.access.page_requested.connect(self._open_token_page)
+
+    # Qt's events
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._hub.measure()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._show_contents()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._typing.stop()
+        super().hideEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Details beside the list where there is room, else below it."""
+        super().resizeEvent(event)
+        is_wide = event.size().width() >= WIDE
+        self._middle.setDirection(
+            QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
+        )
+        self.details.setFixedWidth(DETAILS_WIDTH if is_wide else event.size().width() - 32)
+
+
+class _Hairline(QWidget):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedHeight(1)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), QColor(current().hairline))

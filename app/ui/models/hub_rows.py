@@ -1,0 +1,209 @@
+"""What the hub has, as rows: the recommended models, or what a search has found. GUI thread.
+
+Pure functions make the texts; a delegate paints three lines and how well a model fits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from app.bridge.model_fits import Fitting
+from app.look.figures import count, data_size, num_params
+from app.look.fonts import line_height, small_font
+from app.look.icons import paint_icon
+from app.look.plain_text import as_tooltip, one_line
+from app.look.tokens import Tokens, current
+from app.look.words import mark, tr, tr_n, tr_said
+from app.models.hub import Repo
+from app.models.memory_fit import Fit
+from app.models.recommended import Recommended, need_bytes
+from app.ui.models.library_rows import FIT_ICONS, fit_colour, fit_text
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+ROW = Qt.ItemDataRole.UserRole
+INSET, MARK = 10, 14
+LINE_ROOM = 4
+BETWEEN = "  ·  "
+FITS = {Fit.FITS: mark("fits"), Fit.TIGHT: mark("tight"), Fit.TOO_LARGE: mark("too large")}
+GATED = mark("terms to accept")
+
+
+@dataclass(frozen=True, slots=True)
+class HubRow:
+    repo_id: str
+    title: str
+    second: str
+    third: str
+    fitting: Fitting | None = None
+    is_gated: bool = False
+    quantisation: str = ""  # of the file that is recommended
+
+    @property
+    def badge(self) -> str:
+        if self.fitting:
+            return tr(FITS[self.fitting.fit])
+        return tr(GATED) if self.is_gated else ""
+
+    @property
+    def spoken(self) -> str:
+        return ", ".join(text for text in (self.title, self.badge, self.second, self.third) if text)
+
+
+def recommended_row(recommended: Recommended, free_bytes: int) -> HubRow:
+    size = recommended.approximate_bytes
+    facts = (
+        tr("{number} parameters", number=num_params(recommended.num_params)),
+        tr("about {size}", size=data_size(size)),
+        recommended.licence,
+    )
+    return HubRow(
+        repo_id=recommended.repo_id,
+        title=recommended.name,
+        second=tr_said(recommended.purpose),
+        third=BETWEEN.join(facts),
+        fitting=fitting_of(size, free_bytes),
+        quantisation=recommended.quantisation,
+    )
+
+
+def found_row(repo: Repo) -> HubRow:
+    owner, name = repo.id.split("/", 1) if "/" in repo.id else ("", repo.id)
+    size = tr("{number} parameters", number=num_params(repo.num_params)) if repo.num_params else ""
+    return HubRow(
+        repo_id=repo.id,
+        title=one_line(name),
+        second=BETWEEN.join(text for text in (one_line(owner), size, repo.licence) if text),
+        third=popularity_text(repo),
+        is_gated=repo.is_gated,
+    )
+
+
+def popularity_text(repo: Repo) -> str:
+    downloads, likes = repo.num_downloads, repo.num_likes
+    return BETWEEN.join(
+        (
+            tr_n(
+                "{number} download a month", "{number} downloads a month", downloads, number=count(downloads)
+            ),
+            tr_n("{number} like", "{number} likes", likes, number=count(likes)),
+        )
+    )
+
+
+def fitting_of(size_bytes: int, free_bytes: int, beside_bytes: int = 0) -> Fitting | None:
+    """As far as its size alone tells, if need be. None: nobody knows yet what is free."""
+    return Fitting(need_bytes(size_bytes, beside_bytes), free_bytes) if free_bytes else None
+
+
+class HubRows(QAbstractListModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[HubRow, ...] = ()
+
+    def apply(self, rows: Sequence[HubRow]) -> None:
+        """The same models: only what is told of them is drawn anew."""
+        if [row.repo_id for row in rows] == [row.repo_id for row in self._rows]:
+            self._rows = tuple(rows)
+            if rows:
+                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+        else:
+            self.beginResetModel()
+            self._rows = tuple(rows)
+            self.endResetModel()
+
+    def row_at(self, index: Index) -> HubRow | None:
+        return self._rows[index.row()] if index.isValid() and index.row() < len(self._rows) else None
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self._rows[index.row()]
+        if role == ROW:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return row.spoken
+        if role == Qt.ItemDataRole.ToolTipRole and row.fitting:
+            return as_tooltip(fit_text(row.fitting))
+        return None
+
+
+class HubDelegate(QStyledItemDelegate):
+    def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:
+        font: QFont = option.font
+        heights = (line_height(font), line_height(small_font()), line_height(small_font()))
+        return QSize(200, sum(heights) + 2 * LINE_ROOM + 8)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row: HubRow = index.data(ROW)
+        tokens = current()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(option.font)
+        rect: QRect = option.rect
+        _paint_ground(painter, rect, option.state, tokens)
+        self._paint_row(painter, rect.adjusted(INSET, LINE_ROOM + 2, -INSET, -LINE_ROOM - 2), row, tokens)
+        painter.restore()
+
+    def _paint_row(self, painter: QPainter, rect: QRect, row: HubRow, tokens: Tokens) -> None:
+        font, small = QFont(painter.font()), small_font()
+        top = QRect(rect.left(), rect.top(), rect.width(), line_height(font))
+        room = self._paint_badge(painter, top, row, tokens)
+        font.setWeight(QFont.Weight.Medium)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.text))
+        _draw(painter, top.adjusted(0, 0, -room, 0), row.title)
+        painter.setFont(small)
+        line = QRect(rect.left(), top.bottom() + 3, rect.width(), line_height(small))
+        _draw(painter, line, row.second)
+        painter.setPen(QColor(tokens.muted))
+        _draw(painter, line.translated(0, line_height(small) + 2), row.third)
+
+    def _paint_badge(self, painter: QPainter, rect: QRect, row: HubRow, tokens: Tokens) -> int:
+        """At the right. How much room it has taken."""
+        if not row.badge:
+            return 0
+        name, colour = _badge_icon(row, tokens)
+        painter.setFont(small_font())
+        painter.setPen(QColor(tokens.muted))
+        width = painter.fontMetrics().horizontalAdvance(row.badge)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, row.badge)
+        left = rect.right() - width - MARK - 4
+        paint_icon(painter, name, QRectF(left, rect.center().y() - MARK / 2 + 1, MARK, MARK), colour)
+        return width + MARK + 16
+
+
+def _badge_icon(row: HubRow, tokens: Tokens) -> tuple[str, str]:
+    if row.fitting:
+        return FIT_ICONS[row.fitting.fit], fit_colour(row.fitting.fit)
+    return "shield", tokens.muted
+
+
+def _paint_ground(painter: QPainter, rect: QRect, state: QStyle.StateFlag, tokens: Tokens) -> None:
+    is_selected = bool(state & QStyle.StateFlag.State_Selected)
+    if is_selected or state & QStyle.StateFlag.State_MouseOver:
+        has_focus = is_selected and bool(state & QStyle.StateFlag.State_HasFocus)
+        painter.setPen(QColor(tokens.accent) if has_focus else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.raised))
+        painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+
+
+def _draw(painter: QPainter, rect: QRect, text: str) -> None:
+    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)

@@ -1,0 +1,201 @@
+"""What is known of one model, and what can be done with it. GUI thread."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.dialog_button import dialog_button
+from app.look.figures import count, data_size, num_params
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel, as_tooltip
+from app.look.words import tr, tr_n, tr_said
+from app.models.model_file import FileKind, ModelFile
+from app.ui.models.library_rows import (
+    FIT_ICONS,
+    KINDS,
+    LEFT,
+    ModelRow,
+    fit_colour,
+    fit_text,
+    problem_text,
+    source_text,
+)
+
+ICON = QSize(16, 16)
+
+
+class LibraryDetails(QWidget):
+    open_requested = Signal()
+    settings_requested = Signal()
+    reveal_requested = Signal()
+    trash_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row: ModelRow | None = None
+        self.name = PlainLabel(parent=self)
+        self.name.setWordWrap(True)
+        self.name.setFont(_larger(self.name.font()))
+        self.name.setMinimumWidth(1)  # a name may be one long word
+        self.fit_mark = PlainLabel(parent=self)
+        self.fit = PlainLabel(parent=self)
+        self.fit.setWordWrap(True)
+        self.problem = PlainLabel(parent=self, tone="danger")
+        self.problem.setWordWrap(True)
+        self.facts = QGridLayout()
+        self.open_button = dialog_button(tr("&Open"), self.open_requested.emit, self)
+        self.settings_button = dialog_button(tr("&Settings…"), self.settings_requested.emit, self)
+        self.reveal_button = dialog_button(tr("Sho&w in folder"), self.reveal_requested.emit, self)
+        self.trash_button = dialog_button(tr("Move to &trash"), self.trash_requested.emit, self)
+        self._lay_out()
+        self.apply(None)
+
+    def apply(self, row: ModelRow | None, why_not_trash: str = "") -> None:
+        """None: no model is chosen."""
+        shown, self._row = self._row, row
+        self.setEnabled(row is not None)
+        self._body.setVisible(row is not None)
+        self._show_buttons(row, tr_said(why_not_trash))
+        if row is None:
+            return
+        self.name.setText(row.model.name)
+        self._show_fit(row)
+        self.problem.setText(problem_text(row.model))
+        self.problem.setVisible(bool(row.model.problem))
+        if shown is None or shown.model != row.model:
+            self._show_facts(row.model)
+            self._scroll.verticalScrollBar().setValue(0)
+
+    def set_wide(self, is_wide: bool) -> None:
+        """Then the buttons stand in one row."""
+        for number, button in enumerate(self.buttons):
+            self._buttons.addWidget(button, *((0, number) if is_wide else divmod(number, 2)))
+
+    def _show_buttons(self, row: ModelRow | None, why_not_trash: str) -> None:
+        can_chat = row is not None and row.model.can_chat
+        self.open_button.setVisible(row is None or can_chat)
+        self.open_button.setEnabled(can_chat and row is not None and not row.is_in_use)
+        self.settings_button.setVisible(row is None or can_chat)
+        self.trash_button.setEnabled(row is not None and not why_not_trash)
+        self.trash_button.setToolTip(why_not_trash)
+
+    def _show_fit(self, row: ModelRow) -> None:
+        fitting = None if row.is_in_use else row.fitting
+        self.fit_mark.setVisible(fitting is not None)
+        self.fit.setVisible(fitting is not None or row.is_in_use)
+        if fitting:
+            self.fit_mark.setPixmap(icon(FIT_ICONS[fitting.fit], fit_colour(fitting.fit)).pixmap(ICON))
+            self.fit.setText(fit_text(fitting))
+        elif row.is_in_use:
+            self.fit.setText(tr("In use now."))
+
+    def _show_facts(self, model: ModelFile) -> None:
+        while item := self.facts.takeAt(0):
+            if widget := item.widget():
+                widget.hide()
+                widget.deleteLater()
+        for number, (what, told) in enumerate(_facts(model)):
+            self.facts.addWidget(PlainLabel(what, self, tone="muted"), number, 0)
+            self.facts.addWidget(_Fact(told, self), number, 1)
+
+    def _lay_out(self) -> None:
+        badge = QHBoxLayout()
+        badge.setSpacing(6)
+        badge.addWidget(self.fit_mark, 0, Qt.AlignmentFlag.AlignTop)
+        badge.addWidget(self.fit, 1)
+        self.facts.setHorizontalSpacing(12)
+        self.facts.setVerticalSpacing(4)
+        self.facts.setColumnStretch(1, 1)
+        self._body = QWidget()
+        column = QVBoxLayout(self._body)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(8)
+        column.addWidget(self.name)
+        column.addLayout(badge)
+        column.addWidget(self.problem)
+        column.addLayout(self.facts)
+        column.addStretch(1)
+        self._scroll = QScrollArea(self)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(self._body)
+        self._scroll.setAccessibleName(tr("Details of the model"))
+        self.open_button.setDefault(True)
+        self._buttons = QGridLayout()
+        self._buttons.setSpacing(8)
+        self.set_wide(False)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(12)
+        whole.addWidget(self._scroll, 1)
+        whole.addLayout(self._buttons)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self._row:
+            self._show_fit(self._row)
+
+    @property
+    def buttons(self) -> tuple[QPushButton, ...]:
+        return (self.open_button, self.settings_button, self.reveal_button, self.trash_button)
+
+
+class _Fact(PlainLabel):
+    """One line, whatever a file says of itself. What has no room is left out in its middle."""
+
+    def __init__(self, text: str, parent: QWidget) -> None:
+        super().__init__(text, parent)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_cut = self.sizeHint().width() > self.width()
+        self.setToolTip(as_tooltip(self.text()) if is_cut else "")
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width())
+        QPainter(self).drawText(self.rect(), LEFT, text)
+
+
+def _facts(model: ModelFile) -> Iterator[tuple[str, str]]:
+    """What is known, each with its name."""
+    yield tr("Kind"), tr(KINDS[model.kind])
+    if model.family:
+        yield tr("Family"), model.family
+    if model.num_params:
+        yield tr("Parameters"), num_params(model.num_params)
+    if model.quantisation:
+        yield tr("Quantisation"), model.quantisation
+    if model.n_ctx_train:
+        yield (
+            tr("Context"),
+            tr_n("{number} token", "{number} tokens", model.n_ctx_train, number=count(model.n_ctx_train)),
+        )
+    if model.kind is FileKind.CHAT:
+        yield tr("Chat template"), tr("In the file") if model.has_template else tr("None: ChatML is used")
+    yield tr("Size"), data_size(model.size_bytes)
+    if len(model.parts) > 1:
+        yield tr("Files"), count(len(model.parts))
+    if model.licence:
+        yield tr("Licence"), model.licence
+    yield tr("From"), source_text(model)
+    yield tr("File"), str(model.path)
+
+
+def _larger(font: QFont) -> QFont:
+    larger = QFont(font)
+    larger.setPointSizeF(font.pointSizeF() + 2)
+    larger.setWeight(QFont.Weight.DemiBold)
+    return larger

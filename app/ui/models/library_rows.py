@@ -1,0 +1,276 @@
+"""Models as rows of a table: the columns, what stands in them, how they are sorted and found. GUI thread."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+)
+from PySide6.QtGui import QColor, QFont
+
+from app.bridge.model_fits import Fitting
+from app.look.figures import count, data_size, num_params
+from app.look.icons import icon
+from app.look.plain_text import as_tooltip
+from app.look.tokens import current
+from app.look.words import mark, sentences, tr, tr_said
+from app.models.memory_fit import Fit
+from app.models.model_file import FileKind, ModelFile, Source
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+KINDS = {
+    FileKind.CHAT: mark("Chat model"),
+    FileKind.EMBEDDING: mark("Embedding"),
+    FileKind.PROJECTOR: mark("Projector"),
+    FileKind.ADAPTER: mark("LoRA adapter"),
+    FileKind.OTHER: mark("Other model"),
+    FileKind.INCOMPLETE: mark("Incomplete"),
+    FileKind.DAMAGED: mark("Damaged"),
+}
+SOURCES = {
+    Source.DOWNLOADS: mark("Downloads"),
+    Source.FOLDER: mark("Your folder"),
+    Source.OPENED: mark("Opened file"),
+    Source.STARTER: mark("Comes with Skein"),
+}  # the others are names of programs
+UNUSABLE = (FileKind.OTHER, FileKind.INCOMPLETE, FileKind.DAMAGED)
+FIT_ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "triangle-alert", Fit.TOO_LARGE: "x"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    model: ModelFile
+    fitting: Fitting | None = None
+    is_in_use: bool = False
+
+    @property
+    def words(self) -> str:
+        """What the search looks in."""
+        model = self.model
+        told = (
+            model.name,
+            model.family,
+            model.quantisation,
+            model.licence,
+            source_text(model),
+            str(model.path),
+        )
+        return " ".join(told).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    head: str
+    text: Callable[[ModelRow], str]
+    key: Callable[[ModelRow], Any]  # to sort by
+    widest: str  # a text as long as they get
+    is_number: bool = False
+
+
+def source_text(model: ModelFile) -> str:
+    return tr(SOURCES[model.source]) if model.source in SOURCES else str(model.source)
+
+
+def memory_text(row: ModelRow) -> str:
+    """What it takes; of what cannot be loaded to chat with, what it is."""
+    if row.model.kind is not FileKind.CHAT:
+        return tr(KINDS[row.model.kind])
+    if row.is_in_use:
+        return tr("In use")
+    return data_size(row.fitting.needed_bytes) if row.fitting else ""
+
+
+def fit_text(fitting: Fitting) -> str:
+    needed, free = data_size(fitting.needed_bytes), data_size(fitting.free_bytes)
+    if fitting.fit is Fit.TOO_LARGE:
+        told = tr("Needs about {needed}, but only {free} of memory are free.", needed=needed, free=free)
+    else:
+        told = tr("Needs about {needed} of {free} free memory.", needed=needed, free=free)
+    return sentences(told, tr_said(fitting.advice))
+
+
+def fit_colour(fit: Fit) -> str:
+    tokens = current()
+    return {Fit.FITS: tokens.ok, Fit.TIGHT: tokens.warning, Fit.TOO_LARGE: tokens.danger}[fit]
+
+
+def problem_text(model: ModelFile) -> str:
+    """A sentence. Empty where there is none."""
+    if not model.problem:
+        return ""
+    return tr("It cannot be used: {reason}.", reason=tr_said(model.problem))
+
+
+def _memory_key(row: ModelRow) -> tuple[int, float, str]:
+    if row.fitting:
+        return (0, row.fitting.needed_bytes, "")
+    return (1 if row.model.can_chat else 2, 0, memory_text(row))
+
+
+NAME, PARAMS, QUANTISATION, CONTEXT, SIZE, MEMORY, FAMILY, LICENCE, SOURCE = range(9)
+COLUMNS = (
+    Column(mark("Name"), lambda row: row.model.name, lambda row: row.model.name.casefold(), ""),
+    Column(
+        mark("Parameters"),
+        lambda row: num_params(row.model.num_params) if row.model.num_params else "",
+        lambda row: row.model.num_params,
+        "Parameters",
+        is_number=True,
+    ),
+    Column(
+        mark("Quantisation"),
+        lambda row: row.model.quantisation,
+        lambda row: row.model.quantisation,
+        "IQ3_XXS_XL",
+    ),
+    Column(
+        mark("Context"),
+        lambda row: count(row.model.n_ctx_train) if row.model.n_ctx_train else "",
+        lambda row: row.model.n_ctx_train,
+        "1,048,576",
+        is_number=True,
+    ),
+    Column(
+        mark("Size"),
+        lambda row: data_size(row.model.size_bytes),
+        lambda row: row.model.size_bytes,
+        "1,000.5 GiB",
+        is_number=True,
+    ),
+    Column(mark("Memory"), memory_text, _memory_key, "1,000.5 GiB"),
+    Column(mark("Family"), lambda row: row.model.family, lambda row: row.model.family, "qwen3next-m"),
+    Column(
+        mark("Licence"), lambda row: row.model.licence, lambda row: row.model.licence.casefold(), "apache-2.0"
+    ),
+    Column(
+        mark("From"),
+        lambda row: source_text(row.model),
+        lambda row: source_text(row.model),
+        SOURCES[Source.STARTER],
+    ),
+)
+# Which of them go first where there is no room for all.
+LEAST_WANTED = (LICENCE, FAMILY, SOURCE, CONTEXT, PARAMS, QUANTISATION, SIZE)
+
+
+class ModelTable(QAbstractTableModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[ModelRow, ...] = ()
+
+    def apply(self, rows: Sequence[ModelRow]) -> None:
+        """The same models: only what is told of them is drawn anew."""
+        if [row.model.path for row in self._rows] == [row.model.path for row in rows]:
+            self._rows = tuple(rows)
+            if rows:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
+        else:
+            self.beginResetModel()
+            self._rows = tuple(rows)
+            self.endResetModel()
+
+    def update(self, row: ModelRow) -> None:
+        """What is told of one model."""
+        number = self.number_of(row.model.path)
+        if number is not None:
+            self._rows = (*self._rows[:number], row, *self._rows[number + 1 :])
+            self.dataChanged.emit(self.index(number, 0), self.index(number, len(COLUMNS) - 1))
+
+    def row_at(self, number: int) -> ModelRow:
+        return self._rows[number]
+
+    def number_of(self, path: Path) -> int | None:
+        return next((number for number, row in enumerate(self._rows) if row.model.path == path), None)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row, column = self._rows[index.row()], COLUMNS[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.text(row)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if column.is_number else LEFT
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return _colour(row, index.column())
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == MEMORY and row.fitting:
+            return icon(FIT_ICONS[row.fitting.fit], fit_colour(row.fitting.fit))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_tooltip(_tip(row, index.column()))
+        if role == Qt.ItemDataRole.FontRole and row.is_in_use and index.column() == NAME:
+            return _bold()
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return tr(COLUMNS[section].head)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if COLUMNS[section].is_number else LEFT
+        return None
+
+
+def _colour(row: ModelRow, column: int) -> QColor | None:
+    if row.model.kind in UNUSABLE:
+        return QColor(current().muted)
+    return None if column == NAME else QColor(current().text)
+
+
+def _tip(row: ModelRow, column: int) -> str:
+    if column == MEMORY and row.fitting:
+        return fit_text(row.fitting)
+    return problem_text(row.model) or str(row.model.path)
+
+
+def _bold() -> QFont:
+    font = QFont()
+    font.setWeight(QFont.Weight.DemiBold)
+    return font
+
+
+class FoundModels(QSortFilterProxyModel):
+    """Those with all the words, of the kinds asked for, in the order of a column."""
+
+    def __init__(self, table: ModelTable, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._table = table
+        self._words: list[str] = []
+        self._kinds: frozenset[FileKind] = frozenset(FileKind)
+        self.setSourceModel(table)
+        self.setDynamicSortFilter(True)
+
+    def search(self, text: str, kinds: frozenset[FileKind]) -> None:
+        self._words, self._kinds = text.casefold().split(), kinds
+        self.invalidate()
+
+    def row_at(self, index: Index) -> ModelRow:
+        return self._table.row_at(self.mapToSource(index).row())
+
+    def index_of(self, path: Path) -> QModelIndex:
+        number = self._table.number_of(path)
+        return self.mapFromSource(self._table.index(number, NAME)) if number is not None else QModelIndex()
+
+    def filterAcceptsRow(self, number: int, _parent: Index) -> bool:
+        row = self._table.row_at(number)
+        return row.model.kind in self._kinds and all(word in row.words for word in self._words)
+
+    def lessThan(self, left: Index, right: Index) -> bool:
+        key = COLUMNS[left.column()].key
+        return bool(key(self._table.row_at(left.row())) < key(self._table.row_at(right.row())))

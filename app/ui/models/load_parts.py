@@ -1,0 +1,186 @@
+"""Parts of the dialog about how a model is loaded: its sections, its devices, and its line about memory.
+
+GUI thread.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.bridge.load_forecast import Forecast
+from app.engine.types import Device, DeviceKind
+from app.look.dialog_button import dialog_button
+from app.look.figures import count, data_size
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel
+from app.look.tokens import current
+from app.look.words import mark, sentences, tr, tr_said
+from app.models.memory_fit import Fit
+
+ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "info", Fit.TOO_LARGE: "triangle-alert"}
+ICON = QSize(16, 16)
+
+
+class Section(QWidget):
+    """A title, and parts with lines between them."""
+
+    def __init__(self, title: str, parts: Sequence[QWidget], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._parts = parts
+        head = PlainLabel(title, self)
+        font = QFont(head.font())
+        font.setPointSizeF(font.pointSizeF() + 3)
+        font.setWeight(QFont.Weight.DemiBold)
+        head.setFont(font)
+        head.setContentsMargins(0, 0, 0, 4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(head)
+        for part in parts:
+            column.addWidget(part)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QColor(current().hairline))
+        for part in [part for part in self._parts if not part.isHidden()][1:]:
+            painter.drawLine(0, part.y(), self.width(), part.y())
+
+
+class Foot(QWidget):
+    """Stays where it is while what stands above it is scrolled."""
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(current().raised))
+        painter.fillRect(0, 0, self.width(), 1, QColor(current().hairline))
+
+
+class DeviceList(QWidget):
+    """The GPUs that the library can use. None chosen: all of them."""
+
+    changed = Signal(object)  # tuple of their names, or None
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._boxes: dict[str, QCheckBox] = {}
+        self._about = PlainLabel(parent=self, tone="muted")
+        self._about.setWordWrap(True)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 8, 0, 8)
+        self._column.setSpacing(4)
+        self._column.addWidget(self._about)
+
+    @property
+    def text(self) -> str:
+        return self._about.text()
+
+    def apply(self, devices: Sequence[Device] | None, chosen: Sequence[str] | None) -> None:
+        """`devices` are all there are, None where nobody knows yet. `chosen` None: all of them."""
+        gpus = [device for device in devices or () if device.kind is not DeviceKind.CPU]
+        self._about.setText(tr(_about(devices is not None, bool(gpus))))
+        for name in self._boxes.keys() - {gpu.name for gpu in gpus}:
+            box = self._boxes.pop(name)
+            box.hide()
+            box.deleteLater()
+        for gpu in gpus:
+            if gpu.name not in self._boxes:
+                self._boxes[gpu.name] = self._add_box(gpu)
+            box = self._boxes[gpu.name]
+            box.blockSignals(True)
+            box.setChecked(chosen is None or gpu.name in chosen)
+            box.blockSignals(False)
+
+    def _add_box(self, gpu: Device) -> QCheckBox:
+        free, total = data_size(gpu.free_bytes), data_size(gpu.total_bytes)
+        told = tr("{name}: {description}", name=gpu.name, description=gpu.description)
+        if gpu.total_bytes:
+            told = tr("{device}, {free} of {total} free", device=told, free=free, total=total)
+        box = QCheckBox(told, self)
+        box.toggled.connect(self._on_toggled)
+        self._column.addWidget(box)
+        return box
+
+    def _on_toggled(self) -> None:
+        """All of them are no choice: whatever is plugged in later counts, too."""
+        chosen = tuple(name for name, box in self._boxes.items() if box.isChecked())
+        self.changed.emit(chosen if chosen and len(chosen) < len(self._boxes) else None)
+
+
+def _about(is_known: bool, has_gpus: bool) -> str:
+    if not is_known:
+        return mark("Which devices there are is known when a model is loaded.")
+    if has_gpus:
+        return mark("Devices that may take layers:")
+    return mark("This build of llama.cpp computes on the CPU only.")
+
+
+class MemoryLine(QWidget):
+    """What it takes, what is free, whether that goes together, and what would."""
+
+    context_chosen = Signal(int)  # tokens
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._icon = QLabel(self)
+        self._words = PlainLabel(tr("Working out the memory…"), self)
+        self._words.setWordWrap(True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._words, 1)
+        self._forecast: Forecast | None = None
+        self.use = dialog_button("", self._on_use, self)
+        self.use.setProperty("kind", "quiet")
+        self.use.hide()
+        row.addWidget(self.use, 0, Qt.AlignmentFlag.AlignTop)
+
+    @property
+    def text(self) -> str:
+        return self._words.text()
+
+    def apply(self, forecast: Forecast | None, problem: str = "") -> None:
+        self._words.setText(problem or (memory_text(forecast) if forecast else ""))
+        self._words.setToolTip(parts_text(forecast) if forecast else "")
+        self._forecast = forecast
+        smaller = forecast.smaller_n_ctx if forecast else 0
+        self.use.setText(tr("Use {tokens}", tokens=count(smaller)))
+        self.use.setVisible(smaller > 0)
+        fit = forecast.fit if forecast else Fit.TOO_LARGE
+        tokens = current()
+        colour = {Fit.FITS: tokens.ok, Fit.TIGHT: tokens.warning, Fit.TOO_LARGE: tokens.danger}[fit]
+        self._icon.setPixmap(icon(ICONS[fit], colour).pixmap(ICON))
+
+    def _on_use(self) -> None:
+        if self._forecast:
+            self.context_chosen.emit(self._forecast.smaller_n_ctx)
+
+
+def memory_text(forecast: Forecast) -> str:
+    needed, free = data_size(forecast.need.total_bytes), data_size(forecast.free_bytes)
+    values = {"needed": needed, "free": free}
+    match forecast.fit:
+        case Fit.FITS:
+            text = tr("Needs about {needed}; {free} are free: fits.", **values)
+        case Fit.TIGHT:
+            text = tr(
+                "Needs about {needed}; {free} are free: other programs would have to make room.", **values
+            )
+        case _:
+            text = tr("Needs about {needed}, but only {free} are free: does not fit.", **values)
+    return sentences(text, tr_said(forecast.advice))
+
+
+def parts_text(forecast: Forecast) -> str:
+    """For whoever wants to know what takes it."""
+    need = forecast.need
+    return tr(
+        "Weights {weights}, keys and values {cells}, computing {compute}, outputs {outputs}",
+        weights=data_size(need.weights_bytes),
+        cells=data_size(need.kv_bytes),
+        compute=data_size(need.compute_bytes),
+        outputs=data_size(need.output_bytes),
+    )

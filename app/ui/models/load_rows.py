@@ -1,0 +1,252 @@
+"""Every load setting of a model in words, group by group, and the row that shows one. GUI thread.
+
+Texts are marked here and translated where they are shown.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from app.engine.types import KvType, LoadParams
+from app.look.figures import count
+from app.look.fonts import small_font
+from app.look.icon_button import IconButton
+from app.look.plain_text import PlainLabel
+from app.look.words import mark, sentences, tr
+from app.settings import ModelSettings
+from app.ui.settings.setting_controls import Control, control_for
+from app.ui.settings.setting_fields import Field, field_of
+from app.ui.settings.setting_list import Setting
+from app.ui.settings.setting_row import RESET_SIDE, Row
+
+INHERIT = "inherit"  # what a list of choices has in place of None
+AS_FOR_ALL = mark("As for all")
+AUTOMATIC = mark("Automatic")
+# Numbers whose zero means "choose for me": that is what None says here.
+_LEAST = {"n_ctx": 256, "n_threads": 1}
+_KV_NAMES = {
+    KvType.F16: mark("f16: 16 bits, exact"),
+    KvType.BF16: mark("bf16: 16 bits"),
+    KvType.Q8_0: mark("q8_0: 8.5 bits, hardly less exact"),
+    KvType.Q5_1: mark("q5_1: 6 bits"),
+    KvType.Q5_0: mark("q5_0: 5.5 bits"),
+    KvType.Q4_1: mark("q4_1: 5 bits"),
+    KvType.Q4_0: mark("q4_0: 4.5 bits, smallest"),
+}
+
+
+def _choices(none: str, names: Mapping[Any, str]) -> Callable[[], Mapping[Any, str]]:
+    def named() -> Mapping[Any, str]:
+        return {INHERIT: tr(none), **{value: tr(name) for value, name in names.items()}}
+
+    return named
+
+
+_ON_OFF = {True: mark("On"), False: mark("Off")}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    title: str
+    rows: Sequence[Setting]
+
+
+GROUPS = (
+    Group(
+        mark("Context"),
+        (
+            Setting(
+                "n_ctx",
+                mark("Context pool (all chats)"),
+                mark("Tokens for all chats together."),
+                word=AS_FOR_ALL,
+                step=1024,
+            ),
+            Setting(
+                "n_seq_max",
+                mark("Parallel chats (slots)"),
+                mark("How many answers are computed at the same time."),
+                word=AS_FOR_ALL,
+            ),
+            Setting(
+                "isolated",
+                mark("Isolated memory"),
+                mark("Each slot has its part of the pool for itself; else equal beginnings are kept once."),
+                named=_choices(AS_FOR_ALL, _ON_OFF),
+            ),
+        ),
+    ),
+    Group(
+        mark("Speed"),
+        (
+            Setting("n_threads", mark("Threads"), mark("How many CPU threads compute."), word=AS_FOR_ALL),
+            Setting(
+                "n_batch",
+                mark("Batch"),
+                mark("Most tokens in one step: of all chats together, prompts and answers."),
+                word=AUTOMATIC,
+                step=64,
+            ),
+            Setting(
+                "n_ubatch",
+                mark("Micro-batch"),
+                mark("How many of them are computed at once. More needs more memory."),
+                word=AUTOMATIC,
+                step=64,
+            ),
+            Setting(
+                "flash_attention",
+                mark("Flash attention"),
+                mark("Reads keys and values in one pass: less memory, mostly faster."),
+                named=_choices(AUTOMATIC, {"on": mark("On"), "off": mark("Off")}),
+            ),
+            Setting(
+                "num_drafted_tokens",
+                mark("Guessed tokens"),
+                mark("Most tokens guessed from the chat's own text and checked in one step; 0 guesses none."),
+                word=AS_FOR_ALL,
+            ),
+        ),
+    ),
+    Group(
+        mark("Memory"),
+        (
+            Setting(
+                "type_k",
+                mark("Keys are kept as"),
+                mark("Fewer bits make room for more tokens, and answers a little less exact."),
+                named=_choices(AUTOMATIC, _KV_NAMES),
+            ),
+            Setting(
+                "type_v",
+                mark("Values are kept as"),
+                mark("Fewer bits need flash attention."),
+                named=_choices(AUTOMATIC, _KV_NAMES),
+            ),
+            Setting(
+                "use_mmap",
+                mark("Weights stay in the file"),
+                mark("The system can take their memory back and read them again; else they are copied."),
+                named=_choices(AUTOMATIC, _ON_OFF),
+            ),
+        ),
+    ),
+    Group(
+        mark("GPU"),
+        (
+            Setting(
+                "n_gpu_layers",
+                mark("Layers on the GPU"),
+                mark("The rest is computed by the CPU; 0 uses no GPU."),
+                word=mark("As many as fit"),
+            ),
+        ),
+    ),
+    Group(
+        mark("Long texts (RoPE)"),
+        (
+            Setting(
+                "rope_scaling",
+                mark("Scaling of positions"),
+                mark("Stretches what the model was trained for to longer texts; answers get less exact."),
+                named=_choices(
+                    mark("As the model says"),
+                    {"none": mark("None"), "linear": mark("Linear"), "yarn": mark("YaRN")},
+                ),
+            ),
+            Setting(
+                "rope_factor",
+                mark("Factor"),
+                mark("How many times longer texts may be."),
+                word=mark("As the model says"),
+                step=0.5,
+            ),
+        ),
+    ),
+)
+
+
+def load_field(name: str) -> Field:
+    """Of ModelSettings, without the zero that None stands for here."""
+    field = field_of(name, ModelSettings)
+    return replace(field, low=_LEAST.get(name, field.low))
+
+
+class LoadRow(Row):
+    """What is chosen for this model, what holds without that, and why something cannot be."""
+
+    chosen = Signal(str, object)  # name, value; None: as without a choice
+
+    def __init__(self, setting: Setting, parent: QWidget) -> None:
+        super().__init__(tr(setting.label), tr(setting.sentence), parent)
+        self.setting = setting
+        self.widget = control_for(setting, load_field(setting.name), self)
+        self.control = cast(Control, self.widget)
+        self.control.value_chosen.connect(self._on_chosen)
+        self.title.setBuddy(self.widget)
+        self._note = PlainLabel(parent=self, tone="muted")
+        self.problem = PlainLabel(parent=self, tone="danger")
+        for label in (self._note, self.problem):
+            label.setFont(small_font())
+            label.setWordWrap(True)
+        self.problem.hide()
+        tip = tr("Back to what holds without a choice: {setting}", setting=tr(setting.label))
+        self.reset = IconButton("rotate-ccw", tip, RESET_SIDE, self, icon_side=14)
+        self.reset.clicked.connect(lambda: self.chosen.emit(setting.name, None))
+        self._lay_out()
+
+    @property
+    def note(self) -> str:
+        return self._note.text()
+
+    def apply(self, own: Any, inherited: str, loaded: str, remark: str) -> None:
+        """`own` None: nothing is chosen. `inherited` and `loaded` are values in words."""
+        self.control.show_value(INHERIT if own is None and self.setting.named else own)
+        self.reset.setEnabled(own is not None)
+        is_told = own is None and inherited.lower() == self._word_for_none.lower()
+        held = "" if is_told else tr("Without a choice: {value}.", value=inherited)
+        now = tr("Loaded with: {value}.", value=loaded) if loaded else ""
+        self._note.setText(sentences(held, now, remark))
+        self._note.setVisible(bool(self._note.text()))
+
+    def show_problem(self, text: str) -> None:
+        self.problem.setText(text)
+        self.problem.setVisible(bool(text))
+
+    @property
+    def _word_for_none(self) -> str:
+        """What the control shows where nothing is chosen."""
+        return self.setting.named()[INHERIT] if self.setting.named else tr(self.setting.word)
+
+    def _on_chosen(self, value: Any) -> None:
+        self.chosen.emit(self.setting.name, None if value == INHERIT else value)
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        for label in (self.title, self.sentence, self._note, self.problem):
+            words.addWidget(label)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 8, 0, 8)
+        grid.setHorizontalSpacing(12)
+        grid.setColumnStretch(0, 1)
+        top = Qt.AlignmentFlag.AlignTop
+        grid.addLayout(words, 0, 0)
+        grid.addWidget(self.widget, 0, 1, top | Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(self.reset, 0, 2, top)
+
+
+def in_words(setting: Setting, params: LoadParams) -> str:
+    """What `params` has there."""
+    value = getattr(params, setting.name)
+    if setting.named:
+        named = setting.named()
+        return named.get(value, named[INHERIT])
+    if value is None or not (value or isinstance(value, bool) or setting.name == "num_drafted_tokens"):
+        return tr(setting.word if setting.word != AS_FOR_ALL else AUTOMATIC).lower()
+    if isinstance(value, bool):
+        return tr(_ON_OFF[value])
+    return count(value) if isinstance(value, int) else str(value)

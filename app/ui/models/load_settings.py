@@ -1,0 +1,240 @@
+"""How one model is loaded: what is chosen for it, what holds without that, and its memory. GUI thread.
+
+What is chosen counts when the model is loaded the next time; "Load again" does that. Not modal.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from PySide6.QtCore import QObject, QSize, Qt, Slot
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.load_forecast import LoadForecast
+from app.bridge.parameters import load_params
+from app.bridge.preferences import Preferences
+from app.engine.types import LoadParams
+from app.look.dialog_button import dialog_button
+from app.look.words import sentences, tr, tr_n, tr_said
+from app.settings import ModelSettings
+from app.ui.engine.model_loading import ModelLoading
+from app.ui.models.adapter_list import AdapterList
+from app.ui.models.load_parts import DeviceList, Foot, MemoryLine, Section
+from app.ui.models.load_rows import GROUPS, LoadRow, in_words
+from app.ui.models.workers_section import WorkersSection
+
+SIZE, MIN_SIZE = QSize(680, 720), QSize(480, 400)
+MARGIN = 24
+
+
+class LoadSettings(QObject):
+    """Shows the dialog of a model; one at a time."""
+
+    def __init__(
+        self, preferences: Preferences, models: ModelLoading, engine: ActiveEngine, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self._models = models
+        self._engine = engine
+        self._parent = parent
+        self.dialog: LoadSettingsDialog | None = None
+
+    def show_for(self, path: Path) -> None:
+        if self.dialog and self.dialog.path != path:
+            self.dialog.close()
+            self.dialog.deleteLater()
+            self.dialog = None
+        if self.dialog is None:
+            self.dialog = LoadSettingsDialog(
+                path, self._preferences, self._models, self._engine, self._parent
+            )
+        self.dialog.come_up()
+
+
+class LoadSettingsDialog(QDialog):
+    def __init__(
+        self,
+        model_path: Path,
+        preferences: Preferences,
+        models: ModelLoading,
+        engine: ActiveEngine,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self.path = model_path
+        self._preferences = preferences
+        self._models = models
+        self._engine = engine
+        self.forecast = LoadForecast(model_path, self)
+        self.rows = {setting.name: LoadRow(setting, self) for group in GROUPS for setting in group.rows}
+        self.adapters = AdapterList(self.forecast, self)
+        self.devices = DeviceList(self)
+        self.workers = self._workers_section()
+        self.memory = MemoryLine(self)
+        self.load_button = dialog_button("", self._load, self)
+        self.reset_button = dialog_button(tr("Reset all"), self._reset_all, self)
+        self.close_button = dialog_button(tr("Close"), self.close, self)
+        self.setWindowTitle(tr("How {name} is loaded", name=model_path.stem))
+        self.setMinimumSize(MIN_SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
+        self._lay_out()
+        self._connect()
+
+    def come_up(self) -> None:
+        self._show_values()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    @property
+    def own(self) -> ModelSettings:
+        return self._preferences.of_model(self.path)
+
+    @property
+    def _loaded(self) -> LoadParams | None:
+        """How this model was loaded, if it is the one in use."""
+        params = self._engine.params
+        return params if params and params.path == self.path else None
+
+    # What is chosen
+
+    @Slot(str, object)
+    def _on_chosen(self, name: str, value: Any) -> None:
+        """What the library would refuse is refused here, and nothing has changed."""
+        row = self.rows.get(name)
+        try:
+            wanted = ModelSettings.model_validate({**self.own.model_dump(), name: value})
+        except ValidationError as error:
+            self._refuse(row, error.errors()[0]["msg"])
+            return
+        if refusal := self.forecast.refusals(self._params(wanted)).get(name):
+            self._refuse(row, tr_said(refusal))
+            return
+        if row:
+            row.show_problem("")
+        self._preferences.set_of_model(self.path, wanted)
+
+    def _refuse(self, row: LoadRow | None, reason: str) -> None:
+        self._show_values()
+        if row:
+            row.show_problem(sentences(tr("Not used."), reason))
+
+    def _reset_all(self) -> None:
+        self._preferences.set_of_model(self.path, ModelSettings())
+
+    def _load(self) -> None:
+        self._models.load(self.path)
+
+    def _params(self, own: ModelSettings) -> LoadParams:
+        settings = self._preferences.settings
+        return load_params(settings.model_copy(update={"models": {str(self.path): own}}), self.path)
+
+    # What is shown
+
+    @Slot()
+    def _show_values(self) -> None:
+        self._show_rows()
+        self.forecast.ask(self._params(self.own))
+
+    @Slot()
+    def _show_forecast(self) -> None:
+        """The header has been read by now, which tells what has no effect."""
+        self._show_rows()
+        self.memory.apply(self.forecast.forecast, tr_said(self.forecast.problem))
+
+    def _show_rows(self) -> None:
+        own, loaded, model = self.own, self._loaded, self._engine.model
+        params, without = self._params(own), self._params(ModelSettings())
+        remarks = self.forecast.remarks(params) | self.forecast.refusals(params)
+        for name, row in self.rows.items():
+            now = self._loaded_words(row, loaded, params) if loaded else ""
+            row.apply(getattr(own, name), in_words(row.setting, without), now, tr_said(remarks.get(name, "")))
+        self.adapters.apply(own.adapters)
+        self.devices.apply(model.library.devices if model else None, own.devices)
+        self.workers.apply(own.workers, self._workers_in_use)
+        self.reset_button.setEnabled(own != ModelSettings())
+        self.load_button.setText(tr("&Load again") if loaded else tr("&Open"))
+        self.load_button.setEnabled(loaded != params and not self._engine.is_loading)
+
+    def _loaded_words(self, row: LoadRow, loaded: LoadParams, params: LoadParams) -> str:
+        """Where that is other than what is chosen now, or was left to be found out."""
+        name, model = row.setting.name, self._engine.model
+        if name == "n_ctx" and model:
+            return tr_n("{n} token", "{n} tokens", model.n_ctx)
+        is_same = getattr(loaded, name) == getattr(params, name)
+        return "" if is_same else in_words(row.setting, loaded)
+
+    # Building
+
+    def _workers_section(self) -> WorkersSection:
+        return WorkersSection(self._preferences, self.own.workers, self, in_use=self._workers_in_use)
+
+    @property
+    def _workers_in_use(self) -> tuple[str, ...]:
+        return self._engine.params.workers if self._engine.params else ()
+
+    def _connect(self) -> None:
+        for row in self.rows.values():
+            row.chosen.connect(self._on_chosen)
+        self.adapters.changed.connect(lambda adapters: self._on_chosen("adapters", adapters))
+        self.devices.changed.connect(lambda devices: self._on_chosen("devices", devices))
+        self.workers.changed.connect(lambda: self._on_chosen("workers", self.workers.chosen))
+        self.forecast.changed.connect(self._show_forecast)
+        self.memory.context_chosen.connect(lambda n_ctx: self._on_chosen("n_ctx", n_ctx))
+        self._preferences.changed.connect(self._on_setting_changed)
+        self._models.changed.connect(self._show_values)
+        self._models.loading_changed.connect(self._show_values)
+
+    @Slot(str)
+    def _on_setting_changed(self, _name: str) -> None:
+        if self.isVisible():
+            self._show_values()
+
+    def _lay_out(self) -> None:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(MARGIN, 16, MARGIN, MARGIN)
+        column.setSpacing(20)
+        for group in GROUPS:
+            parts: list[QWidget] = [self.rows[setting.name] for setting in group.rows]
+            if self.rows["n_gpu_layers"] in parts:
+                parts.append(self.devices)
+            column.addWidget(Section(tr(group.title), parts, page))
+        column.addWidget(Section(tr("Adapters (LoRA)"), [self.adapters], page))
+        column.addWidget(Section(tr("Other machines"), [self.workers], page))
+        column.addStretch(1)
+        scroll = QScrollArea(self)
+        scroll.setWidget(page)
+        scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        page.setAutoFillBackground(False)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(scroll, 1)
+        outer.addWidget(self._foot())
+
+    def _foot(self) -> QWidget:
+        foot = Foot(self)
+        column = QVBoxLayout(foot)
+        column.setContentsMargins(MARGIN, 12, MARGIN, 12)
+        column.setSpacing(10)
+        column.addWidget(self.memory)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.reset_button)
+        row.addStretch(1)
+        row.addWidget(self.close_button)
+        row.addWidget(self.load_button)
+        column.addLayout(row)
+        return foot
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What was typed last counts, too."""
+        for box in self.findChildren(QAbstractSpinBox):
+            box.interpretText()
+        super().hideEvent(event)

@@ -1,0 +1,75 @@
+"""The window about models: those on this machine, and those that can be had. Not modal. GUI thread."""
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+
+from app.bridge.model_fits import ModelFits
+from app.bridge.model_library import ModelLibrary
+from app.bridge.preferences import Preferences
+from app.look.words import tr
+from app.ui.models.library_page import LibraryPage
+
+SIZE, MIN_SIZE = QSize(1120, 700), QSize(560, 440)
+FRAME_SIZE = QSize(40, 80)
+
+
+class ModelsWindow(QDialog):
+    open_requested = Signal(object)  # Path
+    settings_requested = Signal(object)  # Path
+
+    def __init__(
+        self, library: ModelLibrary, fits: ModelFits, preferences: Preferences, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.library = LibraryPage(library, fits, preferences, self)
+        self._tabs = QTabBar(self)
+        self._pages = QStackedWidget(self)
+        self.setWindowTitle(tr("Models"))
+        self.setMinimumSize(MIN_SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
+        self._tabs.setDrawBase(False)
+        self._tabs.setExpanding(False)
+        self._tabs.setAccessibleName(tr("Pages"))
+        self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(0)
+        top = QHBoxLayout()
+        top.setContentsMargins(12, 0, 12, 0)
+        top.addWidget(self._tabs)
+        column.addLayout(top)
+        column.addWidget(self._pages, 1)
+        self.add_page(self.library, tr("On this machine"))
+        self.library.open_requested.connect(self._on_open_requested)
+        self.library.settings_requested.connect(self.settings_requested)
+
+    def add_page(self, page: QWidget, title: str) -> None:
+        self._tabs.addTab(title)
+        self._pages.addWidget(page)
+        self._tabs.setVisible(self._tabs.count() > 1)
+
+    def show_page(self, page: QWidget) -> None:
+        self._tabs.setCurrentIndex(self._pages.indexOf(page))
+        self.come_up()
+
+    def come_up(self) -> None:
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape ends a search first, then closes."""
+        page = self._pages.currentWidget()
+        search = page.findChild(QLineEdit) if page else None
+        if event.key() == Qt.Key.Key_Escape and search and search.text():
+            search.clear()
+            search.setFocus()
+        else:
+            super().keyPressEvent(event)
+
+    @Slot(object)
+    def _on_open_requested(self, path: object) -> None:
+        """It is chatted with in the other window."""
+        self.open_requested.emit(path)
+        self.close()

@@ -1,0 +1,73 @@
+"""Says that another model has answered in this chat so far, and offers either. GUI thread."""
+
+from PySide6.QtCore import QEvent, QSize, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from app.look.fonts import small_font
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel, as_tab_text, as_tooltip, one_line
+from app.look.tokens import current
+from app.look.words import tr
+
+MAX_NAME = 28  # characters on a button
+
+
+class ModelLine(QWidget):
+    """Takes no room while there is nothing to say."""
+
+    kept = Signal()  # the model that answers now is fine
+    switch_requested = Signal()  # to the former one
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._icon = QLabel(self)
+        self._words = PlainLabel(parent=self, tone="muted")
+        self._words.setFont(small_font())
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.keep = self._button()
+        self.switch = self._button()
+        self.keep.clicked.connect(self.kept)
+        self.switch.clicked.connect(self.switch_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 0, 4)
+        row.setSpacing(8)
+        row.addWidget(self._icon)
+        row.addWidget(self._words, 1)
+        row.addWidget(self.keep)
+        row.addWidget(self.switch)
+        self._dress()
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._words.text()
+
+    def apply(self, former: str, now: str) -> None:
+        self._words.setText(tr("{former} answered here so far.", former=_short(former)))
+        self._words.setToolTip(as_tooltip(former))
+        self.keep.setText(tr("Answer with {name}", name=as_tab_text(_short(now))))
+        self.keep.setToolTip(as_tooltip(tr("{name} answers in this chat from now on", name=now)))
+        self.switch.setText(tr("Switch back to {name}", name=as_tab_text(_short(former))))
+        self.switch.setToolTip(as_tooltip(tr("Load {name} again, for all chats", name=former)))
+        self.setAccessibleName(self.text)
+        self.show()
+
+    def _button(self) -> QPushButton:
+        button = QPushButton(self)
+        button.setProperty("kind", "quiet")
+        button.setProperty("place", "bar")
+        button.setFont(small_font())
+        return button
+
+    def _dress(self) -> None:
+        self._icon.setPixmap(icon("info", current().muted).pixmap(QSize(14, 14)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._dress()
+
+
+def _short(name: str) -> str:
+    name = one_line(name)
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"

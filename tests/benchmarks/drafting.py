@@ -1,0 +1,196 @@
+"""Answers with guesses from their own chat against answers without: tokens per second, and the same logits.
+
+A random model does not copy its prompt, so the answers are fixed beforehand: every row is computed and
+sampled in earnest, and then the fixed answer's next token takes the place of the sampled one. The times are
+real, and as many guesses are right as if the model gave exactly this answer. At each place its logits are
+compared with those it has without guesses: of a random model the likeliest tokens are so close together that
+rounding chooses among them, so its words prove nothing. tests/native/test_drafting.py has words.
+
+"editing": the prompt is a Python file, cut into words and signs about as a tokenizer would, and the answer is
+that file with some names changed. "nothing right": nearly every step has a guess, and each is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import inspect
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from unittest import mock
+
+import numpy as np
+import numpy.typing as npt
+
+from app.engine.drafting import Drafting
+from app.engine.engine import Engine
+from app.engine.llama.backend import LlamaBackend
+from app.engine.llama.sampler import LlamaSampler
+from app.engine.prompt import Prompt
+from app.engine.sampling import SamplingParams
+from app.engine.types import SampledToken, Usage
+from tests.benchmarks import bare_loop, workload
+from tests.benchmarks.figures import Verdict, show
+from tests.driver import GREEDY
+
+WANTED_EDITING, WANTED_NOTHING_RIGHT = 1.15, 0.97  # tokens per second, with guesses / without
+LARGEST_DIFFERENCE = 0.2  # of a logit, in standard deviations: rounding alone made 0.08
+COMPARED = 1000  # every so many tokens of the vocabulary
+N_CTX = 8192
+CHANGED_NAMES = {"backend": "model", "pending": "unread", "num_tokens": "length", "Any": "object"}
+NUM_WORDS = 6  # of the prompt whose every three words came before, so that there is always a guess
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    prompt: list[int]
+    answer: list[int]
+
+
+@dataclass(frozen=True)
+class Answer:
+    usage: Usage
+    logits: npt.NDArray[np.float32]  # some of each place
+
+
+class FixedAnswer:
+    """A sampler that does its work, and then says what was fixed."""
+
+    def __init__(self, sampler: LlamaSampler, answer: list[int]) -> None:
+        self.logits: list[npt.NDArray[np.float32]] = []  # some of each place
+        self._sampler = sampler
+        self._rest = iter(answer)
+
+    def sample(self, row: int) -> int:
+        self._sampler.sample(row)
+        self.logits.append(self._sampler._backend.logits(row)[::COMPARED].copy())
+        return next(self._rest)
+
+    def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:
+        raise NotImplementedError("nobody asks for them here")
+
+    def close(self) -> None:
+        self._sampler.close()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    workload.add_arguments(parser)
+    parser.add_argument("--draft", type=int, nargs="+", default=[8], metavar="N", help="most guesses a step")
+    parser.add_argument("--tokens", type=int, default=400, help="of each answer")
+    parser.add_argument(
+        "--beside", type=int, default=0, help="other answers at the same time, with no guesses"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    verdict = Verdict()
+    for num_drafted in options.draft:
+        with workload.opened_backend(options, n_ctx=N_CTX, num_drafted=num_drafted) as backend:
+            bench = Bench(backend, options)
+            bench.compare(_editing(options.tokens), WANTED_EDITING, verdict)
+            bench.compare(_nothing_right(options.tokens), WANTED_NOTHING_RIGHT, verdict)
+            bench.engine.close()
+    return verdict.exit_code
+
+
+class Bench:
+    """One engine, whose chats keep the cells of their prompts: only answers are computed again and again."""
+
+    def __init__(self, backend: LlamaBackend, options: argparse.Namespace) -> None:
+        self.engine = Engine(backend)
+        self._backend = backend
+        self._options = options
+        self._others = [f"beside {number}" for number in range(options.beside)]
+
+    def compare(self, task: Task, wanted: float, verdict: Verdict) -> None:
+        print(
+            f"\n{task.name}: {len(task.prompt)} prompt tokens, {len(task.answer)} generated, at most "
+            f"{self._backend.model.num_drafted_tokens} guesses a step, {len(self._others)} answers beside it"
+        )
+        self._answer(task, guesses=False)  # computes the prompt
+        self._answer(task, guesses=True)
+        pairs = [
+            (self._answer(task, guesses=False), self._answer(task, guesses=True))
+            for _ in range(self._options.repeats)
+        ]
+        off, on = [one.usage for one, _ in pairs], [one.usage for _, one in pairs]
+        show("without guesses", [one.tokens_per_s for one in off], "tokens/s")
+        show("with guesses", [one.tokens_per_s for one in on], "tokens/s")
+        ratios = [with_.tokens_per_s / without.tokens_per_s for with_, without in zip(on, off, strict=True)]
+        ratio = show("with / without", ratios, "", 3)
+        show("guessed", [one.num_drafted_tokens for one in on], "tokens", 0)
+        kept = [100 * one.num_kept_tokens / max(one.num_drafted_tokens, 1) for one in on]
+        show("of them right", kept, "%", 0)
+        verdict.at_least(f"{task.name}: with / without", ratio, wanted)
+        difference = max(_difference(one.logits, other.logits) for one, other in pairs)
+        verdict.at_most(f"{task.name}: largest difference of a logit", difference, LARGEST_DIFFERENCE)
+
+    def _answer(self, task: Task, *, guesses: bool) -> Answer:
+        """Its tokens are those that were fixed, or this ends here."""
+        for name in self._others:
+            one = workload.request(name, N_CTX // 8, keep_cells=False)
+            self.engine.add_request(one, Prompt(tuple(workload.token_ids(64, name))))
+        sampler = self._add(task)
+        token_ids: list[int] = []
+        with contextlib.nullcontext() if guesses else mock.patch.object(Drafting, "is_on", new=False):
+            while True:
+                for output in self.engine.step().outputs:
+                    if output.request_id == task.name:
+                        token_ids += output.token_ids
+                        if output.finish_reason:
+                            assert token_ids == task.answer, "another answer than was fixed"
+                            self._end_others()
+                            return Answer(output.usage, np.stack(sampler.logits))
+
+    def _add(self, task: Task) -> FixedAnswer:
+        new_sampler = self._backend.new_sampler
+        samplers: list[FixedAnswer] = []
+
+        def new_fixed(params: SamplingParams, prompt: Sequence[int], num_start_tokens: int) -> FixedAnswer:
+            samplers.append(FixedAnswer(new_sampler(params, prompt, num_start_tokens), task.answer))
+            return samplers[0]
+
+        with mock.patch.object(self._backend, "new_sampler", new_fixed):
+            one = workload.request(task.name, len(task.answer))
+            self.engine.add_request(replace(one, sampling=GREEDY), Prompt(tuple(task.prompt)))
+        return samplers[0]
+
+    def _end_others(self) -> None:
+        for name in self._others:
+            self.engine.abort(name)
+        self.engine.report()
+
+
+def _difference(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32]) -> float:
+    return float(np.abs(one - other).max() / one.std())
+
+
+def _editing(num_tokens: int) -> Task:
+    source = inspect.getsource(bare_loop)
+    words = re.findall(r" ?\w+|\n +|[^\w]", source)
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words), 1)}
+    answer = re.findall(r" ?\w+|\n +|[^\w]", _with_changed_names(source))
+    for word in answer:
+        numbers.setdefault(word, len(numbers) + 1)
+    return Task("editing", [numbers[word] for word in words], [numbers[word] for word in answer[:num_tokens]])
+
+
+def _with_changed_names(source: str) -> str:
+    names = "|".join(CHANGED_NAMES)
+    return re.sub(rf"\b({names})\b", lambda found: CHANGED_NAMES[found[0]], source)
+
+
+def _nothing_right(num_tokens: int) -> Task:
+    """Each token is another one than that which came behind the same three last."""
+    choose = random.Random(0)
+    chat = choose.choices(range(1, NUM_WORDS + 1), k=1000)
+    behind = {tuple(chat[at - 3 : at]): chat[at] for at in range(3, len(chat))}
+    num_prompt = len(chat)
+    while len(chat) < num_prompt + num_tokens:
+        last = tuple(chat[-3:])
+        chat.append(choose.choice([word for word in range(1, NUM_WORDS + 1) if word != behind.get(last)]))
+        behind[last] = chat[-1]
+    return Task("nothing right", chat[:num_prompt], chat[num_prompt:])

@@ -1,0 +1,144 @@
+import socket
+import time
+from dataclasses import replace
+
+import pytest
+
+from app.models import hub, hub_address
+from app.models.hub import Hub, HubFile, models_of, quantisation_of
+from app.models.hub_errors import DownloadError, GatedError, HubError
+from app.models.off_loop import off_loop
+from app.models.order import order_of
+from app.said import Said
+from tests.models.standin_hub import REVISION, StandInHub, standing
+
+GIB = 2**30
+
+
+def files(*names: str, size_bytes: int = GIB) -> list[HubFile]:
+    return [HubFile(name, size_bytes, "0" * 64) for name in names]
+
+
+async def test_a_search_finds_repositories_with_what_is_said_of_them() -> None:
+    async with standing(StandInHub()) as stand_in:
+        stand_in.repos = {"Qwen/Qwen3-4B-GGUF": {}, "ggml-org/gemma-3-4b-it-GGUF": {}}
+        stand_in.facts["ggml-org/gemma-3-4b-it-GGUF"] = {"gated": "manual", "tags": ["license:gemma"]}
+        found = await off_loop(Hub(stand_in.endpoint).search, " 4b ")
+        asked = stand_in.requests[0]
+    assert [repo.id for repo in found] == ["Qwen/Qwen3-4B-GGUF", "ggml-org/gemma-3-4b-it-GGUF"]
+    qwen, gemma = found
+    assert (qwen.num_downloads, qwen.num_likes, qwen.licence, qwen.is_gated) == (
+        1000,
+        10,
+        "apache-2.0",
+        False,
+    )
+    assert (qwen.num_params, qwen.n_ctx_train, qwen.architecture) == (4_022_468_096, 40_960, "qwen3")
+    assert (gemma.licence, gemma.is_gated) == ("gemma", True)
+    assert "Authorization" not in asked[1]
+
+
+async def test_the_files_of_a_repository_come_with_size_and_checksum() -> None:
+    async with standing(StandInHub()) as stand_in:
+        stand_in.repos["a/b"] = {
+            "b-Q8_0.gguf": b"GGUF" * 9,
+            "mmproj-b-f16.gguf": b"GGUF",
+            "b-Q4_K_M.gguf": b"GGUF",
+        }
+        contents = await off_loop(Hub(stand_in.endpoint, "hf_token").contents, "a/b")
+        assert stand_in.requests[0][1]["Authorization"] == "Bearer hf_token"
+        order = order_of(contents, contents.models[0], stand_in.endpoint)
+    assert [(model.name, model.quantisation, model.size_bytes) for model in contents.models] == [
+        ("b-Q4_K_M", "Q4_K_M", 4),
+        ("b-Q8_0", "Q8_0", 36),
+    ]
+    assert order.url(order.files[0]) == f"{stand_in.endpoint}/a/b/resolve/{REVISION}/b-Q4_K_M.gguf"
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "error", "text"),
+    [
+        (401, {"X-Error-Code": "GatedRepo"}, GatedError, "accepted its terms"),
+        (401, {}, GatedError, "does not accept your token"),
+        (404, {"X-Error-Code": "RepoNotFound"}, HubError, "renamed, removed"),
+        (429, {"Retry-After": "600"}, HubError, "asked too often"),
+        (503, {}, HubError, "HTTP 503"),
+    ],
+)
+async def test_a_refusal_comes_at_once_and_says_what_to_do(
+    status: int, headers: dict[str, str], error: type[HubError], text: str
+) -> None:
+    async with standing(StandInHub()) as stand_in:
+        stand_in.refusal = (status, headers)
+        for ask in (lambda asked: asked.search("x"), lambda asked: asked.contents("a/b")):
+            with pytest.raises(error, match=text) as caught:
+                await off_loop(ask, Hub(stand_in.endpoint, "hf_token"))
+            assert isinstance(caught.value.args[0], Said)
+        assert len(stand_in.requests) == 2
+
+
+async def test_nobody_there_is_told_at_once_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sleep(_seconds: float) -> None:
+        raise AssertionError("it would try again")
+
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        monkeypatch.setattr(time, "sleep", sleep)
+        with pytest.raises(HubError, match=r"cannot be reached \(Connection refused\)"):
+            await off_loop(Hub(endpoint).search, "x")
+
+
+async def test_a_web_page_is_no_hub() -> None:
+    async with standing(StandInHub()) as stand_in:
+        stand_in.facts["a/b"] = {"gguf": "<html>"}
+        stand_in.repos["a/b"] = {}
+        with pytest.raises(HubError, match="not as a hub"):
+            await off_loop(Hub(stand_in.endpoint).search, "")
+
+
+def test_parts_of_a_split_model_are_one() -> None:
+    names = [f"Q4_K_M/big-Q4_K_M-0000{number}-of-00003.gguf" for number in (3, 1, 2)]
+    (model,) = models_of(files(*names, "mmproj-big.gguf", "big.imatrix.gguf"))
+    assert (model.name, model.quantisation, model.size_bytes) == ("big-Q4_K_M", "Q4_K_M", 3 * GIB)
+    assert [file.path for file in model.files] == sorted(names)
+    assert not model.problem
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["x-00001-of-00002.gguf"],
+        ["x-00002-of-00002.gguf"],
+        ["x-00001-of-99999.gguf"],
+        ["x-00000-of-00000.gguf"],
+        ["x-00001-of-00002.gguf", "x-00003-of-00002.gguf"],
+    ],
+)
+def test_a_split_model_with_a_part_missing_cannot_be_had(names: list[str]) -> None:
+    (model,) = models_of(files(*names))
+    assert model.problem
+    contents = hub.RepoContents(hub.Repo("a/b"), "main", (model,))
+    with pytest.raises(DownloadError, match="part"):
+        order_of(contents, model, hub_address.DEFAULT_ENDPOINT)
+    sound = replace(model, problem="", files=tuple(files("a/x.gguf", "b/x.gguf")))
+    with pytest.raises(DownloadError, match="cannot be right"):
+        order_of(contents, sound, hub_address.DEFAULT_ENDPOINT)
+
+
+@pytest.mark.parametrize(
+    ("name", "quantisation"),
+    [
+        ("Qwen3-4B-Q4_K_M.gguf", "Q4_K_M"),
+        ("qwen2.5-3b-instruct-q4_k_m-00001-of-00002.gguf", "Q4_K_M"),
+        ("Phi-3-mini-4k-instruct-fp16.gguf", "F16"),
+        ("Phi-3-mini-4k-instruct-q4.gguf", "Q4"),
+        ("gpt-oss-20b-mxfp4.gguf", "MXFP4"),
+        ("Llama-3.2-1B-Instruct-f16.gguf", "F16"),
+        ("x.IQ4_XS.gguf", "IQ4_XS"),
+        ("x-UD-Q4_K_XL.gguf", "Q4_K_XL"),
+        ("BF16/x-BF16-00001-of-00002.gguf", "BF16"),
+    ],
+)
+def test_the_name_of_a_file_says_how_it_is_quantised(name: str, quantisation: str) -> None:
+    assert quantisation_of(name) == quantisation

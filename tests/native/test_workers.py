@@ -1,0 +1,174 @@
+"""One model over several machines: the same answers as on one, and none is lost with a machine."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from pytestqt.qtbot import QtBot
+from qasync import QEventLoop
+
+from app.bridge.active_engine import ActiveEngine
+from app.engine.commands import Hibernate
+from app.engine.engine import Engine
+from app.engine.engine_process import EngineProcess
+from app.engine.errors import InvalidRequestError
+from app.engine.llama.loading import open_llama_backend
+from app.engine.loop import EngineLoop
+from app.engine.sampling import SamplingParams
+from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, StepReport
+from app.engine.workers import WorkerState, ask
+from tests.worker_machines import Machine, NotPermittedError, machines
+
+pytestmark = [pytest.mark.native, pytest.mark.timeout(120)]
+
+NUM_TOKENS = 120
+BUFFER = re.compile(r"(\S+) +model buffer size")
+
+
+@pytest.fixture(params=["loopback", "namespaces"])
+def two_machines(request: pytest.FixtureRequest) -> Iterator[list[Machine]]:
+    try:
+        with machines(2, request.param) as found:
+            yield found
+    except NotPermittedError as error:
+        pytest.skip(f"no network namespaces here: {error}")
+
+
+def params(path: Path, *workers: str, **changes: object) -> LoadParams:
+    values: dict[str, object] = {"n_ctx": 512, "n_seq_max": 2, "n_threads": 1, "workers": workers}
+    return LoadParams(path, **(values | changes))  # type: ignore[arg-type]
+
+
+def question(name: str = "r", max_tokens: int = NUM_TOKENS) -> Request:
+    sampling = SamplingParams(temperature=0.0, ignore_eos=True)
+    return Request(name, f"chat {name}", (Message(Role.USER, "Tell me more."),), sampling, max_tokens)
+
+
+def answer_alone(path: Path) -> str:
+    with open_llama_backend(params(path)) as backend:
+        engine = Engine(backend)
+        engine.add_request(question())
+        text = ""
+        while engine.has_work:
+            text += "".join(output.text for output in engine.step().outputs)
+        engine.close()
+    return text
+
+
+class Answer:
+    """What has come of the questions, from wherever it comes."""
+
+    def __init__(self) -> None:
+        self.outputs: list[Output] = []
+
+    def add_reports(self, reports: tuple[StepReport, ...] | list[StepReport]) -> None:
+        for report in reports:
+            self.outputs += report.outputs
+
+    def add(self, output: Output) -> None:
+        self.outputs.append(output)
+
+    def when_begun(self, engine: ActiveEngine, call: Callable[[], object]) -> None:
+        """Once there is some text of the answer. The engine's reports come here first."""
+
+        def look() -> None:
+            if len(self.text()) > 20:
+                engine.reported.disconnect(look)
+                call()
+
+        engine.reported.connect(look)
+
+    def text(self, name: str = "r") -> str:
+        return "".join(output.text for output in self.outputs if output.request_id == name)
+
+    def end(self, name: str = "r") -> FinishReason | None:
+        return next((o.finish_reason for o in self.outputs if o.request_id == name and o.finish_reason), None)
+
+
+@pytest.fixture
+def engine(qloop: QEventLoop) -> Iterator[ActiveEngine]:
+    engine = ActiveEngine()
+    yield engine
+    qloop.run_until_complete(engine.close())
+
+
+def test_one_model_in_three_parts_answers_as_on_one_machine_also_when_it_loses_one(
+    two_machines: list[Machine],
+    tiny_gguf: Callable[[str], Path],
+    engine: ActiveEngine,
+    qtbot: QtBot,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is loaded again without that one, and the answer goes on where it was."""
+    path, answer, told = tiny_gguf("qwen3"), Answer(), []
+    engine.reported.connect(answer.add_reports)
+    engine.ended.connect(answer.add)
+    engine.recovering.connect(told.append)
+    lost, kept = two_machines
+    with caplog.at_level(logging.DEBUG), qtbot.waitSignal(engine.loaded, timeout=60_000):
+        engine.load(params(path, lost.address, kept.address))
+    holders = {found[1] for record in caplog.records if (found := BUFFER.search(record.getMessage()))}
+    assert {f"RPC0[{machine.address}]" for machine in two_machines} < holders
+    assert any(name.startswith("CPU") for name in holders)
+
+    engine.submit(question("whole", 40))
+    qtbot.waitUntil(lambda: bool(answer.end("whole")), timeout=60_000)
+    answer.when_begun(engine, lost.kill)
+    engine.submit(question())
+    qtbot.waitUntil(lambda: bool(answer.end()), timeout=60_000)
+    alone = answer_alone(path)
+    assert lost.address in told[0]
+    assert kept.address not in told[0]
+    assert engine.params
+    assert engine.params.workers == (kept.address,)
+    assert answer.end() is FinishReason.LENGTH
+    assert answer.text() == alone
+    assert alone.startswith(answer.text("whole"))
+
+
+def test_an_engine_in_a_process_of_its_own_does_all_that_others_do_and_comes_back_when_killed(
+    tiny_gguf: Callable[[str], Path], engine: ActiveEngine, qtbot: QtBot
+) -> None:
+    public = {name for name in vars(EngineLoop) if not name.startswith("_")}
+    assert public <= set(dir(EngineProcess))
+
+    path, answer, told, crashes = tiny_gguf("qwen3"), Answer(), [], []
+    engine.reported.connect(answer.add_reports)
+    engine.reported.connect(told.extend)
+    engine.recovering.connect(crashes.append)
+    with qtbot.waitSignal(engine.loaded, timeout=60_000):
+        engine.load(params(path, own_process=True))
+    [child] = [one for one in psutil.Process().children() if "app.engine.engine_child" in one.cmdline()]
+    engine.submit(question("first", max_tokens=4))
+    qtbot.waitUntil(lambda: bool(answer.end("first")), timeout=60_000)
+    engine.fork("chat first", "chat copy")
+    engine.post(Hibernate("chat copy"))
+    qtbot.waitUntil(lambda: any(report.hibernated for report in told), timeout=20_000)
+
+    assert engine.use_prompts(lambda prompts: prompts.tokenise("hello")).result(20)
+    assert engine.use_prompts(lambda prompts: prompts.takes_tools).result(20) is False
+    with pytest.raises(InvalidRequestError, match="-1 is no token"):
+        engine.use_prompts(lambda prompts: prompts.written([-1])).result(20)
+    with pytest.raises(ZeroDivisionError):
+        engine.use_prompts(lambda _prompts: 1 // 0).result(20)
+
+    answer.when_begun(engine, child.kill)
+    engine.submit(question())
+    qtbot.waitUntil(lambda: bool(answer.end()), timeout=60_000)
+    assert "memory ran out" in crashes[0]
+    assert answer.text() == answer_alone(path)
+
+
+def test_a_worker_says_what_it_is_and_serves_one_at_a_time() -> None:
+    with machines(1, "loopback") as [machine]:
+        found = ask(machine.address)
+        assert (found.state, found.num_devices) == (WorkerState.READY, 1)
+        assert 0 < found.free_bytes <= found.total_bytes
+        machine.process.terminate()
+        assert machine.process.wait(20) == 0
+        assert ask(machine.address).state is WorkerState.UNREACHABLE

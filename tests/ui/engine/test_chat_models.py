@@ -1,0 +1,84 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from app.bridge.tasks import finish_all
+from app.chats.chat import Chat, Turn
+from app.engine.types import LoadParams, Role
+from app.ui.main_window import MainWindow
+from app.ui.tabs.model_line import ModelLine
+from tests.fakes import model_info
+from tests.ui.fakes import FakeEngine, FakeWorkspace
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    path = tmp_path / "other.gguf"
+    path.touch()
+    return path
+
+
+def chat_of(path: Path) -> Chat:
+    turns = [Turn(Role.USER, "Hi"), Turn(Role.ASSISTANT, "Hello.", model="The other")]
+    return Chat(turns=turns, model_path=str(path))
+
+
+def line_of(window: MainWindow) -> ModelLine:
+    assert window.tabs.current
+    return window.tabs.current.model_line
+
+
+async def test_in_a_chat_of_another_model_both_are_offered_and_nothing_is_switched(
+    qloop: asyncio.AbstractEventLoop,
+    window: MainWindow,
+    workspace: FakeWorkspace,
+    engine: FakeEngine,
+    other: Path,
+) -> None:
+    assert line_of(window).isHidden()
+    session = workspace.open(chat_of(other), 1)
+    await finish_all()
+    line = line_of(window)
+    assert line.isVisible()
+    assert line.text == "The other answered here so far."
+    assert (line.keep.text(), line.switch.text()) == ("Answer with starter", "Switch back to The other")
+    assert engine.loads == []
+    line.keep.click()
+    assert (session.num_kept_models, line.isHidden()) == (1, True)
+
+
+async def test_the_former_model_comes_back_when_that_is_wanted(
+    qloop, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, other: Path
+) -> None:
+    workspace.open(chat_of(other), 1)
+    await finish_all()
+    line_of(window).switch.click()
+    assert [params.path for params in engine.loads] == [other]
+    engine.finish_load(model_info(path=other, name="The other"))
+    await finish_all()
+    assert line_of(window).isHidden()
+
+
+async def test_whoever_opens_another_model_in_a_chat_means_it_there_and_is_asked_in_other_chats(
+    qloop, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, other: Path
+) -> None:
+    engine.load(LoadParams(other))
+    engine.finish_load(model_info(path=other, name="The other"))
+    for index in (1, 2):
+        workspace.open(chat_of(other), index)
+    engine.load(LoadParams(Path("/m/new.gguf")))
+    engine.finish_load(model_info(path=Path("/m/new.gguf"), name="New"))
+    await finish_all()
+    assert line_of(window).isHidden()
+    window.tabs.show_index(1)
+    await finish_all()
+    assert line_of(window).isVisible()
+
+
+async def test_a_model_that_is_gone_is_not_offered(
+    qloop, window: MainWindow, workspace: FakeWorkspace, tmp_path: Path
+) -> None:
+    workspace.open(chat_of(tmp_path / "gone.gguf"), 1)
+    await finish_all()
+    assert line_of(window).isHidden()

@@ -1,0 +1,290 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.bridge.downloads import State
+from app.bridge.model_hub import Found, Trouble
+from app.bridge.preferences import Preferences
+from app.look.theme import apply_theme
+from app.models.hub import Repo
+from app.models.memory_fit import Fit
+from app.models.recommended import RECOMMENDED
+from app.settings import Settings
+from app.ui.main_window import MainWindow
+from app.ui.models.download_rows import figures_text, time_left_text
+from app.ui.models.hub_page import HubPage
+from tests.ui.models.hub_fakes import GIB, FakeDownloads, FakeModelHub, contents_of, download, hub_model
+from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary
+from tests.ui.test_accessibility import nameless
+
+MODELS = (hub_model("Q2_K", 1.5), hub_model("Q4_K_M", 2.4), hub_model("Q8_0", 4.2), hub_model("F16", 8, "…"))
+
+
+@pytest.fixture
+def hub() -> FakeModelHub:
+    return FakeModelHub()
+
+
+@pytest.fixture
+def downloads() -> FakeDownloads:
+    return FakeDownloads()
+
+
+@pytest.fixture
+def preferences() -> Preferences:
+    return Preferences(Settings())
+
+
+@pytest.fixture
+def pages() -> list[str]:
+    """Addresses that were opened in the browser."""
+    return []
+
+
+@pytest.fixture
+def page(
+    qtbot: QtBot,
+    qapp: QApplication,
+    hub: FakeModelHub,
+    downloads: FakeDownloads,
+    preferences: Preferences,
+    pages: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[HubPage]:
+    apply_theme(qapp, "light")
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: pages.append(url.toString()))
+    page = HubPage(hub, downloads, preferences)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    page.resize(1000, 600)
+    page.show()
+    yield page
+    preferences.flush()
+
+
+def choose(page: HubPage, number: int) -> str:
+    page.list.setCurrentIndex(page.rows.index(number))
+    assert page.chosen
+    return page.chosen.repo_id
+
+
+def titles(page: HubPage) -> list[str]:
+    return [page.rows.index(number).data() for number in range(page.rows.rowCount())]
+
+
+def search(page: HubPage, hub: FakeModelHub, words: str, *repos: Repo) -> None:
+    page.search.setText(words)
+    page.search.returnPressed.emit()
+    hub.found.emit(Found(words, repos))
+
+
+def test_the_recommended_ones_come_first_with_how_they_fit(page: HubPage, hub: FakeModelHub) -> None:
+    assert titles(page) == [one.name for one in RECOMMENDED]
+    rows = [page.rows.row_at(page.rows.index(number)) for number in range(len(RECOMMENDED))]
+    fits = [row.fitting.fit for row in rows if row and row.fitting]
+    assert fits[0] is Fit.FITS
+    assert fits[-1] is Fit.TOO_LARGE
+    assert fits == sorted(fits, key=list(Fit).index)
+    assert hub.asked == hub.searched == []  # nothing is asked before somebody wants it
+    hub.free_bytes = 64 * GIB
+    hub.measured.emit()
+    last = page.rows.row_at(page.rows.index(len(RECOMMENDED) - 1))
+    assert last
+    assert last.fitting
+    assert last.fitting.fit is Fit.FITS
+    assert "fits" in last.spoken
+
+
+def test_the_files_of_one_with_the_best_chosen(
+    page: HubPage, hub: FakeModelHub, downloads: FakeDownloads
+) -> None:
+    repo_id = choose(page, 9)
+    assert hub.asked == [repo_id]
+    assert not page.details.table.isVisible()
+    hub.opened.emit(contents_of("somebody/else", *MODELS))  # of a question before
+    assert not page.details.table.isVisible()
+    hub.opened.emit(contents_of(repo_id, *MODELS))
+    table = page.details.table
+    assert [table.item(row, 0).text() for row in range(4)] == ["Q2_K", "Q4_K_M", "Q8_0", "F16"]
+    assert [table.item(row, 2).text() for row in range(4)] == ["fits", "tight", "too large", "incomplete"]
+    assert page.details.chosen is MODELS[1]
+    assert page.details.download_button.text() == "&Download 2.4 GiB"
+    page.details.download_button.click()
+    (order,) = downloads.started
+    assert order.repo_id == repo_id
+    assert order.endpoint == hub.endpoint
+    assert [file.path for file in order.files] == ["tiny-Q4_K_M.gguf"]
+    table.selectRow(2)
+    hub.estimated.emit(repo_id, GIB // 4)  # less than was thought
+    assert page.details.chosen is MODELS[2]
+    assert [table.item(row, 2).text() for row in range(2)] == ["fits", "fits"]
+    assert "4.4 GiB" in page.details.note.text()
+    hub.measured.emit()
+    assert "4.4 GiB" in page.details.note.text()  # it is known still
+    table.selectRow(3)
+    assert not page.details.download_button.isEnabled()
+
+
+def test_a_search_and_the_way_back(page: HubPage, hub: FakeModelHub) -> None:
+    search(
+        page, hub, "gemma", Repo("ggml-org/gemma-3-4b-it-GGUF", 5, 1, "gemma", True, 4 * 10**9), Repo("a/b")
+    )
+    assert hub.searched == ["gemma"]
+    assert titles(page) == ["gemma-3-4b-it-GGUF", "b"]
+    row = page.rows.row_at(page.rows.index(0))
+    assert row
+    assert row.badge == "terms to accept"
+    assert row.spoken == (
+        "gemma-3-4b-it-GGUF, terms to accept, ggml-org  ·  4.0B parameters  ·  gemma, "
+        "5 downloads a month  ·  1 like"
+    )
+    search(page, hub, "nothing like it")
+    assert "Search for fewer words" in page.state.text()
+    page.search.clear()
+    page.search.returnPressed.emit()
+    hub.found.emit(Found("nothing like it", (Repo("late/answer"),)))
+    assert titles(page)[0] == RECOMMENDED[0].name
+
+
+def test_typing_asks_when_it_pauses(page: HubPage, hub: FakeModelHub, qtbot: QtBot) -> None:
+    for end in range(1, 6):
+        page.search.setText("gemma"[:end])
+    assert hub.searched == []
+    page._typing.setInterval(0)
+    page.search.setText("gemma 3")
+    qtbot.waitUntil(lambda: hub.searched == ["gemma 3"])
+
+
+def test_trouble_says_what_to_do_and_can_be_tried_again(
+    page: HubPage, hub: FakeModelHub, pages: list[str]
+) -> None:
+    page.search.setText("gemma")
+    page.search.returnPressed.emit()
+    hub.failed.emit(Trouble("The hub cannot be reached."))
+    assert page.trouble.text() == "The hub cannot be reached."
+    assert not page.token_button.isVisible()
+    page.again_button.click()
+    assert hub.searched == ["gemma", "gemma"]
+    assert not page.trouble.isVisible()
+
+    page.search.clear()
+    page.search.returnPressed.emit()
+    repo_id = choose(page, 1)
+    hub.failed.emit(Trouble("Accept its terms.", "https://hub.example/page"))
+    page.terms_button.click()
+    assert pages == ["https://hub.example/page"]
+    page.token_button.click()
+    page.access.token.setText(" hf_secret ")
+    page.access.save_button.click()
+    assert hub.tokens == ["hf_secret"]
+    assert page.access.token.text() == ""
+    assert hub.asked == [repo_id, repo_id]  # at once, with the token
+    page.access.forget_button.click()
+    assert hub.tokens[-1] == ""
+    page.access.close()
+
+
+def test_another_hub_is_asked_anew(page: HubPage, hub: FakeModelHub, preferences: Preferences) -> None:
+    page.search.setText("gemma")
+    page.show_access()
+    page.access.endpoint.setText("http://mirror.example")
+    page.access.save_button.click()
+    assert "https://" in page.access.note.text()
+    assert preferences.settings.hub_endpoint == ""
+    page.access.endpoint.setText("https://mirror.example")
+    page.access.save_button.click()
+    assert preferences.settings.hub_endpoint == "https://mirror.example"
+    assert hub.tokens == []
+    hub.endpoint_changed.emit()
+    assert hub.searched == ["gemma"]
+    page.access.close()
+
+
+def test_what_is_on_its_way(page: HubPage, downloads: FakeDownloads, pages: list[str]) -> None:
+    assert not page.downloads.isVisible()
+    downloads.become(download(bytes_per_s=64 * 2**20))
+    (row,) = page.downloads.rows.values()
+    assert row.figures.text() == "1.0 GiB of 2.0 GiB  ·  64 MiB/s  ·  15 seconds left"
+    assert row.bar.value() == 500
+    row.pause_button.click()
+    downloads.become(download(State.PAUSED))
+    assert not row.pause_button.isVisible()
+    row.resume_button.click()
+    downloads.become(download(State.FAILED, trouble="Accept its terms.", page="https://hub.example/x"))
+    assert row.trouble.text() == "Accept its terms."
+    row.page_button.click()
+    assert pages == ["https://hub.example/x"]
+    row.cancel_button.click()
+    assert downloads.done == [(did, "0" * 64) for did in ("pause", "resume", "cancel")]
+    downloads.become(download(State.DONE, path=Path("/models/tiny.gguf")))
+    opened: list[Path] = []
+    page.open_requested.connect(opened.append)
+    row.open_button.click()
+    assert opened == [Path("/models/tiny.gguf")]
+    downloads.become()
+    assert page.downloads.rows == {}
+
+
+@pytest.mark.parametrize(
+    ("state", "values", "text"),
+    [
+        (State.WAITING, {}, "Waiting  ·  1.0 GiB of 2.0 GiB"),
+        (State.CHECKING, {}, "Checking what is here  ·  1.0 GiB of 2.0 GiB"),
+        (State.LOADING, {}, "1.0 GiB of 2.0 GiB"),
+        (State.LOADING, {"bytes_per_s": 2**20}, "1.0 GiB of 2.0 GiB  ·  1 MiB/s  ·  17 minutes left"),
+        (State.FAILED, {}, "Stopped  ·  1.0 GiB of 2.0 GiB"),
+        (State.DONE, {"num_bytes": 2 * GIB}, "Done, 2.0 GiB"),
+    ],
+)
+def test_the_figures_of_a_download(state: State, values: dict[str, float], text: str) -> None:
+    assert figures_text(download(state, **values)) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1, "5 seconds left"), (52, "50 seconds left"), (61, "1 minute left"), (7000, "2 hours left")],
+)
+def test_the_time_that_is_left(seconds: float, text: str) -> None:
+    assert time_left_text(seconds) == text
+
+
+def test_the_folder_is_chosen_here(
+    page: HubPage, hub: FakeModelHub, preferences: Preferences, tmp_path: Path
+) -> None:
+    hub.opened.emit(contents_of(choose(page, 0), *MODELS))
+    page.details.folder_button.click()
+    (dialog,) = page.findChildren(QFileDialog)
+    dialog.fileSelected.emit(str(tmp_path))
+    assert preferences.settings.download_folder == tmp_path
+    dialog.close()
+
+
+def test_everything_has_a_name_and_room(page: HubPage, hub: FakeModelHub, downloads: FakeDownloads) -> None:
+    hub.opened.emit(contents_of(choose(page, 0), *MODELS))
+    downloads.become(download(), download(State.FAILED, id="1", trouble="x", page="https://hub.example"))
+    assert nameless(page) == []
+    page.resize(520, 600)
+    assert page.details.width() <= 520
+
+
+def test_who_looks_elsewhere_is_told(window: MainWindow, hub: FakeModelHub, downloads: FakeDownloads) -> None:
+    window.show_model_library(FakeModelLibrary(), FakeModelFits())  # type: ignore[arg-type]
+    window.show_model_hub(hub, downloads)  # type: ignore[arg-type]
+    downloads.items = (download(State.PAUSED),)
+    downloads.restored.emit()
+    assert [banner.text for banner in window.notices.banners()] == ["1 download is not finished."]
+    downloads.failed.emit(download(State.FAILED, trouble="Make room."))
+    downloads.finished.emit(download(State.DONE, path=Path("/models/tiny.gguf")))
+    texts = [banner.text for banner in window.notices.banners()]
+    assert any("Make room." in text for text in texts)
+    assert any("is here" in text for text in texts)
+    window.model_commands.show_hub()
+    assert window.hub_commands.page
+    assert window.hub_commands.page.isVisible()
+    downloads.finished.emit(download(State.DONE, path=Path("/models/other.gguf")))
+    assert len(window.notices.banners()) == 2
+    window.hub_commands.page.open_requested.emit(Path("/models/tiny.gguf"))
+    assert not window.model_commands.window.isVisible()

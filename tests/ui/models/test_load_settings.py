@@ -1,0 +1,182 @@
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.bridge.preferences import Preferences
+from app.bridge.tasks import finish_all
+from app.engine.types import Device, DeviceKind, KvType, LibraryInfo, LoadParams
+from app.settings import AdapterSettings, ModelSettings, Settings
+from app.ui.engine.model_loading import ModelLoading
+from app.ui.models.load_rows import GROUPS, load_field
+from app.ui.models.load_settings import LoadSettings, LoadSettingsDialog
+from tests.fakes import model_info
+from tests.ui.fakes import FakeEngine
+
+GPU = Device("CUDA0", "Some GPU", DeviceKind.GPU, 8 << 30, 6 << 30)
+OTHER_GPU = Device("CUDA1", "Some GPU", DeviceKind.GPU, 8 << 30, 6 << 30)
+AS_WITHOUT_A_CHOICE = {"auto", "model"}
+OF_SECTIONS = {"adapters", "devices", "workers"}
+
+
+@pytest.fixture
+def path(tiny_gguf: Callable[[str], Path]) -> Path:
+    return tiny_gguf("qwen3")
+
+
+@pytest.fixture
+def preferences(qapp) -> Preferences:
+    return Preferences(Settings(n_seq_max=4))
+
+
+@pytest.fixture
+def engine(path) -> FakeEngine:
+    engine = FakeEngine(model_info(path=path, n_ctx=8192, library=LibraryInfo(devices=(GPU, OTHER_GPU))))
+    engine._params = LoadParams(path, n_seq_max=4)
+    return engine
+
+
+@pytest.fixture
+def shown(
+    qloop: asyncio.AbstractEventLoop, qtbot: QtBot, preferences: Preferences, engine: FakeEngine
+) -> Callable[[Path], LoadSettingsDialog]:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    settings = LoadSettings(preferences, ModelLoading(engine, preferences, parent), engine, parent)  # type: ignore[arg-type]
+
+    def show(path: Path) -> LoadSettingsDialog:
+        settings.show_for(path)
+        assert settings.dialog
+        return settings.dialog
+
+    return show
+
+
+def test_every_load_setting_is_in_one_place() -> None:
+    names = [setting.name for group in GROUPS for setting in group.rows]
+    assert sorted([*names, *OF_SECTIONS]) == sorted(ModelSettings.model_fields)
+
+
+@pytest.mark.parametrize("setting", [setting for group in GROUPS for setting in group.rows])
+def test_all_that_can_be_chosen_is_offered(setting) -> None:
+    assert setting.sentence.endswith(".")
+    field = load_field(setting.name)
+    assert field.is_optional
+    if setting.named:
+        assert set(setting.named()) >= set(field.values) - AS_WITHOUT_A_CHOICE
+    else:
+        assert setting.word, "nothing chosen has a word"
+
+
+async def test_what_is_chosen_counts_for_this_model_and_tells_its_memory(
+    qloop, shown, path, preferences, engine
+) -> None:
+    dialog = shown(path)
+    await finish_all()
+    assert dialog.memory.text.endswith("are free: fits.")
+    before = dialog.forecast.forecast.need.kv_bytes
+    assert dialog.rows["n_seq_max"].note == "Without a choice: 4."
+    assert dialog.rows["n_ctx"].note == "Without a choice: automatic. Loaded with: 8,192 tokens."
+    assert not dialog.load_button.isEnabled()
+
+    dialog.rows["n_ctx"].widget.setValue(1024)
+    dialog.rows["type_k"].chosen.emit("type_k", "bf16")
+    await finish_all()
+    assert preferences.of_model(path) == ModelSettings(n_ctx=1024, type_k="bf16")
+    assert dialog.forecast.forecast.need.kv_bytes < before / 4
+    assert "Loaded with: f16" in dialog.rows["type_k"].note
+    dialog.load_button.click()
+    assert engine.loads == [LoadParams(path, n_ctx=1024, n_seq_max=4, type_k=KvType.BF16)]
+
+    dialog.rows["n_ctx"].reset.click()
+    assert preferences.of_model(path) == ModelSettings(type_k="bf16")
+    dialog.reset_button.click()
+    assert preferences.settings.models == {}
+    await finish_all()
+
+
+async def test_a_context_that_does_not_fit_says_which_one_does_and_takes_it(
+    qloop, shown, path, preferences, monkeypatch
+) -> None:
+    monkeypatch.setattr("app.bridge.load_forecast.free_memory_bytes", lambda: 4 << 20)
+    preferences.set_of_model(path, ModelSettings(n_ctx=65_536))
+    dialog = shown(path)
+    await finish_all()
+    assert "does not fit" in dialog.memory.text
+    assert "65,536 does not" in dialog.memory.text
+    dialog.memory.use.click()
+    await finish_all()
+    assert 256 <= preferences.of_model(path).n_ctx < 65_536
+    assert dialog.memory.text.endswith("fits.")
+    assert dialog.memory.use.isHidden()
+
+
+async def test_what_the_library_would_refuse_is_refused_with_its_reason_and_nothing_changes(
+    qloop, shown, path, preferences
+) -> None:
+    dialog = shown(path)
+    await finish_all()
+    row = dialog.rows["type_v"]
+    row.chosen.emit("type_v", "q8_0")
+    why = "Not used. q8_0 takes 32 numbers at a time, and this model's heads have 16. Choose f16."
+    assert row.problem.text() == why
+    assert preferences.of_model(path) == ModelSettings()
+    assert row.widget.currentText() == "Automatic"
+    row.chosen.emit("type_v", "bf16")
+    assert row.problem.isHidden()
+    await finish_all()
+
+
+async def test_a_model_that_is_not_open_can_be_opened_so_and_one_that_is_gone_says_why(
+    qloop, shown, tiny_gguf, tmp_path, engine
+) -> None:
+    other = tiny_gguf("llama")
+    dialog = shown(other)
+    await finish_all()
+    assert dialog.load_button.text() == "&Open"
+    dialog.load_button.click()
+    assert [params.path for params in engine.loads] == [other]
+    gone = shown(tmp_path / "gone.gguf")
+    await finish_all()
+    assert gone.memory.text == "gone.gguf cannot be read: No such file or directory."
+
+
+async def test_adapters_are_added_if_they_fit_and_have_a_strength(
+    qloop, shown, path, preferences, monkeypatch
+) -> None:
+    dialog = shown(path)
+    await finish_all()
+    await dialog.adapters.add(path)
+    assert dialog.adapters.problem.text() == "It is no LoRA adapter, but a model or something else."
+
+    monkeypatch.setattr(dialog.forecast, "_why_not_adapter", lambda _path: "")
+    lora, second = Path("/m/lora.gguf"), Path("/m/second.gguf")
+    for adapter in (lora, second, lora):
+        await dialog.adapters.add(adapter)
+    dialog.adapters._rows[1].setValue(0.5)
+    both = (AdapterSettings(path=lora, scale=0.5), AdapterSettings(path=second))
+    assert preferences.of_model(path).adapters == both
+    dialog.adapters._rows[2].click()
+    assert preferences.of_model(path).adapters == both[1:]
+    await finish_all()
+
+
+async def test_of_several_gpus_some_can_be_chosen_and_without_any_it_is_said(
+    qloop, shown, path, preferences, engine
+) -> None:
+    dialog = shown(path)
+    _, second = dialog.devices._boxes.values()
+    second.setChecked(False)
+    assert preferences.of_model(path).devices == ("CUDA0",)
+    second.setChecked(True)
+    assert preferences.of_model(path).devices is None
+    engine.model = model_info(path=path)
+    dialog._show_values()
+    assert dialog.devices.text == "This build of llama.cpp computes on the CPU only."
+    engine.model = None
+    dialog._show_values()
+    assert dialog.devices.text == "Which devices there are is known when a model is loaded."
+    await finish_all()

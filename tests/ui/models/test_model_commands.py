@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.models.model_file import Source
+from app.ui.main_window import MainWindow
+from tests.ui.fakes import FakeEngine, FakeWorkspace
+from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
+from tests.ui.test_accessibility import nameless
+
+THEIRS = model_file("Theirs", source=Source.JAN)
+
+
+@pytest.fixture
+def library(window: MainWindow) -> FakeModelLibrary:
+    library = FakeModelLibrary(model_file("Mine"))
+    window.show_model_library(library, FakeModelFits())  # type: ignore[arg-type]
+    return library
+
+
+def test_a_model_is_opened_from_the_window_of_models(
+    window: MainWindow, library: FakeModelLibrary, engine: FakeEngine
+) -> None:
+    assert window.model_commands.show in window.menus.model.actions()
+    window.model_commands.show.trigger()
+    models = window.model_commands.window
+    assert models.isVisible()
+    assert not models.isModal()
+    assert nameless(models) == []
+    models.library.details.open_button.click()
+    assert engine.loads[-1].path == Path("/models/Mine.gguf")
+    assert not models.isVisible()
+
+
+def test_an_empty_chat_offers_what_there_is(
+    window: MainWindow, library: FakeModelLibrary, workspace: FakeWorkspace
+) -> None:
+    assert window.tabs.current
+    offers = window.tabs.current.empty.offers
+    assert [button.isHidden() for button in offers.buttons] == [False, True, True]
+
+    library.become(THEIRS, THEIRS)
+    assert offers.others_button.text() == "Use the 2 models other programs have"
+    workspace.new_chat()
+    assert not window.tabs.current.empty.offers.others_button.isHidden()
+    offers.others_button.click()
+    assert window.model_commands.window.isVisible()
+    window.model_commands.window.close()
+
+    offers.open_button.click()
+    (dialog,) = window.findChildren(QFileDialog)
+    dialog.close()
+
+
+def test_more_models_can_be_got_where_there_is_a_page_for_it(
+    window: MainWindow, library: FakeModelLibrary
+) -> None:
+    pages: list[QWidget] = []
+
+    def make(parent: QWidget) -> QWidget:
+        pages.append(QWidget(parent))
+        return pages[-1]
+
+    window.model_commands.offer_hub(make)
+    assert pages == []
+    assert window.tabs.current
+    window.tabs.current.empty.offers.download_button.click()
+    assert pages[0].isVisible()
+    window.model_commands.show_library()
+    assert not pages[0].isVisible()
+    window.model_commands.window.close()

@@ -1,0 +1,28 @@
+from pytestqt.qtbot import QtBot
+
+from app.ui.transcript.model_offers import ModelOffers
+
+
+def shown(offers: ModelOffers) -> list[str]:
+    return [button.text() for button in offers.buttons if not button.isHidden()]
+
+
+def test_only_what_is_there_is_offered(qtbot: QtBot) -> None:
+    offers = ModelOffers()
+    qtbot.addWidget(offers)
+    assert shown(offers) == []
+    offers.apply(can_download=False, num_of_others=0)
+    assert shown(offers) == ["Open a GGUF file…"]
+    offers.apply(can_download=True, num_of_others=1)
+    assert shown(offers)[1:] == ["Download a model that fits…", "Use the 1 model other programs have"]
+    offers.apply(can_download=True, num_of_others=12)
+    assert shown(offers)[2] == "Use the 12 models other programs have"
+
+
+def test_they_stand_below_each_other_where_it_is_narrow(qtbot: QtBot) -> None:
+    offers = ModelOffers()
+    qtbot.addWidget(offers)
+    offers.apply(can_download=False, num_of_others=2)
+    assert offers.fit(1000) == 1
+    assert offers.fit(200) == 2
+    assert offers.minimumSizeHint().width() == 0
