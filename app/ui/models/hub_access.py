@@ -21,6 +21,8 @@ WHY_MIRROR = mark(
     "Where huggingface.co cannot be reached, a mirror may be. Leave it empty for the hub itself."
 )
 
+TOKEN_BEGINS = "hf_…"  # as every token of Hugging Face does
+
 
 class HubAccess(QDialog):
     endpoint_chosen = Signal(str)
@@ -52,7 +54,7 @@ class HubAccess(QDialog):
         self._has_token = has_token
         if not self.endpoint.hasFocus():
             self.endpoint.setText(endpoint)
-        self.token.setPlaceholderText(tr("There is a token") if has_token else "hf_…")
+        self.token.setPlaceholderText(tr("There is a token") if has_token else TOKEN_BEGINS)
         self.forget_button.setVisible(has_token)
 
     @Slot(object)
