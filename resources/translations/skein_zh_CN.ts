@@ -1645,11 +1645,6 @@ High water: cells used at most since the model was loaded.</source>
         <translation>是 NaN 或无穷大</translation>
     </message>
     <message>
-        <source>The model computed logits that are {kind}, so no word can be chosen. The file may be damaged: download it again, or open another one.</source>
-        <extracomment>app/engine/llama/backend.py</extracomment>
-        <translation type="vanished">模型算出的 logits {kind}，因此无法选择词元。文件可能已损坏：请重新下载，或打开另一个文件。</translation>
-    </message>
-    <message>
         <source>Values can be kept as {type} only with flash attention. Switch it on, or choose f16 for values.</source>
         <extracomment>app/engine/llama/kv_types.py</extracomment>
         <translation>只有使用 Flash Attention 时，值才能以 {type} 保存。请开启它，或为值选择 f16。</translation>
@@ -2982,7 +2977,7 @@ share</source>
     <message>
         <source>The model computed logits that are {kind}, so no word can be chosen. The file may be damaged. Download it again, or open another one.</source>
         <extracomment>app/engine/llama/backend.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型算出的 logits {kind}，因此无法选择词元。文件可能已损坏。请重新下载，或打开另一个文件。</translation>
     </message>
     <message>
         <source>Full colour: a prompt. Lighter: an answer. Lighter still: guesses at it. Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work.</source>

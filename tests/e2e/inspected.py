@@ -61,7 +61,8 @@ def _tabs(window: MainWindow) -> dict[str, list[int]]:
 
 
 def _buttons(panel: QWidget) -> dict[str, list[int]]:
-    buttons = (button for button in panel.findChildren(QToolButton) if button.isVisible())
+    """Those that can be clicked."""
+    buttons = (one for one in panel.findChildren(QToolButton) if one.isVisible() and one.isEnabled())
     return {f"button {button.text()}": middle(button) for button in buttons}
 
 

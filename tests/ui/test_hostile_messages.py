@@ -180,9 +180,10 @@ def test_a_message_cannot_dress_as_the_program(source: str) -> None:
 
 
 OPENERS = {
-    "app/ui/message/link_prompt.py",
-    "app/ui/commands/help_commands.py",
-}  # of links after a question; of our own log folder
+    "app/ui/message/link_prompt.py",  # links, after a question
+    "app/ui/commands/help_commands.py",  # our own folders
+    "app/ui/models/hub_page.py",  # pages of the hub that was chosen, by buttons
+}
 
 
 def test_every_view_of_text_from_outside_is_the_safe_one() -> None:
