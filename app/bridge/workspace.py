@@ -27,7 +27,7 @@ from app.storage.errors import StorageError
 log = logging.getLogger(__name__)
 
 MAX_CLOSED = 20
-NUM_END_TURNS = 60  # of a long chat, those that are shown first
+NUM_END_TURNS = 40  # of a long chat, those that are shown first
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ class Workspace(QObject):
         """Ends what is being written; returns when all is on disk, or `save_failed` was emitted."""
         for session in self.sessions:
             session.close()
-        await self._autosave.flush()
+        await self._autosave.stop()
 
     def _restore_tabs(self, saved: SavedWorkspace) -> None:
         for tab in saved.tabs.closed:

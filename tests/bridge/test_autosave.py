@@ -181,7 +181,7 @@ async def test_a_turn_that_was_deleted_and_brought_back_is_written_again(
     session = workspace.new_chat()
     session.send("2+2=")
     thread.answer(thread.submitted[0], "4", FinishReason.STOP)
-    await workspace.shut_down()
+    await workspace.flush()
     question = session.chat.turns[0]
     removed = session.delete(question)
     await until(lambda: store.saves[-1][0][0].removed)
@@ -198,7 +198,7 @@ async def test_what_a_failed_write_held_is_in_the_next_with_what_changed_since(
     session = workspace.new_chat()
     store.error = StorageError("The disk is full.")
     session.send("2+2=")
-    await workspace.shut_down()
+    await workspace.flush()
     session.insert(Role.USER, "later")
     store.error = None
     await until(lambda: store.saves)
