@@ -198,6 +198,7 @@ async def test_what_a_failed_write_held_is_in_the_next_with_what_changed_since(
     session = workspace.new_chat()
     store.error = StorageError("The disk is full.")
     session.send("2+2=")
+    session.close()
     await workspace.flush()
     session.insert(Role.USER, "later")
     store.error = None
