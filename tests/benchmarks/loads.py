@@ -37,7 +37,7 @@ WANTED_GROWTH = 1.01
 WANTED_LEFT_MIB = 8  # of a model whose weights and context take some 500
 NUM_SETTLED = 5  # changes, after which every buffer has its size
 PATIENCE_S = 120.0
-EARLIEST_END = 0.8  # of the time that one load took: a quicker one must not have ended when it is called off
+EARLIEST_END = 0.6  # of the time that one load took: a quicker one must not have ended when it is called off
 N_CTX = 4096
 GREEDY = SamplingParams(temperature=0.0)
 LONG, SHORT = "Count from 1 to 100", "What is 34 + 21?"
