@@ -369,6 +369,7 @@ class Program(QObject):
         await self._cells.close()
         await self._workspace.shut_down()
         await tasks.finish_all()
+        await self._workspace.stop_saving()  # with what those tasks have changed
         await self._store.close()
         self._window.deleteLater()
         faulthandler.cancel_dump_traceback_later()

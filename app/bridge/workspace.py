@@ -266,7 +266,7 @@ class Workspace(QObject):
         self.new_chat()
 
     async def stop_saving(self) -> None:
-        """Ends what is being written and saves for the last time: something else is about to be on disk."""
+        """Ends what is being written and saves for the last time: nothing is written behind it."""
         for session in self.sessions:
             session.close()
         await self._autosave.stop()
@@ -278,7 +278,7 @@ class Workspace(QObject):
         """Ends what is being written; returns when all is on disk, or `save_failed` was emitted."""
         for session in self.sessions:
             session.close()
-        await self._autosave.stop()
+        await self._autosave.flush()
 
     def _restore_tabs(self, saved: SavedWorkspace) -> None:
         for tab in saved.tabs.closed:

@@ -192,7 +192,7 @@ class ScriptedProgram:
     async def stop(self) -> None:
         self.script.talk(0)
         await self.engine.close()
-        await self.workspace.shut_down()
+        await self.workspace.stop_saving()
         await self.store.close()
         self.window.hide()
         self.window.deleteLater()
