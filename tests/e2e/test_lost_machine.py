@@ -28,7 +28,7 @@ def test_the_window_says_so_and_the_answer_goes_on_without_it(
         lost.kill()
         until(lambda: any(lost.address in text for text in skein.state()["notices"]), "the window to say so")
         desktop.photograph(tmp_path / "lost.png")
-        until(lambda: not any(skein.state()["busy"]), "the end of the answer")
+        until(lambda: state_of_answer(skein) == "done", "the whole answer on disk")
         assert skein.log().count("is loaded") == 2
         numbers = [int(number) for number in re.findall(r"\d+", answer(skein))]
         assert len(numbers) > 20
@@ -39,3 +39,7 @@ def test_the_window_says_so_and_the_answer_goes_on_without_it(
 
 def answer(skein: Skein) -> str:
     return next((text for _chat, role, _state, text in skein.turns() if role == "assistant"), "")
+
+
+def state_of_answer(skein: Skein) -> str:
+    return next((state for _chat, role, state, _text in skein.turns() if role == "assistant"), "")
