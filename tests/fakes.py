@@ -73,6 +73,7 @@ class CountingBackend:
         self._next_token = next_token or pseudo_random_token
         self._before_decode = before_decode
         self._rows: dict[int, list[int]] = {}
+        self.draft: CountingBackend | None = None
         self.is_interrupted = False
         self.log_lines: list[str] = []
         self._unrotated: set[int] = set()  # as in llama.cpp, the next decode rotates moved keys
@@ -116,9 +117,13 @@ class CountingBackend:
 
     def interrupt(self) -> None:
         self.is_interrupted = True
+        if self.draft:
+            self.draft.interrupt()
 
     def resume(self) -> None:
         self.is_interrupted = False
+        if self.draft:
+            self.draft.resume()
 
     # The engine thread only.
 
@@ -144,6 +149,9 @@ class CountingBackend:
         if first_pos == self.pos_max(seq_id) + 1:
             return ""
         return f"the tokens of sequence {seq_id} in the input batch have inconsistent sequence positions"
+
+    def likeliest(self, row: int) -> tuple[int, float]:
+        return self.choose(row), 1.0
 
     def new_sampler(
         self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0

@@ -40,6 +40,10 @@ class Backend(Protocol):
     eos_text: str
     fingerprint: str  # of model file, context settings and library: saved states fit where it is equal
 
+    @property
+    def draft(self) -> "Backend | None":
+        """A small model of the same vocabulary that guesses. It is interrupted and resumed with this one."""
+
     # Any thread.
 
     def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
@@ -88,6 +92,12 @@ class Backend(Protocol):
         """What the library itself says to tokens at positions that `decode` would not let through.
 
         Empty if it took them: clear the sequence then. For the self-test.
+        """
+
+    def likeliest(self, row: int) -> tuple[int, float]:
+        """The likeliest token by the logits of batch row `row` of the last decode, and its probability.
+
+        Raises BadLogitsError.
         """
 
     def new_sampler(

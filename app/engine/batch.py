@@ -65,24 +65,25 @@ class Batch:
         self.spans.clear()
 
     def add(self, seq: Sequence, num_rows: int, drafted: list[int] | None = None) -> None:
-        """Append the next `num_rows` tokens that `seq` has not computed yet, then guesses at those behind.
-
-        The one place where positions come from: a token's position is its index in its sequence.
-        """
-        assert seq.slot is not None
-        assert 0 < num_rows <= min(seq.num_pending_tokens, self.capacity - self.num_rows)
+        """Append the next `num_rows` tokens that `seq` has not computed yet, then guesses at those behind."""
+        assert 0 < num_rows <= seq.num_pending_tokens
         first_pos, end_pos = seq.num_computed_tokens, seq.num_computed_tokens + num_rows
-        token_ids = seq.token_ids[first_pos:end_pos]
         wants_logits = end_pos == len(seq.token_ids)
-        if drafted:
-            assert wants_logits
-            token_ids += drafted
+        assert wants_logits or not drafted
+        token_ids = seq.token_ids[first_pos:end_pos] + (drafted or [])
+        self.add_tokens(seq, first_pos, token_ids, wants_logits=wants_logits, num_drafted=len(drafted or ()))
+
+    def add_tokens(
+        self, seq: Sequence, first_pos: int, token_ids: list[int], *, wants_logits: bool, num_drafted: int = 0
+    ) -> None:
+        """The one place where positions come from: a token's position is its index in its sequence."""
+        assert seq.slot is not None
+        assert 0 < len(token_ids) <= self.capacity - self.num_rows
         rows = slice(self.num_rows, self.num_rows + len(token_ids))
         self.token_ids[rows] = token_ids
         self.positions[rows] = range(first_pos, first_pos + len(token_ids))
         self.seq_ids[rows] = seq.slot.seq_id
         self.wants_logits[rows] = 0
-        num_drafted = len(token_ids) - num_rows
         span = BatchSpan(
             seq=seq,
             seq_id=seq.slot.seq_id,

@@ -1,7 +1,7 @@
 """The books of the KV cache: each cell's position, token and holders, by the cell's index.
 
 The library tells neither who shares a cell with whom nor where a cell lies. So every change of its memory is
-entered here by `SlotPool`, its only user, and the way in which llama.cpp chooses cells is followed step by
+entered here by `SlotMemory`, its only user, and the way in which llama.cpp chooses cells is followed step by
 step: `find_slot`, `apply_ubatch` and `seq_rm` of its llama-kv-cache.cpp, `split_simple` and `split_equal` of
 its llama-batch.cpp. Where a model's memory is more than plain cells (sliding window, recurrent), the counts
 are right and the indices are only ours. Engine thread only.

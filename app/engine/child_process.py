@@ -17,10 +17,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-Child = subprocess.Popen[bytes]
+from app import CHILD_OPTION
 
-# A frozen program has no Python beside it: it runs its own modules when this option comes first.
-CHILD_OPTION = "--run-module"
+Child = subprocess.Popen[bytes]
 
 
 def start(

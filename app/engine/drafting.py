@@ -1,124 +1,53 @@
-"""Guesses how answers go on from their own chats, and says how many guesses the next step should check.
+"""Chooses how many guesses at the answers the next step checks, and where they come from.
 
-The last few tokens of an answer are looked for in its chat; what followed them there is the guess. Computing
-it beside the answer's own token takes time, and each right guess saves a step. Both are measured, so where
-guessing does not pay there is none. Works on tokens and times alone: never decodes, never samples. Engine
+Each chat tells what followed its last tokens before, and a draft model can write it on. A guess takes time,
+and a right one saves a step; all of it is measured, so where guessing does not pay there is none. Engine
 thread only.
 """
 
 from __future__ import annotations
 
+import logging
 import math
-from collections import Counter, deque
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import takewhile
-from operator import itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
+
+from app.engine.draft_costs import DraftCosts
+from app.engine.draft_model import Draft, DraftModel
+from app.engine.drafter import Drafter, Record
+from app.engine.errors import BadLogitsError, DecodeInterruptedError, EngineError
+from app.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.sequence import Sequence
 
-NGRAM = 3  # tokens by which a place is found; those behind it are guessed
-MAX_READ = 8192  # tokens of a chat in one step: a document of a hundred thousand must not hold it up
+log = logging.getLogger(__name__)
 
-MEMORY = 8.0  # guesses that count: text that is copied and text that is new take turns
-FADING = 0.99  # of what was learned, with each step, so that what was given up is tried again now and then
-NUM_MEASURED = 3  # of one thing
-LONG_AGO = 100  # steps: what was measured then and what is measured now have nothing in common
-UNTRIED_ROW = 0.25  # of what an answer's own row takes, before any was measured
 WORTH_IT = 1.03  # tokens per second with guesses, against without
 STRETCH_OF_OTHERS = 1.25  # of a step in which some answers have no guess, and wait for those that have
-
-
-class PromptLookup:
-    """Finds where the last tokens of one chat came before.
-
-    Its index grows with the chat: each token is entered once, in some 130 bytes. As long as the text goes on
-    as it did at the place that was found, that place is kept.
-    """
-
-    def __init__(self) -> None:
-        self._behind: dict[tuple[int, ...], int] = {}  # n-gram: index of the token behind its last place
-        self._num_read = 0
-        self._place = 0  # index of the token that comes next if the text repeats itself; 0: not found
-
-    def guess(self, token_ids: list[int], most: int) -> list[int]:
-        """What may follow `token_ids`, which begin with what they were the last time."""
-        new = token_ids[self._num_read :]
-        goes_on = self._place > 0 and token_ids[self._place : self._place + len(new)] == new
-        self._read(token_ids)
-        self._place = self._place + len(new) if goes_on else self._find(token_ids)
-        if not self._place:
-            return []
-        guessed = token_ids[self._place : self._place + most]
-        period = len(token_ids) - self._place
-        while len(guessed) < most:  # what repeats is the end itself
-            guessed.append(guessed[-period])
-        return guessed
-
-    def _read(self, token_ids: list[int]) -> None:
-        """Enter the n-grams in front of each new token."""
-        begin, end = max(self._num_read, NGRAM), min(len(token_ids), self._num_read + MAX_READ)
-        if begin < end:
-            columns = [token_ids[begin - back : end - back] for back in range(NGRAM, 0, -1)]
-            self._behind.update(zip(zip(*columns, strict=True), range(begin, end), strict=True))
-        self._num_read = end
-
-    def _find(self, token_ids: list[int]) -> int:
-        is_all_read = self._num_read == len(token_ids)
-        return self._behind.get(tuple(token_ids[-NGRAM:]), 0) if is_all_read else 0
-
-
-class Drafter:
-    """Guesses for one answer, and how often they were right lately."""
-
-    def __init__(self) -> None:
-        self.num_drafted = 0  # guesses that were computed
-        self.num_kept = 0  # those that were right, and all before them in the same step
-        self._lookup = PromptLookup()
-        self._right = self._wrong = 0.0  # how many lately: the newest count most
-
-    @property
-    def chance(self) -> float:
-        """That a guess is right, if all before it in the same step are."""
-        return (self._right + 0.5) / (self._right + self._wrong + 1)
-
-    def guess(self, token_ids: list[int], most: int) -> list[int]:
-        """Called once for each step."""
-        self._fade(FADING)
-        return self._lookup.guess(token_ids, most)
-
-    def learn(self, is_right: bool) -> None:
-        """Of one guess. What stands behind a wrong one tells nothing."""
-        self.num_kept += is_right
-        self._right += is_right
-        self._wrong += not is_right
-        self._fade(min(1.0, MEMORY / (self._right + self._wrong)))
-
-    def forget_text(self) -> None:
-        """Another prompt stands before the answer now."""
-        self._lookup = PromptLookup()
-
-    def _fade(self, share: float) -> None:
-        self._right *= share
-        self._wrong *= share
+READING_SHARE = 0.5  # of a step: what the draft model may take for text that it has not read yet
+# A draft model reads a chat before it guesses, so what it did in others is remembered longer.
+MEMORY_OF_ALL, FADING_OF_ALL = 16.0, 0.997
 
 
 class Drafting:
-    """Shares the guesses that one step can check among the running answers.
+    """Shares the guesses that one step can check among the running answers."""
 
-    A step takes as long as one of the answers alone, and for each guess a share of that more. What was not
-    measured for long is believed to have become faster, until it is tried again.
-    """
-
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, tell: Callable[[str], None] = log.warning) -> None:
+        """`tell` gets a sentence when the draft model is given up."""
         self._backend = backend
+        self._tell = tell
         self._most = backend.model.num_drafted_tokens
         self._n_outputs_max = backend.model.n_outputs_max
-        self._step = 0
-        self._alone_ms: dict[int, _Measured] = {}  # by number of answers, since the newest of them began
-        # Of such a step, for one guess: by number of answers, and number of guesses as a power of two.
-        self._shares: dict[tuple[int, int], _Measured] = {}
+        self._model = DraftModel(backend.draft) if backend.draft and self._most else None
+        self._model_at_all = Record(memory=MEMORY_OF_ALL)
+        self._model_ms = 0.0  # that nobody has taken yet
+        self._costs = DraftCosts(_size_share(backend), self._most)
 
     @property
     def is_on(self) -> bool:
@@ -126,113 +55,141 @@ class Drafting:
 
     def choose(self, answers: list[Sequence], num_rows: int) -> dict[Sequence, list[int]]:
         """Guesses for the next step beside the next tokens of all `answers`, at most `num_rows` together."""
-        self._step += 1
+        self._costs.begin_step()
+        self._model_at_all.fade(FADING_OF_ALL)
         num_rows = min(num_rows, self._n_outputs_max - len(answers))
-        guesses = {seq: guess for seq in answers if (guess := self._guess(seq)).token_ids}
-        alone_ms = self._alone_ms.get(len(answers))
-        if not guesses or num_rows <= 0 or alone_ms is None or not alone_ms.is_sure:
+        ways = self._ways(answers)
+        if num_rows <= 0 or not self._costs.are_known(len(answers)):
             return {}
-        ranked = _likeliest(guesses)[:num_rows]
-        has_others = len(guesses) < len(answers)
-        num_best = self._best_number([chance for chance, _ in ranked], len(answers), has_others)
-        numbers = Counter(seq for _, seq in ranked[:num_best])
-        return {seq: guesses[seq].token_ids[:number] for seq, number in numbers.items()}
+        plans = [self._plan(guesses, len(answers), num_rows) for guesses in ways]
+        return self._carry_out(max(plans, key=attrgetter("speed")), answers)
 
     def learn(self, num_answers: int, num_drafted: int, step_ms: float) -> None:
-        """What a step without prompts took."""
-        if not self.is_on:
-            return
-        alone_ms = self._alone_ms.setdefault(num_answers, _Measured())
-        if not num_drafted:
-            alone_ms.add(step_ms, self._step)
-        elif alone_ms.value > 0:
-            share = max(step_ms / alone_ms.value - 1, 0.0) / num_drafted
-            self._learn_share(num_answers, num_drafted.bit_length(), share)
+        """What a step without prompts took, the draft model not counted."""
+        if self.is_on:
+            self._costs.learn(num_answers, num_drafted, step_ms)
 
-    def _learn_share(self, num_answers: int, size: int, share: float) -> None:
-        known = self._shares.get((num_answers, size))
-        if known and known.is_sure and share < known.value - UNTRIED_ROW:
-            self._shares.clear()  # far faster than ever: what slowed down the machine has ended
-        self._shares.setdefault((num_answers, size), _Measured()).add(share, self._step)
+    def take_model_ms(self) -> float:
+        """What the draft model took since the last call."""
+        model_ms, self._model_ms = self._model_ms, 0.0
+        return model_ms
 
-    def _guess(self, seq: Sequence) -> _Guess:
-        """Tokens that do not end the answer, and no more than it may still have behind the next one."""
+    # What could be guessed.
+
+    def _ways(self, answers: list[Sequence]) -> list[dict[Sequence, _Guess]]:
+        """From the chats alone; or where the draft model is likelier to be right, from that."""
+        found: dict[Sequence, _Guess] = {}
+        likelier: dict[Sequence, _Guess] = {}
+        for seq in answers:
+            drafter = self._drafter_of(seq)
+            most = min(self._most, seq.max_tokens - seq.num_generated_tokens - 1)  # behind the next token
+            token_ids = list(takewhile(self._can_follow, drafter.look_up(seq.token_ids, most)))
+            if token_ids:
+                found[seq] = likelier[seq] = _Guess(drafter.lookup, len(token_ids), token_ids)
+            if most > 0 and not (token_ids and drafter.lookup.chance >= drafter.model.chance):
+                likelier[seq] = _Guess(drafter.model, most, [])
+        return [found, likelier] if self._model else [found]
+
+    def _drafter_of(self, seq: Sequence) -> Drafter:
         if seq.drafter is None:
-            seq.drafter = Drafter()
-            self._alone_ms.clear()  # steps of a long chat take longer than those of a short one
-        drafter = seq.drafter
-        most = min(self._most, seq.max_tokens - seq.num_generated_tokens - 1)
-        guessed = drafter.guess(seq.token_ids, most)
-        return _Guess(list(takewhile(self._can_follow, guessed)), drafter.chance)
+            seq.drafter = Drafter(self._model_at_all)
+            self._costs.begin_answer()
+        return seq.drafter
 
     def _can_follow(self, token_id: int) -> bool:
-        return not self._backend.is_end_of_generation(token_id)
+        """It does not end the answer, and is none that only a draft model has."""
+        return token_id < self._backend.model.n_vocab and not self._backend.is_end_of_generation(token_id)
 
-    def _best_number(self, chances: list[float], num_answers: int, has_others: bool) -> int:
-        """How many guesses make the most tokens a second. 0: none makes enough of them."""
-        longest = STRETCH_OF_OTHERS if has_others else math.inf  # in steps of the answers alone, as all here
-        best, most_tokens = 0, WORTH_IT * num_answers / self._alone_ms[num_answers].hope(self._step)
-        num_tokens = float(num_answers)
-        for number, chance in enumerate(chances, 1):
-            num_tokens += chance
-            length = 1 + self._expected_share(num_answers, number)
+    # How many of them.
+
+    def _plan(self, guesses: dict[Sequence, _Guess], num_answers: int, num_rows: int) -> _Plan:
+        ranked = sorted(_each(guesses), key=attrgetter("chance"), reverse=True)[:num_rows]
+        number, speed = self._best_number(ranked, num_answers, len(guesses) < num_answers)
+        return _Plan(speed, guesses, Counter(one.seq for one in ranked[:number]))
+
+    def _best_number(self, ranked: list[_Ranked], num_answers: int, has_others: bool) -> tuple[int, float]:
+        """How many guesses make the most tokens in the time of a step without them, and how many tokens.
+
+        0 guesses: none makes enough of them.
+        """
+        longest = STRETCH_OF_OTHERS if has_others else math.inf
+        best, most_tokens = 0, WORTH_IT * num_answers / self._costs.length_without(num_answers)
+        num_tokens, num_written = float(num_answers), 0
+        for number, one in enumerate(ranked, 1):
+            num_tokens += one.chance
+            num_written = max(num_written, one.num_written)
+            length = self._costs.length(num_answers, number, num_written)
             if length <= longest and num_tokens / length > most_tokens:
                 best, most_tokens = number, num_tokens / length
-        return best
+        return best, most_tokens
 
-    def _expected_share(self, num_answers: int, number: int) -> float:
-        """For so many guesses. Beyond what was tried each costs little: the first ones may cost most."""
-        untried = UNTRIED_ROW / num_answers
-        size = number.bit_length()
-        while size and not self._is_tried(num_answers, size):
-            size -= 1
-        if not size:
-            return number * untried
-        tried = self._shares[num_answers, size]
-        num_tried = min(number, (1 << size) - 1)  # the most of that size
-        # The more steps another trial costs, the later it comes.
-        share = tried.value * tried.hope(self._step, num_steps=max(num_tried * tried.value, 1.0))
-        return num_tried * share + (number - num_tried) * min(untried, share)
+    # What it is.
 
-    def _is_tried(self, num_answers: int, size: int) -> bool:
-        share = self._shares.get((num_answers, size))
-        return share is not None and share.is_sure
+    def _carry_out(self, plan: _Plan, answers: list[Sequence]) -> dict[Sequence, list[int]]:
+        unwritten = {seq: number for seq, number in plan.numbers.items() if not plan.guesses[seq].token_ids}
+        written = self._write(unwritten, answers) if unwritten else {}
+        drafted: dict[Sequence, list[int]] = {}
+        for seq, number in plan.numbers.items():
+            source, _, token_ids = plan.guesses[seq]
+            if guess := token_ids[:number] or written.get(seq):
+                self._drafter_of(seq).source = source
+                drafted[seq] = guess
+        return drafted
+
+    def _write(self, numbers: dict[Sequence, int], answers: list[Sequence]) -> dict[Sequence, list[int]]:
+        """What the draft model is sure of, and no more than these numbers."""
+        started = time.perf_counter()
+        draft = self._ask({seq: numbers.get(seq, 0) for seq in answers})
+        self._model_ms += (time.perf_counter() - started) * 1000
+        if draft.num_decodes:
+            self._costs.learn_of_model(draft.decode_ms)
+        for seq, token_ids in draft.token_ids.items():
+            if len(token_ids) < numbers[seq]:  # what it was not sure of would have been wrong
+                self._drafter_of(seq).model.learn(is_right=False)
+        return {seq: list(takewhile(self._can_follow, guess)) for seq, guess in draft.token_ids.items()}
+
+    def _ask(self, wanted: dict[Sequence, int]) -> Draft:
+        """Once the draft model has failed, it is not asked again."""
+        assert self._model is not None
+        try:
+            return self._model.guess(wanted, READING_SHARE * self._costs.alone_ms(len(wanted)))
+        except DecodeInterruptedError:
+            return Draft({})
+        except (EngineError, BadLogitsError) as error:
+            name = self._model.name
+            self._tell(said("The draft model {name} guesses no more. {reason}", name=name, reason=str(error)))
+            self._model = None
+            return Draft({})
 
 
 class _Guess(NamedTuple):
+    """Up to `most` tokens of one answer: those that were found, else what the draft model will write."""
+
+    source: Record
+    most: int
     token_ids: list[int]
-    chance: float  # of the first to be right, and of each further one if those before it are
 
 
-def _likeliest(guesses: dict[Sequence, _Guess]) -> list[tuple[float, Sequence]]:
-    """All guesses with the chance that each and those before it are right, the highest first."""
-    each = (
-        (guess.chance**place, seq)
-        for seq, guess in guesses.items()
-        for place in range(1, len(guess.token_ids) + 1)
-    )
-    return sorted(each, key=itemgetter(0), reverse=True)
+class _Ranked(NamedTuple):
+    """One token of a guess, with the chance that it and those before it are right."""
+
+    chance: float
+    seq: Sequence
+    num_written: int  # by the draft model, up to this one
 
 
-class _Measured:
-    """The lowest of the newest few measurements: whatever else the machine does only adds to them."""
+class _Plan(NamedTuple):
+    speed: float  # tokens in the time of a step without guesses
+    guesses: dict[Sequence, _Guess]
+    numbers: Counter[Sequence]
 
-    def __init__(self) -> None:
-        self.value = 0.0
-        self._newest: deque[float] = deque(maxlen=NUM_MEASURED)
-        self._at = 0
 
-    @property
-    def is_sure(self) -> bool:
-        return len(self._newest) > 1
+def _each(guesses: dict[Sequence, _Guess]) -> Iterator[_Ranked]:
+    for seq, guess in guesses.items():
+        chance = guess.source.chance
+        for place in range(1, guess.most + 1):
+            yield _Ranked(chance**place, seq, 0 if guess.token_ids else place)
 
-    def add(self, value: float, step: int) -> None:
-        if step - self._at > LONG_AGO:
-            self._newest.clear()
-        self._newest.append(value)
-        self.value = min(self._newest)
-        self._at = step
 
-    def hope(self, step: int, num_steps: float = 1.0) -> float:
-        """How much of it is believed to be left at `step`."""
-        return math.pow(FADING, (step - self._at) / num_steps)
+def _size_share(backend: Backend) -> float:
+    return backend.draft.model.size_bytes / max(backend.model.size_bytes, 1) if backend.draft else 0.0

@@ -74,7 +74,7 @@ class Engine:
         self.prompts = PromptBuilder(backend)
         self.slots = SlotPool(backend, hibernated or HibernatedChats())
         self._budget = StepBudget(backend.model.n_batch)
-        self._drafting = Drafting(backend)
+        self._drafting = Drafting(backend, self._tell_of_draft)
         self._scheduler = Scheduler(self.slots, self._budget, self._drafting)
         self._idle = IdleChats()
         self._cell_watch = CellWatch(self.slots.cells)
@@ -128,7 +128,6 @@ class Engine:
 
     def refuse_for(self, request: Request, error: RequestError) -> None:
         """End a request whose prompt cannot be built."""
-        is_too_long = isinstance(error, PromptTooLongError)
         num_prompt_tokens = error.num_prompt_tokens if isinstance(error, PromptTooLongError) else 0
         self._outputs.append(
             Output(
@@ -137,7 +136,7 @@ class Engine:
                 finish_reason=FinishReason.ERROR,
                 notice=str(error),
                 usage=Usage(num_prompt_tokens=num_prompt_tokens),
-                found_no_room=is_too_long,
+                found_no_room=isinstance(error, PromptTooLongError),
                 is_refused=True,
             )
         )
@@ -213,6 +212,7 @@ class Engine:
             schedule_ms=(scheduled - started) * 1000,
             decode_ms=(decoded - scheduled) * 1000,
             update_ms=(updated - decoded) * 1000,
+            draft_ms=self._drafting.take_model_ms(),
         )
         self.stepping.note_step(report, self._sampled)
         self._end_step()
@@ -232,7 +232,7 @@ class Engine:
 
     def verify_when_idle(self) -> bool:
         """The same, if anything has changed since the last time. False: nothing has."""
-        if not self.slots.has_unchecked_changes:
+        if not self.slots.memory.has_unchecked_changes:
             return False
         self.verify()
         return True
@@ -283,7 +283,11 @@ class Engine:
     def _note_overflow(self, seq: Sequence) -> None:
         if seq.notice:
             text = said("shortened a prompt: {notice}", notice=seq.notice)
-            self.slots.tell(EventKind.OVERFLOW, text, seq.slot, seq.request.chat_id)
+            self.slots.news.tell(EventKind.OVERFLOW, text, seq.slot, seq.request.chat_id)
+
+    def _tell_of_draft(self, text: str) -> None:
+        log.warning("%s", text)
+        self.slots.news.tell(EventKind.DRAFT, text)
 
     def _build_shorter_prompt(self, request: Request, num_generated_tokens: int) -> None:
         """On the calling thread."""
@@ -330,11 +334,11 @@ class Engine:
         except DecodeInterruptedError as error:
             self._return_code = error.return_code
             if error.has_begun:
-                self.slots.resync(self._batch)
+                self.slots.memory.resync(self._batch)
             return False
         except DecodeError as error:
             self._return_code = error.return_code
-            self.slots.resync(self._batch)
+            self.slots.memory.resync(self._batch)
             raise
         return True
 
@@ -348,7 +352,7 @@ class Engine:
         """Book what was computed, then sample for every sequence whose last token was in the batch."""
         if self._batch.num_rows:
             self._learn(decode_ms)
-        self.slots.note_decoded(self._batch)
+        self.slots.memory.note_decoded(self._batch)
         for span in self._batch.spans:
             span.seq.num_rows_computed += span.num_rows
         for span in self._batch.spans:
@@ -374,7 +378,7 @@ class Engine:
             self._finish(seq, FinishReason.LENGTH)
             return
         if seq.drafter:
-            seq.drafter.num_drafted += span.num_drafted
+            seq.drafter.note_checked(span.num_drafted)
         for row in span.sampled_rows:
             sampled = self._sample(seq, row)
             if sampled is None:
@@ -441,7 +445,7 @@ class Engine:
             )
         else:
             text = said("broke off the answer that had no slot: {tokens} tokens were made", tokens=made)
-        self.slots.tell(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
+        self.slots.news.tell(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
         self._finish(seq, reason, notice)
 
     def _finish(
@@ -499,12 +503,11 @@ class Engine:
         schedule_ms: float = 0.0,
         decode_ms: float = 0.0,
         update_ms: float = 0.0,
+        draft_ms: float = 0.0,
     ) -> StepReport:
         for line in self._backend.take_log_lines():
-            self.slots.tell(EventKind.NATIVE, line)
+            self.slots.news.tell(EventKind.NATIVE, line)
         outputs, self._outputs = tuple(self._outputs), []
-        events, self.slots.events = tuple(self.slots.events), []
-        leases, self.slots.leases = tuple(self.slots.leases), []
         return StepReport(
             step=self._step,
             outputs=outputs,
@@ -514,8 +517,8 @@ class Engine:
             schedule_ms=schedule_ms,
             decode_ms=decode_ms,
             update_ms=update_ms,
-            events=events,
-            leases=leases,
+            events=self.slots.news.take_events(),
+            leases=self.slots.news.take_leases(),
             hibernated=self.slots.hibernated.chats(),
             started_at=started_at,
             return_code=self._return_code,
@@ -525,6 +528,7 @@ class Engine:
             cell_map=self._cell_watch.take(time.perf_counter(), is_last=self._is_resting),
             pause=self.stepping.pause,
             answers=self._inspection.take_answers(),
+            draft_ms=draft_ms,
         )
 
     @property

@@ -14,16 +14,17 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import IO, Any, TypeVar, cast
 
 from app.engine import child_process
 from app.engine.commands import Command
 from app.engine.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
-from app.engine.probe import last_lines, probe, probe_adapter, signal_name
+from app.engine.probe import last_lines, probe, probe_adapter, signal_name, unchanged
 from app.engine.prompt import PromptBuilder
-from app.engine.types import CellStore, LoadParams, ModelInfo, Request, Speed, StepReport
+from app.engine.types import CellStore, Device, LoadParams, ModelInfo, Request, Speed, StepReport
 from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
 from app.free_memory import free_memory_bytes
 from app.said import Said, said
@@ -33,6 +34,7 @@ T = TypeVar("T")
 
 OnProgress = Callable[[float], bool]
 Message = tuple[str, Any]
+Fitter = Callable[[LoadParams, Sequence[Device]], LoadParams]
 
 POLL_S = 0.05
 WORKER_PATIENCE_S = 10.0
@@ -45,9 +47,15 @@ class EngineProcess:
     """Loaded by entering it. `run` then takes what the child tells until it ends."""
 
     def __init__(
-        self, params: LoadParams, on_progress: OnProgress, on_reports_ready: Callable[[], None]
+        self,
+        params: LoadParams,
+        on_progress: OnProgress,
+        on_reports_ready: Callable[[], None],
+        fit: Fitter = unchanged,
     ) -> None:
+        """`fit` gets the parameters and the workers, and says how to load, or raises ModelLoadError."""
         self._params = params
+        self._fit = fit
         self._on_progress = on_progress
         self._on_reports_ready = on_reports_ready
         self._reports: deque[StepReport] = deque()
@@ -115,7 +123,8 @@ class EngineProcess:
     def loaded(self) -> Iterator[ModelInfo]:
         """Start the child and load the model in it. It does not outlive the block. Raises ModelLoadError."""
         self._probe_file()
-        self._check_workers()
+        workers = self._workers()
+        self._params = self._fit(self._params, workers)
         with tempfile.TemporaryFile() as native_log:
             self._child = child_process.start("app.engine.engine_child", native_log, leads_group=True)
             reader = threading.Thread(target=self._read, args=(self._child.stdout,), name="engine reader")
@@ -124,7 +133,7 @@ class EngineProcess:
             reader.start()
             writer.start()
             try:
-                yield self._await_model(native_log)
+                yield replace(self._await_model(native_log), workers=tuple(workers))
                 if self._is_crashed:
                     raise self._crash(native_log)
             finally:
@@ -149,17 +158,23 @@ class EngineProcess:
                 probe(path, lambda fraction: self._on_progress(fraction * PROBE_SHARE))
                 for adapter in self._params.adapters:
                     probe_adapter(path, adapter.path, lambda _fraction: self._on_progress(PROBE_SHARE))
+                if draft := self._params.of_draft_model:
+                    probe(draft.path, lambda _fraction: self._on_progress(PROBE_SHARE))
 
-    def _check_workers(self) -> None:
+    def _workers(self) -> list[Device]:
+        """All of them are there. Raises ModelLoadError."""
         workers = self._params.workers
         if len(workers) > MAX_WORKERS:
             raise ModelLoadError(
                 said("A model can be spread over {number} workers at most.", number=MAX_WORKERS)
             )
+        devices = []
         for address in workers:
             worker = self._asked(address)
             if worker.state is not WorkerState.READY:
                 raise ModelLoadError(worker.refusal)
+            devices.append(worker.device)
+        return devices
 
     def _asked(self, address: str) -> Worker:
         """A worker that serves another engine is waited for: mostly that is the one before."""

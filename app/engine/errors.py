@@ -13,6 +13,10 @@ class ModelLoadError(EngineError):
     """The GGUF could not be turned into a running context."""
 
 
+class NoRoomYetError(ModelLoadError):
+    """There is room for the model once the one before it has given its memory back."""
+
+
 class ModelLoadCancelledError(ModelLoadError):
     """The load was called off before it was done."""
 

@@ -2,16 +2,18 @@
 
 glibc keeps what was freed for the next allocation; once a block of 30 MB was freed, it takes the next ones
 from its heaps, where a small block above them holds them back: after ten models a process has twice the
-memory that it uses. Elsewhere nothing is done. Any thread.
+memory that it uses. And it has a heap for nearly every thread: each model has a new one, which leaves some
+pages in whichever it was given. Elsewhere nothing is done. Any thread.
 """
 
 import ctypes
 import sys
 from functools import cache
 
-M_MMAP_THRESHOLD = -3  # mallopt's number
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # mallopt's numbers
 # Far above what one step of the engine allocates: a page that comes from the system costs a fault.
 LARGE_BYTES = 4 * 2**20
+NUM_HEAPS = 2  # for all threads: they seldom meet there, since each has small blocks at hand
 
 
 @cache
@@ -22,10 +24,14 @@ def _libc() -> ctypes.CDLL | None:
     return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None
 
 
-def keep_large_blocks_apart() -> None:
-    """From here on each is given back as soon as it is freed."""
+def keep_little() -> None:
+    """From here on a large block is given back as soon as it is freed, and threads share their heaps.
+
+    Early in the program: once there are many heaps glibc limits them no more.
+    """
     if libc := _libc():
         libc.mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
+        libc.mallopt(M_ARENA_MAX, NUM_HEAPS)
 
 
 def give_back() -> None:

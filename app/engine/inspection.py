@@ -95,7 +95,7 @@ class Inspection:
 
     def _check(self, step: int) -> CellCheck:
         try:
-            self._slots.verify()
+            self._slots.memory.verify()
         except PositionMismatchError as error:
             check = CellCheck(step, self._slots.cells.num_used, str(error))
         else:
@@ -105,7 +105,7 @@ class Inspection:
 
     def _note_check(self, check: CellCheck) -> None:
         if not check.agrees:
-            self._slots.tell(
+            self._slots.news.tell(
                 EventKind.VERIFY,
                 said("the library does not agree: {difference}", difference=check.difference),
             )
@@ -113,8 +113,8 @@ class Inspection:
             text = said("the library agrees: compared positions, this model has no cells")
             if check.can_compare:
                 text = said("the library agrees: compared {cells} cells", cells=check.num_cells)
-            self._slots.tell(EventKind.VERIFY, text)
-        self._slots.has_unchecked_changes = False
+            self._slots.news.tell(EventKind.VERIFY, text)
+        self._slots.memory.has_unchecked_changes = False
         self.last_check = check
 
     def _raise_disagreement(self) -> None:

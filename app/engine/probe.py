@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -32,12 +32,12 @@ from app.said import said, together, unpacked
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
-    from app.engine.types import LoadParams
+    from app.engine.types import Device, LoadParams
 
 log = logging.getLogger(__name__)
 
 OnProgress = Callable[[float], bool]
-Fitter = Callable[["LoadParams", int], "LoadParams"]
+Fitter = Callable[["LoadParams", "Sequence[Device]"], "LoadParams"]
 
 FORMAT = 1  # to be raised when the probe looks for more than before
 PROBE_SHARE = 0.5  # of the progress: the probe reads the file from disk, the load finds it in memory
@@ -60,7 +60,7 @@ WHAT_TO_DO = said(
 )
 
 
-def unchanged(params: LoadParams, _gpu_bytes: int) -> LoadParams:
+def unchanged(params: LoadParams, _devices: Sequence[Device]) -> LoadParams:
     return params
 
 
@@ -70,18 +70,20 @@ def open_probed_backend(
 ) -> Iterator[LlamaBackend]:
     """As `open_llama_backend`, but a file that is new to us is tried in a child process first.
 
-    `fit` gets the parameters and the free bytes of all GPUs, and says how to load, or raises ModelLoadError.
+    `fit` gets the parameters and the GPUs that there are, and says how to load, or raises ModelLoadError.
     """
-    from app.engine.llama.library import free_gpu_bytes, library
+    from app.engine.llama.library import gpus, library
     from app.engine.llama.loading import open_llama_backend
 
     library()
-    params = fit(params, free_gpu_bytes())
+    params = fit(params, gpus())
 
     was_probed = probe(params.path, lambda fraction: on_progress(fraction * PROBE_SHARE))
     start = PROBE_SHARE if was_probed else 0.0
     for adapter in params.adapters:
         probe_adapter(params.path, adapter.path, lambda _fraction: on_progress(start))
+    if draft := params.of_draft_model:
+        probe(draft.path, lambda _fraction: on_progress(start))
     with open_llama_backend(params, lambda done: on_progress(start + (1.0 - start) * done)) as backend:
         yield backend
 

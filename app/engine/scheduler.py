@@ -112,7 +112,7 @@ class Scheduler:
         seq = (others or self.running)[-1]
         assert seq.slot is not None
         text = said("paused the answer in sequence {seq_id}: no free cells", seq_id=seq.slot.seq_id)
-        self._slots.tell(EventKind.PAUSE, text, seq.slot)
+        self._slots.news.tell(EventKind.PAUSE, text, seq.slot)
         self._slots.suspend(seq.slot)
         seq.paused_at = time.perf_counter()
         self.running.remove(seq)

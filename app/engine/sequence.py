@@ -12,10 +12,10 @@ from app.said import together
 if TYPE_CHECKING:
     from app.engine.backend import Sampler
     from app.engine.detokenizer import Detokenizer
-    from app.engine.drafting import Drafter
+    from app.engine.drafter import Drafter
     from app.engine.prefix import CachedPrefix
     from app.engine.prompt import Prompt
-    from app.engine.slots import Slot
+    from app.engine.slot_memory import Slot
 
 
 @dataclass(eq=False, slots=True)
@@ -91,6 +91,8 @@ class Sequence:
             num_generated_tokens=self.num_generated_tokens,
             num_drafted_tokens=self.drafter.num_drafted if self.drafter else 0,
             num_kept_tokens=self.drafter.num_kept if self.drafter else 0,
+            num_model_drafted_tokens=self.drafter.model.num_drafted if self.drafter else 0,
+            num_model_kept_tokens=self.drafter.model.num_kept if self.drafter else 0,
             queue_s=self.leased_at - self.submitted_at if self.leased_at else 0.0,
             prompt_s=(self.first_token_at or time.perf_counter()) - self.leased_at if self.leased_at else 0.0,
             time_to_first_token_s=self.first_token_at - self.submitted_at if self.first_token_at else 0.0,

@@ -1,6 +1,6 @@
 """The values that enter and leave the engine. All frozen, so any thread may hold them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,6 +23,7 @@ MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
 DEFAULT_N_CTX = 8192  # where there is room for it
 DEFAULT_N_UBATCH = 256
 MAX_DRAFTED_TOKENS = 64  # in one step; as many rows with logits cost 75 MiB with a vocabulary of 152,000
+USUAL_DRAFTED_TOKENS = 8  # where a draft model was chosen, and no number
 MAX_LOGPROBS = 100  # each costs some 6 us a token, and all other answers wait meanwhile
 
 
@@ -152,7 +153,8 @@ class Usage:
     (their cells were saved) or computed. `prefix_end` tells why not more of them were there already.
     `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, and
     those that a pause or a shorter prompt made it compute again, and guesses that were wrong. Of
-    `num_drafted_tokens` guessed ones `num_kept_tokens` were right.
+    `num_drafted_tokens` guessed ones `num_kept_tokens` were right; `num_model_…` are those of a draft model
+    among them, the others came from the chat's own text.
     """
 
     num_prompt_tokens: int = 0
@@ -164,15 +166,37 @@ class Usage:
     num_generated_tokens: int = 0
     num_drafted_tokens: int = 0
     num_kept_tokens: int = 0
+    num_model_drafted_tokens: int = 0
+    num_model_kept_tokens: int = 0
     queue_s: float = 0.0
     prompt_s: float = 0.0  # from the slot to the first token, or so far
     time_to_first_token_s: float = 0.0  # from submission: `queue_s` and `prompt_s` are part of it
     decode_s: float = 0.0  # first token to last
 
     @property
+    def num_cached_tokens(self) -> int:
+        """Of the prompt: all that had not to be computed for it."""
+        return self.num_reused_tokens + self.num_shared_tokens + self.num_restored_tokens
+
+    @property
     def tokens_per_s(self) -> float:
         """Decode speed; the first token belongs to the prompt's time."""
         return (self.num_generated_tokens - 1) / self.decode_s if self.decode_s > 0 else 0.0
+
+    def followed_by(self, rest: "Usage") -> "Usage":
+        """Of an answer that was broken off and went on. What became of its prompt is told as it was first."""
+        if not self.num_generated_tokens:
+            return rest
+        return replace(
+            self,
+            num_computed_tokens=self.num_computed_tokens + rest.num_computed_tokens,
+            num_generated_tokens=self.num_generated_tokens + rest.num_generated_tokens,
+            num_drafted_tokens=self.num_drafted_tokens + rest.num_drafted_tokens,
+            num_kept_tokens=self.num_kept_tokens + rest.num_kept_tokens,
+            num_model_drafted_tokens=self.num_model_drafted_tokens + rest.num_model_drafted_tokens,
+            num_model_kept_tokens=self.num_model_kept_tokens + rest.num_model_kept_tokens,
+            decode_s=self.decode_s + rest.decode_s,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +351,7 @@ class EventKind(StrEnum):
     RESUME = "resume"
     ABORT = "abort"
     OVERFLOW = "overflow"
+    DRAFT = "draft"  # of the draft model
     VERIFY = "verify"
     NATIVE = "native log"  # a warning or an error of llama.cpp
 
@@ -471,6 +496,7 @@ class StepReport:
     cell_map: CellMap | None = None
     pause: PauseState | None = None  # None: it runs
     answers: tuple[Answer, ...] = ()
+    draft_ms: float = 0.0  # part of `schedule_ms`: what the draft model took
 
     @property
     def num_rows(self) -> int:
@@ -507,6 +533,12 @@ class LibraryInfo:
     features: tuple[str, ...] = ()  # what it uses of the CPU, and how it was built: "AVX2", "OPENMP"
     devices: tuple[Device, ...] = ()
 
+    @property
+    def gpus(self) -> tuple[Device, ...]:
+        """Those that it takes where none are chosen: with memory of their own, if there are any."""
+        own = tuple(device for device in self.devices if device.kind is DeviceKind.GPU)
+        return own or tuple(device for device in self.devices if device.kind is DeviceKind.INTEGRATED)
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
@@ -519,10 +551,20 @@ class MemoryNeed:
     kv_bytes: int = 0  # and recurrent states
     compute_bytes: int = 0
     output_bytes: int = 0
+    mapped_bytes: int = 0  # of the weights: pages of the file, which count as free; known after a load
 
     @property
     def total_bytes(self) -> int:
         return self.weights_bytes + self.kv_bytes + self.compute_bytes + self.output_bytes
+
+    def __add__(self, other: "MemoryNeed") -> "MemoryNeed":
+        return MemoryNeed(
+            self.weights_bytes + other.weights_bytes,
+            self.kv_bytes + other.kv_bytes,
+            self.compute_bytes + other.compute_bytes,
+            self.output_bytes + other.output_bytes,
+            self.mapped_bytes + other.mapped_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -552,7 +594,24 @@ class ModelInfo:
     # Recommended in the file, else llama-server's defaults.
     sampling: SamplingParams = field(default_factory=SamplingParams)
     n_ctx_scaled: int = 0  # `n_ctx_train` as RoPE scaling was chosen to stretch it; 0: it was not
-    memory: MemoryNeed = MemoryNeed()  # what was taken
+    memory: MemoryNeed = MemoryNeed()  # what was taken, by a draft model, too
+    # Of that, what is not in this machine's own memory, by the names of devices and addresses of workers.
+    memory_elsewhere: tuple[tuple[str, MemoryNeed], ...] = ()
+    workers: tuple[Device, ...] = ()  # named by their addresses, as they were before it was loaded
+    n_gpu_layers: int | None = None  # as it was loaded; None: all, where there is a device for them
+    draft_model: str = ""  # the name of the model that guesses for this one
+
+    @property
+    def held_bytes(self) -> dict[str, int]:
+        """What will be free once it is gone, by devices' names, "" for this machine.
+
+        Pages of its file count as free already.
+        """
+        held = {"": self.memory.total_bytes - self.memory.mapped_bytes}
+        for name, need in self.memory_elsewhere:
+            held[name] = held.get(name, 0) + need.total_bytes
+            held[""] -= need.total_bytes
+        return held
 
     @property
     def max_positions(self) -> int:
@@ -579,7 +638,7 @@ class ModelInfo:
         """What a user can do about a chat that does not fit, in one sentence."""
         if self.max_positions and self.n_ctx_seq >= self.max_positions:
             return said("Start a new chat: this model was trained for no longer ones.")
-        return said("Start a new chat, or choose a larger context in Engine settings (--ctx).")
+        return said("Start a new chat, or choose a larger context in Context settings (--ctx).")
 
     @property
     def has_plain_attention(self) -> bool:
@@ -660,4 +719,21 @@ class LoadParams:
     adapters: tuple[LoraAdapter, ...] = ()
     workers: tuple[str, ...] = ()  # "host:port" of other machines that take a share of the layers
     own_process: bool = False  # the engine in a child process, as always with `workers`
-    num_drafted_tokens: int = 0  # most tokens guessed from the chat's own text and checked in one step
+    num_drafted_tokens: int = 0  # most tokens guessed and checked in one step
+    draft_model: Path | None = None  # guesses where the chat's own text does not tell
+
+    @property
+    def of_draft_model(self) -> "LoadParams | None":
+        """How it is loaded: with as many cells and sequences as this model. None: it is not."""
+        if not (self.draft_model and self.num_drafted_tokens):
+            return None
+        return replace(
+            self,
+            path=self.draft_model,
+            isolated=False,
+            n_gpu_layers=None,
+            adapters=(),
+            workers=(),  # it is small, and asked all the time
+            num_drafted_tokens=0,
+            draft_model=None,
+        )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.engine.cells import UsedCells, is_shared
-from app.engine.errors import PositionMismatchError
 from app.engine.types import CellCheck
 
 if TYPE_CHECKING:
@@ -18,13 +17,6 @@ if TYPE_CHECKING:
     from app.engine.cells import CellLedger
 
 NUM_SHOWN = 3  # cells of each side in the message
-
-
-def verify_cells(backend: Backend, cells: CellLedger) -> None:
-    """Raises PositionMismatchError unless `check_cells` finds that both agree."""
-    check = check_cells(backend, cells)
-    if not check.agrees:
-        raise PositionMismatchError(check.difference)
 
 
 def check_cells(backend: Backend, cells: CellLedger, step: int = 0) -> CellCheck:

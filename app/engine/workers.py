@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.engine.errors import InvalidRequestError
+from app.engine.types import Device, DeviceKind
 from app.said import Said, said
 
 PROTOCOL = (7, 0, 0)  # the last number changes with the library's operations
@@ -52,6 +53,11 @@ class Worker:
     free_bytes: int = 0
     total_bytes: int = 0
     reason: str = ""
+
+    @property
+    def device(self) -> Device:
+        """All it has as one: how layers are split depends on the memory alone. Without, if nobody answers."""
+        return Device(self.address, "", DeviceKind.GPU, self.total_bytes, self.free_bytes)
 
     @property
     def refusal(self) -> Said:

@@ -245,7 +245,7 @@ class Twins:
             assert self.ledger.num_shared_cells(seq_id) == sum(len(cell.seq_ids) > 1 for cell in held)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(operations, max_size=40), st.booleans(), st.sampled_from([1, 3, 8, 64]))
 def test_the_ledger_knows_which_cells_the_library_uses(steps, is_unified, n_ubatch):
     twins = Twins(is_unified=is_unified, n_ubatch=n_ubatch)

@@ -6,8 +6,11 @@ from random import Random
 import pytest
 
 from app.engine.commands import Pause, StepOnce
-from app.engine.drafting import Drafter, Drafting, PromptLookup
+from app.engine.draft_model import Draft
+from app.engine.drafter import Drafter
+from app.engine.drafting import Drafting
 from app.engine.engine import Engine
+from app.engine.prompt_lookup import PromptLookup
 from app.engine.types import FinishReason, SlotState
 from tests.driver import all_guesses_checked, ask, next_turn, request, run
 from tests.fakes import END, CountingBackend, copying_token
@@ -39,7 +42,7 @@ def test_a_place_is_kept_as_long_as_the_text_goes_on_as_there():
 
 
 def test_a_long_chat_is_read_in_parts_and_each_token_once(monkeypatch):
-    monkeypatch.setattr("app.engine.drafting.MAX_READ", 100)
+    monkeypatch.setattr("app.engine.prompt_lookup.MAX_READ", 100)
     lookup, chat = PromptLookup(), [*range(250), 5, 6, 7]
     assert [lookup.guess(chat, 2) for _ in range(4)] == [[], [], [8, 9], [8, 9]]
 
@@ -68,7 +71,7 @@ class Bench:
         chosen = self.drafting.choose(self.answers, 64)
         numbers = [len(guess) for guess in chosen.values()]
         for seq, guess in chosen.items():
-            seq.drafter.num_drafted += len(guess)
+            seq.drafter.note_checked(len(guess))
             for _ in guess if is_right else guess[:1]:
                 seq.drafter.learn(is_right)
         self.drafting.learn(len(self.answers), sum(numbers), takes_ms(sum(numbers)))
@@ -139,6 +142,56 @@ def test_answers_without_a_guess_hardly_wait_for_those_of_others():
     together = Bench(num_answers=2)
     # Of 16 rows with logits two are those of the answers themselves.
     assert max(together.step(lambda n: 10.0 + 1.0 * n, is_right=True) for _ in range(50)) == 14
+
+
+# Where a draft model does not pay it is not asked.
+
+
+class TimedModel:
+    """Writes what is wanted, and takes what a test says."""
+
+    name = "timed"
+
+    def __init__(self, decode_ms, num_sure=99):
+        self.decode_ms, self.num_sure = decode_ms, num_sure
+        self.took_ms = 0.0
+
+    def guess(self, wanted, _read_ms):
+        numbers = {seq: min(number, self.num_sure) for seq, number in wanted.items() if number}
+        num_decodes = min(max(wanted.values()), self.num_sure + 1)
+        self.took_ms += num_decodes * self.decode_ms
+        return Draft({seq: [1] * number for seq, number in numbers.items()}, num_decodes, self.decode_ms)
+
+
+def play(model, *, is_right, num_steps=400, row_ms=0.5, num_answers=1):
+    """Tokens, and milliseconds."""
+    bench = Bench(num_answers=num_answers, num_repeating=0)
+    bench.drafting._model = model
+    num_tokens, took_ms = 0, 0.0
+    for _ in range(num_steps):
+        number = bench.step(lambda n: 10.0 + row_ms * n, is_right=is_right)
+        num_tokens += num_answers + (number if is_right else 0)
+        took_ms += 10.0 + row_ms * number
+    return num_tokens, took_ms + model.took_ms
+
+
+@pytest.mark.parametrize("decode_ms", [0.2, 1.0, 5.0, 20.0])
+@pytest.mark.parametrize("num_sure", [0, 99])
+def test_a_model_that_is_never_right_or_never_sure_costs_less_than_four_percent(decode_ms, num_sure):
+    num_tokens, took_ms = play(TimedModel(decode_ms, num_sure), is_right=False)
+    assert took_ms < 1.04 * 10.0 * num_tokens
+
+
+@pytest.mark.parametrize("num_answers", [1, 3])
+def test_a_model_that_is_always_right_and_small_makes_more_than_twice_the_tokens(num_answers):
+    num_tokens, took_ms = play(TimedModel(1.0), is_right=True, num_answers=num_answers)
+    assert num_tokens / took_ms > 2.4 * num_answers / 10.0
+
+
+@pytest.mark.parametrize("decode_ms", [10.0, 30.0])
+def test_a_model_as_slow_as_the_other_is_hardly_used_even_if_it_is_always_right(decode_ms):
+    num_tokens, took_ms = play(TimedModel(decode_ms), is_right=True)
+    assert num_tokens / took_ms > 0.96 / 10.0
 
 
 # What the answers show of it: nothing.
@@ -267,10 +320,10 @@ def test_what_was_learned_is_forgotten_with_time():
     drafter = Drafter()
     for _ in range(50):
         drafter.learn(is_right=True)
-    assert drafter.chance > 0.85
+    assert drafter.lookup.chance > 0.85
     for _ in range(8):
         drafter.learn(is_right=False)
-    assert drafter.chance < 0.45
+    assert drafter.lookup.chance < 0.45
     for _ in range(1000):
-        drafter.guess([1], 1)
-    assert drafter.chance == pytest.approx(0.5, abs=0.01)
+        drafter.look_up([1], 1)
+    assert drafter.lookup.chance == pytest.approx(0.5, abs=0.01)

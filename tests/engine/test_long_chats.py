@@ -112,7 +112,7 @@ def test_the_next_turn_of_a_rolling_chat_reuses_what_moved(engine):
     usage = ask(engine, second).usage
     assert usage.prefix_end == PrefixEnd.DROPPED
     assert usage.num_reused_tokens > 60
-    engine.slots.verify()
+    engine.slots.memory.verify()
 
 
 def test_an_answer_that_is_being_shortened_can_be_stopped():

@@ -111,6 +111,8 @@ def test_requests_from_several_threads_are_all_answered(start):
     for thread in threads:
         thread.join()
     runner.wait_for(lambda run: all(not run.is_open(one.request_id) for one in asked))
+    answers = [runner.run.answers[one.request_id] for one in asked]
+    assert {answer.finish_reason for answer in answers} <= {FinishReason.STOP, FinishReason.LENGTH}
 
 
 def test_abort_and_forget_reach_a_running_answer(start):

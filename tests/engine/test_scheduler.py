@@ -49,7 +49,7 @@ class Bench:
     def step(self) -> dict[Sequence, int]:
         rows = self.schedule()
         self.backend.decode(self.batch)
-        self.slots.note_decoded(self.batch)
+        self.slots.memory.note_decoded(self.batch)
         for span in self.batch.spans:
             if span.wants_logits:
                 span.seq.append(1)
@@ -199,7 +199,7 @@ def test_the_youngest_is_paused_with_its_tokens_kept():
     assert list(bench.scheduler.waiting) == [younger]
     assert younger.num_generated_tokens > 0
     assert younger.num_computed_tokens == 0
-    assert [event.text for event in bench.slots.events[-2:]] == [
+    assert [event.text for event in bench.slots.news.events[-2:]] == [
         "paused the answer in sequence 1: no free cells",
         f"hibernated sequence 1: {len(younger.token_ids) - 1} tokens",
     ]

@@ -6,10 +6,11 @@ from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
 from app.engine.errors import PositionMismatchError
 from app.engine.hibernation import HibernatedChats
+from app.engine.news import TOKENS_SHOWN
 from app.engine.sequence import Sequence
-from app.engine.slots import MIN_SHARED_TOKENS, TOKENS_SHOWN, SlotPool
+from app.engine.slots import MIN_SHARED_TOKENS, SlotPool
 from app.engine.types import Message, PrefixEnd, Role, SlotState
-from app.engine.verify import verify_cells
+from app.engine.verify import check_cells
 from tests.driver import request, rows
 from tests.fakes import CountingBackend
 
@@ -38,7 +39,7 @@ def compute(backend: CountingBackend, pool: SlotPool, seq: Sequence) -> None:
         batch = Batch(backend.model.n_batch)
         batch.add(seq, min(seq.num_pending_tokens, batch.capacity))
         backend.decode(batch)
-        pool.note_decoded(batch)
+        pool.memory.note_decoded(batch)
 
 
 def chat_in_slot(backend, pool, tokens, chat, **options):
@@ -172,18 +173,18 @@ def test_after_a_broken_decode_the_librarys_word_counts():
     batch = Batch(backend.model.n_batch)
     batch.add(seq, 4)
     backend.memory.decode([(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 4)], num_ubatches=1)
-    pool.resync(batch)
+    pool.memory.resync(batch)
     assert slot.token_ids == [1, 2]
     assert pool.cells.num_used == 2
-    pool.verify()
-    verify_cells(backend, pool.cells)
+    pool.memory.verify()
+    assert check_cells(backend, pool.cells).difference == ""
 
 
 def test_a_cell_that_vanished_is_a_loud_error(backend, pool):
     chat_in_slot(backend, pool, [1, 2, 3], "a")
     backend.truncate(0, 2)
     with pytest.raises(PositionMismatchError, match="sequence 0: the library is at position 1"):
-        pool.verify()
+        pool.memory.verify()
 
 
 # Why more was not there already
@@ -201,7 +202,7 @@ def held_chat(pool, backend, tokens, chat, num_prompt_tokens=None, **options):
 
 def reason_of(pool, backend, tokens, chat, **options):
     pool.lease(sequence(backend, tokens, chat, **options))
-    return pool.leases[-1].prefix_end
+    return pool.news.leases[-1].prefix_end
 
 
 def test_nothing_was_held_of_a_new_chat(backend, pool):
@@ -216,7 +217,7 @@ def test_all_that_was_held_is_used(backend, pool):
 def test_an_edited_message_is_told_with_the_tokens_on_both_sides(backend, pool):
     held_chat(pool, backend, [*LONG, 1, 2, 3], "a", history=(Message(Role.USER, "before"),))
     pool.lease(sequence(backend, [*LONG, 9, 9], "a"))
-    lease = pool.leases[-1]
+    lease = pool.news.leases[-1]
     assert lease.prefix_end is PrefixEnd.EDITED
     assert lease.num_common_tokens == lease.num_reused_tokens == len(LONG)
     assert (lease.wanted, lease.held) == ((9, 9), (1, 2, 3))
@@ -282,13 +283,13 @@ def test_a_chat_whose_slot_was_needed_comes_back_with_all_its_tokens(backend, po
     assert backend.tokens_of(slot.seq_id) == LONG
     assert seq.prefix_end is PrefixEnd.NEW_TEXT
     assert pool.hibernated.chats() == ()
-    pool.verify()
+    pool.memory.verify()
 
 
 def test_cells_that_another_chat_holds_are_shared_rather_than_restored(backend, pool):
     held_chat(pool, backend, LONG, "a")
     fill_with_others(pool, backend)
-    pool.clear(pool.slots[0])
+    pool.memory.clear(pool.slots[0])
     held_chat(pool, backend, LONG, "other")
     seq = sequence(backend, [*LONG, 1], "a")
     pool.lease(seq)
@@ -304,7 +305,7 @@ def test_of_a_saved_state_only_what_is_still_right_is_kept(backend, pool):
     slot = pool.lease(seq)
     assert seq.num_restored_tokens == len(LONG)
     assert backend.tokens_of(slot.seq_id) == LONG
-    pool.verify()
+    pool.memory.verify()
 
 
 def test_what_could_not_be_saved_is_computed_again_and_said_so(backend, hungry_pool):
@@ -320,7 +321,7 @@ def test_a_damaged_state_is_computed_again_and_said_so(backend, pool):
     seq = sequence(backend, [*LONG, 1], "a")
     pool.lease(seq)
     assert (seq.num_restored_tokens, seq.prefix_end) == (0, PrefixEnd.DOUBTED)
-    pool.verify()
+    pool.memory.verify()
 
 
 def test_a_state_that_the_library_refuses_is_computed_again(backend, pool, monkeypatch):
@@ -328,7 +329,7 @@ def test_a_state_that_the_library_refuses_is_computed_again(backend, pool, monke
     fill_with_others(pool, backend)
     monkeypatch.setattr(backend, "restore_state", lambda _seq_id, _state: False)
     assert reason_of(pool, backend, [*LONG, 1], "a") is PrefixEnd.DOUBTED
-    pool.verify()
+    pool.memory.verify()
 
 
 def test_a_forgotten_chat_leaves_no_saved_state(backend, pool):
@@ -377,7 +378,7 @@ def test_a_fork_costs_no_cells_until_it_goes_its_own_way(backend, pool):
     assert seq.num_reused_tokens == len(LONG)
     compute(backend, pool, seq)
     assert pool.cells.num_used == num_used + 2
-    pool.verify()
+    pool.memory.verify()
 
 
 def test_without_an_empty_slot_a_fork_shares_when_it_speaks(backend, pool):
@@ -409,8 +410,8 @@ def test_the_cells_behind_turns_that_were_left_out_move_down(backend, pool):
     assert seq.num_reused_tokens == len(SYSTEM) + len(KEPT)
     assert backend.tokens_of(slot.seq_id) == [*SYSTEM, *KEPT]
     assert pool.cells.num_used == len(SYSTEM) + len(KEPT)
-    assert "shifted 50 cells of sequence 0 down by 40" in [event.text for event in pool.events]
-    pool.verify()
+    assert "shifted 50 cells of sequence 0 down by 40" in [event.text for event in pool.news.events]
+    pool.memory.verify()
 
 
 def test_cells_that_others_hold_are_not_moved(backend, pool):
@@ -418,7 +419,7 @@ def test_cells_that_others_hold_are_not_moved(backend, pool):
     assert seq.num_reused_tokens == len(SYSTEM)
     assert backend.tokens_of(slot.seq_id) == SYSTEM
     assert backend.tokens_of(1) == [*SYSTEM, *OLD, *KEPT, 7]
-    pool.verify()
+    pool.memory.verify()
 
 
 def test_a_model_that_cannot_shift_computes_again():

@@ -57,6 +57,7 @@ class LlamaBackend:
         self._thread_id: int | None = None
         self.model = info
         self.fingerprint = fingerprint
+        self.draft: LlamaBackend | None = None
         template = lib.llama_model_chat_template(model.pointer, None)
         self.chat_template = template.decode("utf-8", "replace") if template else None
         self.bos_text = self._token_text(lib.llama_vocab_bos(self.vocab))
@@ -123,9 +124,13 @@ class LlamaBackend:
 
     def interrupt(self) -> None:
         self._abort_flag.set()
+        if self.draft:
+            self.draft.interrupt()
 
     def resume(self) -> None:
         self._abort_flag.clear()
+        if self.draft:
+            self.draft.resume()
 
     # The engine thread only.
 
@@ -196,6 +201,12 @@ class LlamaBackend:
             values = (ctypes.c_float * self.model.n_vocab).from_address(address)
             view = self._logit_views[address] = np.ctypeslib.as_array(values)
         return view
+
+    def likeliest(self, row: int) -> tuple[int, float]:
+        self.context_with_logits(row)
+        logits = self.logits(row)
+        token_id = int(logits.argmax())
+        return token_id, float(1.0 / np.exp(logits - logits[token_id]).sum())
 
     @cached_property
     def candidates(self) -> Candidates:

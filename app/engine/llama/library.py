@@ -18,7 +18,7 @@ import llama_cpp as lib
 from llama_cpp.llama_cpp import _lib
 
 from app.engine.errors import EngineError
-from app.engine.freed_memory import keep_large_blocks_apart
+from app.engine.freed_memory import keep_little
 from app.engine.types import Device, DeviceKind, LibraryInfo
 from app.said import said
 
@@ -40,7 +40,7 @@ native_objects: Counter[str] = Counter()  # live ones by kind, for the leak test
 def library() -> NativeLog:
     """Start llama.cpp once per process, and keep what it calls back."""
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else an abort forks a debugger
-    keep_large_blocks_apart()
+    keep_little()
     native_log = NativeLog()
     _load_cpu_variants(Path(lib.__file__).parent / "lib")
     lib.llama_backend_init()
@@ -77,10 +77,9 @@ def device_pointers() -> list[ctypes.c_void_p]:
     return [ctypes.c_void_p(_lib.ggml_backend_dev_get(ctypes.c_size_t(index))) for index in range(count)]
 
 
-def free_gpu_bytes() -> int:
-    """Of GPUs with memory of their own. After `library`."""
-    devices = map(described_device, device_pointers())
-    return sum(device.free_bytes for device in devices if device.kind is DeviceKind.GPU)
+def gpus() -> tuple[Device, ...]:
+    """Those that the library takes where none are chosen. After `library`."""
+    return library_info().gpus
 
 
 def described_device(device: ctypes.c_void_p) -> Device:

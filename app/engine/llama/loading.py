@@ -8,17 +8,19 @@ import logging
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import llama_cpp as lib
-import psutil
 
+from app.cores import num_physical_cores
 from app.engine.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.engine.llama import load_errors
 from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
+from app.engine.llama.draft import draft_beside, share_of_progress
 from app.engine.llama.fingerprint import state_fingerprint
 from app.engine.llama.kv_types import (
     FLASH_ATTENTION,
@@ -31,17 +33,19 @@ from app.engine.llama.library import (
     Native,
     described_device,
     device_pointers,
+    gpus,
     library,
     library_info,
     printable,
 )
-from app.engine.llama.memory import context_need, memory_taken
-from app.engine.llama.spread import local_gpus, num_layers_elsewhere, worker_bytes, worker_devices
+from app.engine.llama.memory import HERE, context_need, memory_taken, total
+from app.engine.llama.spread import worker_bytes, worker_devices
 from app.engine.sampling import SamplingParams
 from app.engine.types import (
     DEFAULT_N_CTX,
     DEFAULT_N_UBATCH,
     MAX_DRAFTED_TOKENS,
+    DeviceKind,
     LoadParams,
     ModelInfo,
     RopeScaling,
@@ -100,8 +104,11 @@ def open_llama_backend(
     _check_file(params.path)
     for adapter in params.adapters:
         _check_file(adapter.path)
+    share = share_of_progress(params)
     with contextlib.ExitStack() as stack:
-        model = stack.enter_context(_load_model(params, on_progress, check_tensors))
+        model = stack.enter_context(
+            _load_model(params, lambda done: on_progress(share * done), check_tensors)
+        )
         _check_can_chat(model, params.path)
         adapters = stack.enter_context(loaded_adapters(model, params.adapters))
         context_params = _context_params(model, params)
@@ -113,7 +120,14 @@ def open_llama_backend(
         # Models of two rotations take the one for long texts in a long context.
         n_ctx_seq = info.n_ctx_seq if _metadata_int(model, "rope.scaling.original_context_length") else None
         fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
-        yield LlamaBackend(model, context, info, fingerprint)
+        backend = LlamaBackend(model, context, info, fingerprint)
+        draft_params = replace(params, n_ctx=info.n_ctx).of_draft_model
+        if draft_params and info.num_drafted_tokens:
+            opened = open_llama_backend(draft_params, lambda done: on_progress(share + (1 - share) * done))
+            stack.enter_context(draft_beside(backend, opened, draft_params.path))
+        elif draft_params:
+            log.warning("%s cannot take back a guess: its draft model is not loaded.", params.path.name)
+        yield backend
 
 
 def _check_file(path: Path) -> None:
@@ -166,8 +180,6 @@ def _model_params(
         native.devices = ctypes.cast(devices, ctypes.c_void_p)
     if params.n_gpu_layers is not None:
         native.n_gpu_layers = params.n_gpu_layers
-    elif params.workers and not local_gpus():
-        native.n_gpu_layers = num_layers_elsewhere(params.path, params.workers)
     if not params.use_mmap:
         native.load_mode = lib.LLAMA_LOAD_MODE_NONE
     return native
@@ -179,7 +191,9 @@ def _chosen_devices(params: LoadParams) -> ctypes.Array[ctypes.c_void_p] | None:
         return None
     elsewhere = worker_devices(params.workers) if params.workers else []
     if not params.devices:
-        return _ending_in_null((*elsewhere, *local_gpus()))
+        usual = {gpu.name for gpu in gpus()}
+        here = [pointer for pointer in device_pointers() if described_device(pointer).name in usual]
+        return _ending_in_null((*elsewhere, *here))
     pointers = {described_device(pointer).name: pointer for pointer in device_pointers()}
     if missing := [name for name in params.devices if name not in pointers]:
         raise ModelLoadError(
@@ -296,7 +310,7 @@ def num_threads(wanted: int, n_params: int) -> int:
     A small model gets one: threads meet after every operation and spin until all are there. With the starter
     model two are a quarter faster on a quiet machine, and nine times slower beside a busy process (measured).
     """
-    cores = psutil.cpu_count(logical=False) or 1
+    cores = num_physical_cores()
     if wanted > 0:
         return min(wanted, cores)
     return 1 if n_params < SMALL_MODEL_PARAMS else max(cores - 1, min(cores, 2))
@@ -310,12 +324,13 @@ def _default_n_ctx(model: Native, params: LoadParams) -> int:
 def _check_memory(model: Native, native: lib.llama_context_params, params: LoadParams) -> None:
     """The KV cache is written to at once, so too large a one would not fail: the system would kill us."""
     available = free_memory_bytes() + (worker_bytes(params.workers) if params.workers else 0)
+    available += sum(gpu.free_bytes for gpu in gpus() if gpu.kind is DeviceKind.GPU)
     needed = native.n_ctx * _max_cell_bytes(model, params)
     if needed <= available * SHARE_NOT_ASKED:
         return
     if native.n_ctx <= MAX_PLANNED_CELLS and not params.workers:
         devices = _chosen_devices(params)
-        needed = context_need(params.path, _model_params(params, devices), native).total_bytes
+        needed = total(context_need(params.path, _model_params(params, devices), native)).total_bytes
     if needed > available:
         raise ModelLoadError(
             said(
@@ -364,6 +379,7 @@ def _model_info(
     n_swa, is_recurrent = lib.llama_model_n_swa(pointer), lib.llama_model_is_recurrent(pointer)
     num_streams = 1 if native.kv_unified else native.n_seq_max
     is_plain = has_one_kind_of_cells(context, num_streams)
+    taken = memory_taken(library().buffers.copy(), lib.llama_model_size(pointer))
     info = ModelInfo(
         path=path,
         name=printable(_metadata(model, "general.name")) or path.stem,
@@ -391,7 +407,9 @@ def _model_info(
         library=library_info(),
         sampling=_recommended_sampling(model),
         n_ctx_scaled=_n_ctx_scaled(model, params, n_ctx_train),
-        memory=memory_taken(library().buffers.copy(), lib.llama_model_size(pointer)),
+        memory=total(taken),
+        memory_elsewhere=tuple((name, need) for name, need in taken.items() if name != HERE),
+        n_gpu_layers=params.n_gpu_layers,
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info

@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import llama_cpp as lib
@@ -18,46 +19,83 @@ from app.engine.llama.library import Native, library
 from app.engine.types import MemoryNeed
 
 # As in: load_tensors:   CPU_Mapped model buffer size =   372.65 MiB
-BUFFER = re.compile(r"(\S+) +(model|LoRA|compute|output) buffer size = +([\d.]+) MiB")
 # As in: llama_kv_cache: size =  448.00 MiB (  4096 cells, 28 layers, 8/1 seqs). Also of what is only planned.
 CACHE = re.compile(r"^llama_(?:kv_cache|memory_recurrent)\w*: size = +([\d.]+) MiB")
-MAPPED = "_Mapped"
+BUFFER = re.compile(r"(\S+) +(model|LoRA|KV|RS|compute|output) buffer size = +([\d.]+) MiB")
+# Parts of a device's name, where its buffers are kept in this machine's own memory.
+MAPPED, HOSTED = "_Mapped", "_Host"
+WORKER = re.compile(r"RPC\d+\[(.+)\]")
+HERE = "CPU"
 MIB = 1 << 20
 
 
-def memory_taken(lines: Iterable[str], model_bytes: int) -> MemoryNeed:
-    """By the lines that were logged since a load began. `model_bytes` are all weights, each once."""
-    sizes = {"model": 0, "LoRA": 0, "output": 0}
-    mapped = caches = 0
-    compute: dict[str, int] = {}  # of each device the last one: it is made anew when adapters are set
+class _Held:
+    """What one device holds."""
+
+    def __init__(self) -> None:
+        self.sizes = Counter[str]()
+        self.mapped = 0
+        self.compute: dict[str, int] = {}  # of each kind the last one: it is made anew for adapters
+
+    def add(self, name: str, kind: str, num_bytes: int) -> None:
+        if kind == "compute":
+            self.compute[name] = num_bytes
+        elif name.endswith(MAPPED):
+            self.mapped += num_bytes
+        else:
+            self.sizes["KV" if kind == "RS" else kind] += num_bytes
+
+    def need(self, model_bytes: int) -> MemoryNeed:
+        copied = self.sizes["model"]
+        # Weights that were copied into another order are not read from their pages in the file any more.
+        weights = max(self.mapped, min(self.mapped + copied, model_bytes)) if self.mapped else copied
+        return MemoryNeed(
+            weights_bytes=weights + self.sizes["LoRA"],
+            kv_bytes=self.sizes["KV"],
+            compute_bytes=sum(self.compute.values()),
+            output_bytes=self.sizes["output"],
+            mapped_bytes=max(weights - copied, 0) if self.mapped else 0,
+        )
+
+
+def memory_taken(lines: Iterable[str], model_bytes: int) -> dict[str, MemoryNeed]:
+    """By device, HERE first; by the lines that were logged since a load began.
+
+    `model_bytes` are all weights, each once.
+    """
+    here = _Held()
+    devices = defaultdict[str, _Held](_Held, {HERE: here})
+    caches = 0
     for line in lines:
         if cache := CACHE.search(line):
             caches += _bytes(cache[1])
         elif buffer := BUFFER.search(line):
-            device, kind, size = buffer[1], buffer[2], _bytes(buffer[3])
-            if kind == "compute":
-                compute[device] = size
-            elif device.endswith(MAPPED):
-                mapped += size
-            else:
-                sizes[kind] += size
-    # Weights that were copied into another order are not read from their pages in the file any more.
-    weights = max(mapped, min(mapped + sizes["model"], model_bytes)) if mapped else sizes["model"]
-    return MemoryNeed(
-        weights_bytes=weights + sizes["LoRA"],
-        kv_bytes=caches,
-        compute_bytes=sum(compute.values()),
-        output_bytes=sizes["output"],
-    )
+            devices[_device_of(buffer[1])].add(buffer[1], buffer[2], _bytes(buffer[3]))
+    elsewhere = [held.sizes for held in devices.values() if held is not here]
+    here.sizes["KV"] = max(caches - sum(sizes["KV"] for sizes in elsewhere), 0)
+    model_bytes = max(model_bytes - sum(sizes["model"] for sizes in elsewhere), 0)
+    return {name: held.need(model_bytes) for name, held in devices.items()}
+
+
+def _device_of(name: str) -> str:
+    """Buffers have names of their own, such as CPU_REPACK, CUDA_Host, MTL0_Mapped or RPC0[10.0.0.2:50052]."""
+    if worker := WORKER.match(name):
+        return worker[1]
+    is_here = name.startswith(HERE) or name.endswith(HOSTED)
+    return HERE if is_here else name.removesuffix(MAPPED)
 
 
 def _bytes(mebibytes: str) -> int:
     return round(float(mebibytes) * MIB)
 
 
+def total(by_device: Mapping[str, MemoryNeed]) -> MemoryNeed:
+    return sum(by_device.values(), MemoryNeed())
+
+
 def context_need(
     path: Path, model_params: lib.llama_model_params, context_params: lib.llama_context_params
-) -> MemoryNeed:
+) -> dict[str, MemoryNeed]:
     """What a context would take, weights not counted: the library plans it all and takes almost nothing.
 
     It reads the vocabulary again, which may take half a second. Nothing where the library cannot plan: what

@@ -1,7 +1,7 @@
 """llama.cpp's RPC: its server, which lends this machine to others, and its client, which uses theirs.
 
 Who asks for a worker that does not answer, or loses one, ends the process: see `app.engine.workers` for what
-is asked before, and `app.engine.child_engine` for where this runs. Any thread.
+is asked before, and `app.engine.engine_child` for where this runs. Any thread.
 """
 
 from __future__ import annotations

@@ -1,0 +1,105 @@
+"""Puts a model that guesses beside another one, if a token means the same to both.
+
+The thread that loads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import llama_cpp as lib
+
+from app.engine.errors import ModelLoadCancelledError, ModelLoadError
+from app.engine.llama.library import printable
+from app.said import said, together
+
+if TYPE_CHECKING:
+    from app.engine.llama.backend import LlamaBackend
+    from app.engine.types import LoadParams
+
+# As in llama.cpp's common/speculative.cpp.
+MAX_SIZE_DIFFERENCE = 128  # tokens: some files are filled up
+FIRST_COMPARED = 5  # the tokens before may have other names in models of one family
+
+
+@contextlib.contextmanager
+def draft_beside(
+    backend: LlamaBackend, opened: AbstractContextManager[LlamaBackend], path: Path
+) -> Iterator[None]:
+    """`opened` loads the model at `path`, which is freed on leaving. Raises ModelLoadError."""
+    with contextlib.ExitStack() as stack:
+        try:
+            draft = stack.enter_context(opened)
+            _check(backend, draft)
+        except ModelLoadCancelledError:
+            raise
+        except ModelLoadError as error:
+            refusal = said(
+                "{draft} cannot guess for {model}.", draft=path.name, model=backend.model.path.name
+            )
+            what_to_do = said("Choose another draft model, or none, in the model's settings.")
+            raise ModelLoadError(together(refusal, str(error), what_to_do)) from error
+        backend.draft = draft
+        backend.model = replace(
+            backend.model,
+            draft_model=draft.model.name,
+            memory=backend.model.memory + draft.model.memory,
+            memory_elsewhere=backend.model.memory_elsewhere + draft.model.memory_elsewhere,
+        )
+        yield
+
+
+def share_of_progress(params: LoadParams) -> float:
+    """That a model has beside its draft model."""
+    draft = params.of_draft_model
+    if draft is None:
+        return 1.0
+    size, draft_size = _size_bytes(params.path), _size_bytes(draft.path)
+    return size / max(size + draft_size, 1)
+
+
+def _size_bytes(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return path.stat().st_size
+    return 0
+
+
+def _check(model: LlamaBackend, draft: LlamaBackend) -> None:
+    """As llama-server does. Raises ModelLoadError."""
+    if not draft.model.has_plain_attention:
+        raise ModelLoadError(said("It cannot take back what it has computed, so it cannot correct a guess."))
+    if _marks_of(model) != _marks_of(draft):
+        raise ModelLoadError(said("It has another kind of vocabulary, or begins and ends texts otherwise."))
+    n_vocab, n_draft = model.model.n_vocab, draft.model.n_vocab
+    if abs(n_vocab - n_draft) > MAX_SIZE_DIFFERENCE:
+        raise ModelLoadError(
+            said("It knows {theirs:,} tokens, and the model {ours:,}.", theirs=n_draft, ours=n_vocab)
+        )
+    for token_id in range(FIRST_COMPARED, min(n_vocab, n_draft)):
+        ours, theirs = (lib.llama_vocab_get_text(one.vocab, token_id) for one in (model, draft))
+        if ours != theirs:
+            raise ModelLoadError(
+                said(
+                    "Token {number} is “{theirs}” to it, and “{ours}” to the model.",
+                    number=token_id,
+                    theirs=_shown(theirs),
+                    ours=_shown(ours),
+                )
+            )
+
+
+def _marks_of(backend: LlamaBackend) -> tuple[object, ...]:
+    """What kind of vocabulary it is, and its tokens for begin and end where it adds them."""
+    vocab = backend.vocab
+    bos, eos = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)
+    adds_bos, adds_eos = lib.llama_vocab_get_add_bos(vocab), lib.llama_vocab_get_add_eos(vocab)
+    return lib.llama_vocab_type(vocab), adds_bos, adds_bos and bos, adds_eos, adds_eos and eos
+
+
+def _shown(text: bytes) -> str:
+    return printable(text.decode("utf-8", "replace"))[:40]

@@ -1,0 +1,95 @@
+"""What the next report tells about slots, in words: events, and leases with where their prefix ended.
+
+Engine thread only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.engine.prefix import CachedPrefix, common_prefix
+from app.engine.types import Event, EventKind, Lease
+from app.said import said
+
+if TYPE_CHECKING:
+    from app.engine.sequence import Sequence
+    from app.engine.slot_memory import Slot
+
+TOKENS_SHOWN = 8  # of a lease, where wanted and held tokens part
+
+
+class News:
+    """Gathered until the engine takes it for a report."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.leases: list[Lease] = []
+
+    def take_events(self) -> tuple[Event, ...]:
+        events, self.events = tuple(self.events), []
+        return events
+
+    def take_leases(self) -> tuple[Lease, ...]:
+        leases, self.leases = tuple(self.leases), []
+        return leases
+
+    def tell(self, kind: EventKind, text: str, slot: Slot | None = None, chat_id: str | None = None) -> None:
+        """An event. Its chat is the slot's if there is no other."""
+        seq_id = slot.seq_id if slot else None
+        self.events.append(Event(kind, text, seq_id, chat_id or (slot.chat_id if slot else None)))
+
+    def tell_lease(self, seq: Sequence, slot: Slot, prefix: CachedPrefix) -> None:
+        is_again = bool(seq.leased_at)
+        counts = {"seq_id": slot.seq_id, "there": prefix.num_tokens, "missing": seq.num_pending_tokens}
+        if is_again:
+            text = said("resumed sequence {seq_id}: {there} tokens there, {missing} to compute", **counts)
+        else:
+            text = said("leased sequence {seq_id}: {there} tokens there, {missing} to compute", **counts)
+        self.tell(EventKind.RESUME if is_again else EventKind.LEASE, text, slot)
+
+    def tell_release(self, slot: Slot, is_kept: bool) -> None:
+        held = {"seq_id": slot.seq_id, "tokens": len(slot.token_ids)}
+        if is_kept:
+            text = said("released sequence {seq_id}: {tokens} tokens kept", **held)
+        else:
+            text = said("released sequence {seq_id}: {tokens} tokens freed", **held)
+        self.tell(EventKind.RELEASE, text, slot)
+
+    def tell_saved(self, slot: Slot, is_kept: bool) -> None:
+        """Its chat makes way, with its state saved or not."""
+        held = {"seq_id": slot.seq_id, "tokens": len(slot.token_ids)}
+        if is_kept:
+            text = said("hibernated sequence {seq_id}: {tokens} tokens", **held)
+        else:
+            text = said("evicted sequence {seq_id}: {tokens} tokens", **held)
+        self.tell(EventKind.HIBERNATE if is_kept else EventKind.EVICT, text, slot)
+
+    def tell_restored(self, slot: Slot, chat_id: str, num_tokens: int) -> None:
+        text = said("restored sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=num_tokens)
+        self.tell(EventKind.RESTORE, text, slot, chat_id)
+
+    def tell_doubt(self, slot: Slot, chat_id: str) -> None:
+        text = said(
+            "the saved state for sequence {seq_id} could not be used: computing it again", seq_id=slot.seq_id
+        )
+        self.tell(EventKind.RESTORE, text, slot, chat_id)
+
+    def note_lease(self, seq: Sequence, slot: Slot, held: list[int], prefix: CachedPrefix) -> None:
+        """`held` are the tokens its chat had, in cells or saved, before the lease."""
+        start = common_prefix(held, seq.token_ids)
+        self.leases.append(
+            Lease(
+                request_id=seq.request.request_id,
+                chat_id=seq.request.chat_id,
+                seq_id=slot.seq_id,
+                num_common_tokens=start,
+                num_reused_tokens=prefix.num_reused,
+                num_shared_tokens=prefix.num_shared,
+                num_restored_tokens=prefix.num_restored,
+                num_tokens_to_compute=seq.num_pending_tokens,
+                prefix_end=seq.prefix_end,
+                wanted=tuple(seq.token_ids[start : start + TOKENS_SHOWN]),
+                held=tuple(held[start : start + TOKENS_SHOWN]),
+                common=tuple(held[max(0, start - TOKENS_SHOWN) : start]),
+            )
+        )

@@ -1,0 +1,45 @@
+"""Guesses how a chat goes on by what followed the same tokens in it before. Works on tokens alone."""
+
+from __future__ import annotations
+
+NGRAM = 3  # tokens by which a place is found; those behind it are guessed
+MAX_READ = 8192  # tokens of a chat in one step: a document of a hundred thousand must not hold it up
+
+
+class PromptLookup:
+    """Finds where the last tokens of one chat came before.
+
+    Its index grows with the chat: each token is entered once, in some 130 bytes. As long as the text goes on
+    as it did at the place that was found, that place is kept.
+    """
+
+    def __init__(self) -> None:
+        self._behind: dict[tuple[int, ...], int] = {}  # n-gram: index of the token behind its last place
+        self._num_read = 0
+        self._place = 0  # index of the token that comes next if the text repeats itself; 0: not found
+
+    def guess(self, token_ids: list[int], most: int) -> list[int]:
+        """What may follow `token_ids`, which begin with what they were the last time."""
+        new = token_ids[self._num_read :]
+        goes_on = self._place > 0 and token_ids[self._place : self._place + len(new)] == new
+        self._read(token_ids)
+        self._place = self._place + len(new) if goes_on else self._find(token_ids)
+        if not self._place:
+            return []
+        guessed = token_ids[self._place : self._place + most]
+        period = len(token_ids) - self._place
+        while len(guessed) < most:  # what repeats is the end itself
+            guessed.append(guessed[-period])
+        return guessed
+
+    def _read(self, token_ids: list[int]) -> None:
+        """Enter the n-grams in front of each new token."""
+        begin, end = max(self._num_read, NGRAM), min(len(token_ids), self._num_read + MAX_READ)
+        if begin < end:
+            columns = [token_ids[begin - back : end - back] for back in range(NGRAM, 0, -1)]
+            self._behind.update(zip(zip(*columns, strict=True), range(begin, end), strict=True))
+        self._num_read = end
+
+    def _find(self, token_ids: list[int]) -> int:
+        is_all_read = self._num_read == len(token_ids)
+        return self._behind.get(tuple(token_ids[-NGRAM:]), 0) if is_all_read else 0

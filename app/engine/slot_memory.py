@@ -1,0 +1,206 @@
+"""What the cells of each slot contain, in the library and in our books.
+
+The only place that changes the KV memory of the library apart from decoding, and the only one that keeps
+the books of it, so the two cannot drift apart. Knows neither requests that wait nor saved states. Engine
+thread only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from app.engine.cells import CellLedger
+from app.engine.errors import PositionMismatchError
+from app.engine.overflow import context_limit
+from app.engine.types import SlotSnapshot, SlotState, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from app.engine.backend import Backend
+    from app.engine.batch import Batch, BatchSpan
+    from app.engine.hibernation import State
+    from app.engine.sequence import Sequence
+
+
+@dataclass(eq=False, slots=True)
+class Slot:
+    """One `seq_id`: the tokens its cells hold and whose they are. Outlives every sequence."""
+
+    seq_id: int
+    token_ids: list[int] = field(default_factory=list)
+    chat_id: str | None = None
+    leased_to: Sequence | None = None
+    last_used_at: float = 0.0
+    last_usage: Usage = field(default_factory=Usage)
+    max_context_tokens: int = 0  # of its chat, as the last request had it
+
+    @property
+    def state(self) -> SlotState:
+        if self.leased_to:
+            return SlotState.DECODE if self.leased_to.is_decoding else SlotState.PREFILL
+        return SlotState.WARM if self.token_ids else SlotState.EMPTY
+
+
+class SlotMemory:
+    """Does to the cells of slots what it is told, and enters it in the books."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._model = backend.model
+        self.slots = tuple(Slot(seq_id) for seq_id in range(backend.model.n_seq_max))
+        self.cells = CellLedger(backend.model)
+        self.has_unrotated_keys = False  # cells were moved, and no decode came since: none can be saved
+        self.has_unchecked_changes = False  # since every cell was last compared with the library
+        self._snapshots: dict[int, SlotSnapshot] = {}  # of slots that nothing was done to since
+
+    def clear(self, slot: Slot) -> None:
+        """Free every cell of the slot, whatever the books say it holds."""
+        self._backend.truncate(slot.seq_id, 0)
+        if self._backend.pos_max(slot.seq_id) != -1:
+            raise PositionMismatchError(f"sequence {slot.seq_id} still holds cells after it was cleared")
+        self.cells.truncate(slot.seq_id, 0)
+        slot.token_ids.clear()
+        slot.chat_id, slot.last_usage = None, Usage()
+        self._note_changes()  # others may have shared its cells
+
+    def cut_back(self, slot: Slot, num_tokens: int) -> bool:
+        """Drop all but the first tokens. False: the model cannot, and the slot is empty now."""
+        if num_tokens == 0 or not self._backend.truncate(slot.seq_id, num_tokens):
+            self.clear(slot)
+            return False
+        num_shared = self.cells.usage.num_shared
+        self.cells.truncate(slot.seq_id, num_tokens)
+        del slot.token_ids[num_tokens:]
+        if self.cells.usage.num_shared == num_shared:
+            self.note_change(slot)
+        else:
+            self._note_changes()
+        return True
+
+    def share(self, donor: Slot, slot: Slot, num_tokens: int) -> None:
+        """Let the empty slot hold the donor's first cells, too."""
+        self._backend.share_prefix(donor.seq_id, slot.seq_id, num_tokens)
+        self.cells.share(donor.seq_id, slot.seq_id, num_tokens)
+        slot.token_ids.extend(donor.token_ids[:num_tokens])
+        self._note_changes()
+
+    def close_gap(self, slot: Slot, start: int, end: int) -> None:
+        """Free the cells at positions `start` … `end` - 1, and move those behind them down."""
+        self._backend.remove_and_shift(slot.seq_id, start, end)
+        self.cells.remove(slot.seq_id, start, end)
+        del slot.token_ids[start:end]
+        self.has_unrotated_keys = True
+        self.note_change(slot)
+
+    def save(self, slot: Slot) -> State:
+        """The state of what it holds. Not while `has_unrotated_keys`."""
+        return self._backend.save_state(slot.seq_id)
+
+    def restore(self, slot: Slot, state: State, token_ids: list[int]) -> bool:
+        """Put a state of `token_ids` into the empty slot. False, and empty as before, if that failed."""
+        is_restored = self._backend.restore_state(slot.seq_id, state)
+        if not is_restored or self._backend.pos_max(slot.seq_id) != len(token_ids) - 1:
+            self.clear(slot)
+            return False
+        self.cells.restore(slot.seq_id, token_ids, self._backend.positions_in(state))
+        slot.token_ids.extend(token_ids)
+        self.note_change(slot)
+        return True
+
+    # After a decode.
+
+    def note_decoded(self, batch: Batch) -> None:
+        """All rows of `batch` are in the library's memory now."""
+        self.cells.append(batch)
+        self.has_unrotated_keys = False
+        for span in batch.spans:
+            self._note_rows(batch, span, span.num_rows)
+
+    def resync(self, batch: Batch) -> None:
+        """After a decode that broke off: take the library's word for how much of `batch` is left."""
+        if self._model.has_plain_attention:
+            num_left = [self._backend.pos_max(span.seq_id) + 1 - span.first_pos for span in batch.spans]
+            self.cells.append(batch, sum(num_left))
+            self.has_unrotated_keys = False
+            for span, num_rows in zip(batch.spans, num_left, strict=True):
+                self._note_rows(batch, span, num_rows)
+        for span in batch.spans:
+            slot = self.slots[span.seq_id]
+            # Its last token must be computed again even if it is in: nobody has sampled its logits.
+            num_tokens = min(len(span.seq.token_ids) - 1, len(slot.token_ids))
+            if not self._model.has_plain_attention:
+                num_tokens = 0  # a recurrent state is half-way through the batch, whatever its position says
+            if not self.cut_back(slot, num_tokens):
+                slot.chat_id = span.seq.request.chat_id
+
+    def _note_rows(self, batch: Batch, span: BatchSpan, num_rows: int) -> None:
+        slot = self.slots[span.seq_id]
+        slot.token_ids.extend(batch.token_ids[span.first_row : span.first_row + num_rows].tolist())
+        self.note_change(slot)
+
+    def note_change(self, slot: Slot) -> None:
+        """Its cells or its lease are not what they were."""
+        self._snapshots.pop(slot.seq_id, None)
+        self.has_unchecked_changes = True
+
+    def _note_changes(self) -> None:
+        """Of a slot, and perhaps of all that share cells with it."""
+        self._snapshots.clear()
+        self.has_unchecked_changes = True
+
+    # What is told, and compared with the library.
+
+    def verify(self) -> None:
+        """Compare every slot with the library. Raises PositionMismatchError."""
+        for slot in self.slots:
+            self._verified_pos_max(slot)
+
+    def snapshots(self, pinned_chat_ids: Collection[str | None]) -> tuple[SlotSnapshot, ...]:
+        """Every slot as it is now; what has changed is compared with the library.
+
+        Raises PositionMismatchError.
+        """
+        return tuple(self._snapshot(slot, slot.chat_id in pinned_chat_ids) for slot in self.slots)
+
+    def evidence(self, pinned_chat_ids: Collection[str | None]) -> tuple[SlotSnapshot, ...]:
+        """Every slot as the library and our books have it, whether they agree or not."""
+        return tuple(
+            self._new_snapshot(slot, self._backend.pos_max(slot.seq_id), slot.chat_id in pinned_chat_ids)
+            for slot in self.slots
+        )
+
+    def _snapshot(self, slot: Slot, is_pinned: bool) -> SlotSnapshot:
+        snapshot = self._snapshots.get(slot.seq_id)
+        if snapshot is None:
+            snapshot = self._new_snapshot(slot, self._verified_pos_max(slot), is_pinned)
+            self._snapshots[slot.seq_id] = snapshot
+        return snapshot
+
+    def _new_snapshot(self, slot: Slot, pos_max: int, is_pinned: bool) -> SlotSnapshot:
+        seq = slot.leased_to
+        held_limit = slot.max_context_tokens if slot.token_ids else 0
+        return SlotSnapshot(
+            seq_id=slot.seq_id,
+            state=slot.state,
+            chat_id=slot.chat_id,
+            request_id=seq.request.request_id if seq else None,
+            pos_min=self._backend.pos_min(slot.seq_id),
+            pos_max=pos_max,
+            num_cells=self.cells.num_cells(slot.seq_id),
+            num_shared_cells=self.cells.num_shared_cells(slot.seq_id),
+            num_pending_tokens=seq.num_pending_tokens if seq else 0,
+            usage=seq.usage if seq else slot.last_usage,
+            max_context_tokens=context_limit(seq.request, self._model) if seq else held_limit,
+            is_pinned=is_pinned,
+        )
+
+    def _verified_pos_max(self, slot: Slot) -> int:
+        pos_max = self._backend.pos_max(slot.seq_id)
+        if not pos_max + 1 == len(slot.token_ids) == self.cells.num_cells(slot.seq_id):
+            raise PositionMismatchError(
+                f"sequence {slot.seq_id}: the library is at position {pos_max}, our books hold "
+                f"{len(slot.token_ids)} tokens in {self.cells.num_cells(slot.seq_id)} cells"
+            )
+        return pos_max

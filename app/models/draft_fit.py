@@ -1,0 +1,54 @@
+"""Which models can guess for another one, by their files: a token must mean the same to both. Any thread.
+
+The library is asked again when they are loaded; this is for choosing among many without loading any.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.models.gguf_header import TOKENS, GgufHeader, HeaderError, LongArray, read_token_texts
+from app.models.load_limits import can_take_back
+from app.models.model_file import open_header
+from app.said import said
+
+# As in llama.cpp's common/speculative.cpp.
+MAX_SIZE_DIFFERENCE = 128  # tokens: some files are filled up
+FIRST_COMPARED = 5
+MARKS = ("model", "add_bos_token", "add_eos_token", "bos_token_id", "eos_token_id")
+
+
+def why_not_draft(draft: Path, model: Path) -> str:
+    """Why `draft` cannot guess for `model`. Empty if it can."""
+    try:
+        return _why_not(draft, open_header(draft), model, open_header(model))
+    except HeaderError as error:
+        return said("{name} cannot be used: {reason}.", name=draft.name, reason=str(error))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return said("{name} cannot be read: {reason}.", name=draft.name, reason=reason)
+
+
+def _why_not(draft: Path, theirs: GgufHeader, model: Path, ours: GgufHeader) -> str:
+    if not can_take_back(theirs):
+        return said("It cannot take back what it has computed, so it cannot correct a guess.")
+    if any(_differs(f"tokenizer.ggml.{mark}", theirs, ours) for mark in MARKS):
+        return said("It has another kind of vocabulary, or begins and ends texts otherwise.")
+    num_theirs, num_ours = _num_tokens(theirs), _num_tokens(ours)
+    if abs(num_theirs - num_ours) > MAX_SIZE_DIFFERENCE:
+        return said("It knows {theirs:,} tokens, and the model {ours:,}.", theirs=num_theirs, ours=num_ours)
+    end = min(num_theirs, num_ours)
+    with draft.open("rb") as one, model.open("rb") as other:
+        if read_token_texts(one, FIRST_COMPARED, end) != read_token_texts(other, FIRST_COMPARED, end):
+            return said("Its tokens are other ones.")
+    return ""
+
+
+def _differs(key: str, one: GgufHeader, other: GgufHeader) -> bool:
+    """Where one says nothing, the library knows by the kind of vocabulary."""
+    return key in one.values and key in other.values and one.values[key] != other.values[key]
+
+
+def _num_tokens(header: GgufHeader) -> int:
+    tokens = header.values.get(TOKENS)
+    return len(tokens) if isinstance(tokens, tuple | LongArray) else 0
