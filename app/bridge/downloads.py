@@ -19,7 +19,7 @@ from app.bridge.preferences import Preferences
 from app.bridge.tasks import spawn
 from app.models.download import Fetch
 from app.models.hub_errors import DownloadError, GatedError, HubError
-from app.models.order import Order, OrderFolder, unfinished
+from app.models.order import Order, OrderFolder, remove_remains, unfinished
 
 log = logging.getLogger(__name__)
 
@@ -122,6 +122,7 @@ class Downloads(QObject):
         self._jobs: dict[str, _Job] = {}
         self._places = asyncio.Semaphore(MAX_AT_ONCE)
         self._leaving: dict[str, asyncio.Task[None]] = {}  # whose files are being removed
+        self._restoring = asyncio.Lock()  # who holds it may remove files that nobody needs
         self._is_closing = False
         self._telling = QTimer(self, interval=TELL_MS)
         self._telling.timeout.connect(self._tell)
@@ -141,11 +142,12 @@ class Downloads(QObject):
         return sum(job.is_running for job in self._jobs.values())
 
     async def restore(self) -> None:
-        """What an earlier run has begun is there again, and paused."""
-        folder = self.folder
-        left = await asyncio.to_thread(_left_in, folder)
-        for order, num_bytes in left:
-            self._jobs.setdefault(order.id, _Job(order, folder, State.PAUSED, num_bytes))
+        """What an earlier run has begun is there again, and paused. Until it is, nothing else begins."""
+        folders = tuple(dict.fromkeys((self.folder, paths.models_dir())))  # perhaps another was chosen since
+        async with self._restoring:
+            left = await asyncio.to_thread(_left_in, folders, tidies_up=not self._jobs)
+            for order, folder, num_bytes in left:
+                self._jobs.setdefault(order.id, _Job(order, folder, State.PAUSED, num_bytes))
         self.changed.emit()
         if left:
             self.restored.emit()
@@ -156,6 +158,8 @@ class Downloads(QObject):
         if job is None or job.state is State.DONE:
             job = self._jobs[order.id] = _Job(order, self.folder, State.PAUSED)
             job.task = self._leaving.get(order.id)  # that must be gone first
+        elif not job.is_running:
+            job.order = order  # the same bytes, perhaps from a hub or a repository that has them still
         self._begin(job)
 
     def resume(self, download_id: str) -> None:
@@ -202,6 +206,8 @@ class Downloads(QObject):
     async def _run(self, job: _Job, before: asyncio.Task[None] | None) -> None:
         if before:  # it may still be writing to the same file
             await asyncio.wait([before])
+        async with self._restoring:
+            pass
         async with self._places:
             try:
                 token = await self._read_token(job.order.endpoint)
@@ -271,8 +277,12 @@ def _shown(job: _Job) -> Download:
     )
 
 
-def _left_in(folder: Path) -> list[tuple[Order, int]]:
-    return [(order, OrderFolder(order, folder).num_bytes) for order in unfinished(folder)]
+def _left_in(folders: tuple[Path, ...], tidies_up: bool) -> list[tuple[Order, Path, int]]:
+    if tidies_up:
+        for folder in folders:
+            remove_remains(folder)
+    left = [(order, folder) for folder in folders for order in unfinished(folder)]
+    return [(order, folder, OrderFolder(order, folder).num_bytes) for order, folder in left]
 
 
 async def _throw_away(job: _Job) -> None:

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.coming_room import ComingRoom
 from app.bridge.parameters import load_params
 from app.bridge.preferences import Preferences
 from app.bridge.tasks import spawn
-from app.free_memory import free_memory_bytes
 from app.models.gguf_header import HeaderError
 from app.models.hub_address import DEFAULT_ENDPOINT, endpoint_of, file_url
 from app.models.hub_errors import GatedError, HubError
 from app.models.hub_token import keep_token, read_token
+from app.models.hub_trouble import unreachable
 from app.models.memory_fit import estimate
 from app.models.off_loop import off_loop
 from app.models.remote_header import read_remote_header
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
+
+PATIENCE_S = 60.0  # with a whole answer: who asks for names has no limit of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,13 @@ class ModelHub(QObject):
     estimated = Signal(str, int)  # what the models of a repository take beside their weights, in bytes
     measured = Signal()  # how much memory is free
 
-    def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:
+    def __init__(
+        self, preferences: Preferences, parent: QObject | None = None, engine: ActiveEngine | None = None
+    ) -> None:
+        """What `engine` holds counts as free: another model takes its place."""
         super().__init__(parent)
         self._preferences = preferences
+        self._engine = engine
         self._question: asyncio.Task[None] | None = None
         self._keeping: asyncio.Task[None] | None = None
         self.free_bytes = 0  # of memory, for models; 0: not measured yet
@@ -84,18 +92,21 @@ class ModelHub(QObject):
         spawn(self._measure())
 
     async def _measure(self) -> None:
-        self.free_bytes = await asyncio.to_thread(free_memory_bytes)
+        self.free_bytes = await asyncio.to_thread(ComingRoom.of(self._engine).total_bytes)
         self.measured.emit()
 
     def search(self, words: str) -> None:
         async def ask(hub: Hub) -> None:
-            self.found.emit(Found(words, await off_loop(hub.search, words)))
+            async with asyncio.timeout(PATIENCE_S):
+                repos = await off_loop(hub.search, words)
+            self.found.emit(Found(words, repos))
 
         self._ask(ask)
 
     def open(self, repo_id: str) -> None:
         async def ask(hub: Hub) -> None:
-            contents: RepoContents = await off_loop(hub.contents, repo_id)
+            async with asyncio.timeout(PATIENCE_S):
+                contents: RepoContents = await off_loop(hub.contents, repo_id)
             self.opened.emit(contents)
             await self._estimate(contents, hub.endpoint)
 
@@ -160,9 +171,12 @@ class ModelHub(QObject):
     async def _answer(self, question: Callable[[Hub], Coroutine[Any, Any, None]]) -> None:
         from app.models.hub import Hub
 
+        endpoint = self.endpoint
         try:
             endpoint = endpoint_of(self._preferences.settings.hub_endpoint)
             await question(Hub(endpoint, await self.token(endpoint)))
+        except TimeoutError as error:
+            self.failed.emit(Trouble(unreachable(endpoint, error).args[0]))
         except GatedError as error:
             self.failed.emit(Trouble(error.args[0], error.page))
         except HubError as error:

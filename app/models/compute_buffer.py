@@ -35,6 +35,12 @@ def compute_bytes(header: GgufHeader, layers: list[Layer], n_vocab: int, step: S
     return _masks_bytes(layers, step) + FLOAT_BYTES * max(step.num_rows * n_embd + peak, logits)
 
 
+def inputs_bytes(header: GgufHeader, layers: list[Layer], step: Step) -> int:
+    """What is given to the graph: all that remains of it here where all layers are elsewhere."""
+    n_embd = Hyperparameters(header).number("embedding_length")
+    return _masks_bytes(layers, step) + FLOAT_BYTES * step.num_rows * n_embd
+
+
 def _masks_bytes(layers: list[Layer], step: Step) -> int:
     """Which cell each row sees. Inputs, so they are there from the first moment to the last."""
     kinds = {layer.has_window for layer in layers if layer.keys}

@@ -8,19 +8,18 @@ threads.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
-import hashlib
 import os
 import re
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
-from app.models import hub
+from app.models import hub_address, hub_trouble
 from app.models.hub_errors import DownloadError, HubError
 from app.models.order import FileOrder, Order, OrderFolder
+from app.models.part_file import Part, give_name, in_thread, part_at, taken
 from app.said import said
 
 if TYPE_CHECKING:
@@ -28,20 +27,20 @@ if TYPE_CHECKING:
 
     from app.models.hub_session import HubSession
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 MAGIC = b"GGUF"
 MARGIN_BYTES = 512 * 2**20  # that stay free on the disk, for chats and for the system
 BATCH_BYTES = 2**20  # that are written at once
-HASHED_BYTES = 16 * 2**20  # of a file that is there, between two chances to stop
-RETRY_DELAYS_S = (1.0, 2.0, 4.0, 8.0, 15.0)  # after failures without a byte between them
+RETRY_DELAYS_S = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)  # after failures without a byte between them
+MAX_WAIT_S = 600.0  # for a hub that says when it has time again
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 class _InterruptionError(Exception):
     """The connection ended, or the server has no time. If it does so for good, the text is what is said."""
+
+    def __init__(self, text: str, wait_s: float = 0.0) -> None:
+        super().__init__(text)
+        self.wait_s = wait_s  # as the server asks for
 
 
 class Fetch:
@@ -75,11 +74,11 @@ class Fetch:
         from app.models.hub_session import HubSession
 
         try:
-            await _in_thread(self._prepare)
+            await in_thread(self._prepare)
             async with HubSession(self._order.endpoint, self._token) as session:
                 for file in self._order.files:
                     await self._fetch(file, session)
-            await _in_thread(self._give_names)
+            await in_thread(self._give_names)
         except OSError as error:
             raise _disk_error(error, self._folder) from error
         return self._place.target(self._order.files[0])
@@ -89,7 +88,7 @@ class Fetch:
         if await self._has_its_name(file):
             self._named.add(file)
             return
-        async with _part_at(self._place.part(file)) as part:
+        async with part_at(self._place.part(file)) as part:
             was_begun = await self._take_up(file, part)
             await self._fill(file, part, session)
             if part.sha256 != file.sha256 and was_begun:
@@ -105,7 +104,7 @@ class Fetch:
                         file=file.name,
                     )
                 )
-            await _in_thread(part.sync)
+            await in_thread(part.sync)
 
     # What is here already
 
@@ -116,21 +115,21 @@ class Fetch:
             return False
         if not await self._is_right(file, target):
             self._here[file] = 0
-            raise _taken(target)
+            raise taken(target)
         return True
 
     async def _is_right(self, file: FileOrder, path: Path) -> bool:
         if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size_bytes:
             return False
-        async with _part_at(path, mode="rb") as named:
+        async with part_at(path, mode="rb") as named:
             await self._take_up(file, named)
             return named.sha256 == file.sha256
 
-    async def _take_up(self, file: FileOrder, part: _Part) -> bool:
+    async def _take_up(self, file: FileOrder, part: Part) -> bool:
         """Hashes what is there. Whether it is anything."""
         self.is_checking = True
         try:
-            while await _in_thread(part.take_up):
+            while await in_thread(part.take_up):
                 self._here[file] = part.num_bytes
         finally:
             self.is_checking = False
@@ -138,30 +137,31 @@ class Fetch:
             await self._start_over(file, part)
         return part.num_bytes > 0
 
-    async def _start_over(self, file: FileOrder, part: _Part) -> None:
-        await _in_thread(part.clear)
+    async def _start_over(self, file: FileOrder, part: Part) -> None:
+        await in_thread(part.clear)
         self._here[file] = 0
         self._etags.pop(file.sha256, None)
 
     # What comes
 
-    async def _fill(self, file: FileOrder, part: _Part, session: HubSession) -> None:
+    async def _fill(self, file: FileOrder, part: Part, session: HubSession) -> None:
         """Tries again as long as it gets further, and a few times when it does not."""
-        furthest, num_failures = part.num_bytes, 0
+        furthest, num_failures, wait_s = part.num_bytes, 0, 0.0
         while part.num_bytes < file.size_bytes:
             if num_failures:
-                await asyncio.sleep(RETRY_DELAYS_S[num_failures - 1])
+                await asyncio.sleep(max(wait_s, RETRY_DELAYS_S[num_failures - 1]))
+            wait_s = 0.0
             try:
                 await self._request(file, part, session)
             except _InterruptionError as interruption:
-                self.trouble = interruption.args[0]
+                self.trouble, wait_s = interruption.args[0], interruption.wait_s
             num_failures = 1 if part.num_bytes > furthest else num_failures + 1
             furthest = max(furthest, part.num_bytes)
             if num_failures > len(RETRY_DELAYS_S):
                 raise HubError(self.trouble) if self.trouble else self._lie()
         self.trouble = ""
 
-    async def _request(self, file: FileOrder, part: _Part, session: HubSession) -> None:
+    async def _request(self, file: FileOrder, part: Part, session: HubSession) -> None:
         """Asks for what is missing and writes what comes, which may be less."""
         import aiohttp
 
@@ -171,10 +171,9 @@ class Fetch:
                 if await self._goes_on(response, checksum, file, part):
                     await self._write(response, file, part)
         except (aiohttp.ClientError, TimeoutError) as error:
-            reason = str(error) or said("it does not answer")
-            raise _InterruptionError(hub.offline(self._order.endpoint, reason).args[0]) from error
+            raise _InterruptionError(hub_trouble.unreachable(self._order.endpoint, error).args[0]) from error
 
-    async def _goes_on(self, response: ClientResponse, checksum: str, file: FileOrder, part: _Part) -> bool:
+    async def _goes_on(self, response: ClientResponse, checksum: str, file: FileOrder, part: Part) -> bool:
         """Whether its bytes are those that are missing. If our part must go, the next request gets all."""
         if re.fullmatch("[0-9a-f]{64}", checksum) and checksum != file.sha256:
             raise HubError(
@@ -210,15 +209,21 @@ class Fetch:
         return int(span[1]) if span and not is_other and int(span[2]) == file.size_bytes else None
 
     def _refuse(self, response: ClientResponse) -> None:
-        order = self._order
-        if response.headers.get("X-Error-Code") == "GatedRepo":
-            raise hub.gated(order.repo_id, order.endpoint)
-        error = hub.refused(response.status, order.repo_id, order.endpoint, bool(self._token))
-        if response.status == 429 or response.status >= 500:
-            raise _InterruptionError(error.args[0])
+        order, code = self._order, response.headers.get("X-Error-Code", "")
+        if not hub_address.same_origin(str(response.url), order.endpoint):
+            # Where it has sent us, nobody knows the user: such an address is good for an hour or so.
+            raise _InterruptionError(hub_trouble.in_trouble(response.status, order.endpoint).args[0])
+        if code == "GatedRepo":
+            raise hub_trouble.gated(order.repo_id, order.endpoint)
+        # The hub tells those without a token 401 also of what is not there.
+        status = 404 if code.endswith("NotFound") else response.status
+        wait_s = hub_trouble.wait_s(response.headers)
+        error = hub_trouble.refused(status, order.repo_id, order.endpoint, bool(self._token), wait_s)
+        if (status == 429 or status >= 500) and wait_s <= MAX_WAIT_S:
+            raise _InterruptionError(error.args[0], wait_s)
         raise error
 
-    async def _write(self, response: ClientResponse, file: FileOrder, part: _Part) -> None:
+    async def _write(self, response: ClientResponse, file: FileOrder, part: Part) -> None:
         batch = bytearray()
         try:
             async for chunk in response.content.iter_chunked(BATCH_BYTES):
@@ -237,7 +242,7 @@ class Fetch:
                 said("{hub} ends the connection too early. Try again later.", hub=self._order.endpoint)
             )
 
-    async def _append(self, batch: bytearray, file: FileOrder, part: _Part) -> None:
+    async def _append(self, batch: bytearray, file: FileOrder, part: Part) -> None:
         data = bytes(batch)
         batch.clear()
         if not part.num_bytes and not data.startswith(MAGIC[: len(data)]):
@@ -248,12 +253,12 @@ class Fetch:
                     file=file.name,
                 )
             )
-        await _in_thread(part.append, data)
+        await in_thread(part.append, data)
         self._here[file] = part.num_bytes
         # Only now: aiohttp drops what it holds when the connection breaks, so first of all it is read.
         if self._etag and self._etags.get(file.sha256) != self._etag:
             self._etags[file.sha256] = self._etag
-            await _in_thread(self._place.save, self._etags)
+            await in_thread(self._place.save, self._etags)
 
     def _lie(self) -> HubError:
         return HubError(
@@ -289,90 +294,9 @@ class Fetch:
         """All at once, when all are right: a split model is used whole or not at all."""
         for file in self._order.files:
             if file not in self._named:
-                _give_name(self._place.part(file), self._place.target(file))
-        _sync_folder(self._place.home)
+                give_name(self._place.part(file), self._place.target(file))
+        self._place.sync()
         self._place.forget()
-
-
-class _Part:
-    """The bytes of a file so far, and their hash. One call at a time, in threads."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.num_bytes = 0
-        self._file = file
-        self._digest = hashlib.sha256()
-
-    @property
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
-
-    def take_up(self) -> int:
-        """Hashes a piece of what is there, and returns its length."""
-        piece = self._file.read(HASHED_BYTES)
-        self._digest.update(piece)
-        self.num_bytes += len(piece)
-        return len(piece)
-
-    def append(self, data: bytes) -> None:
-        self._file.write(data)
-        self._digest.update(data)
-        self.num_bytes += len(data)
-
-    def clear(self) -> None:
-        self._file.seek(0)
-        self._file.truncate()
-        self._digest = hashlib.sha256()
-        self.num_bytes = 0
-
-    def sync(self) -> None:
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        self._file.close()
-
-
-@contextlib.asynccontextmanager
-async def _part_at(path: Path, mode: str = "r+b") -> AsyncIterator[_Part]:
-    part = _Part(await _in_thread(_open, path, mode))
-    try:
-        yield part
-    finally:
-        await _in_thread(part.close)
-
-
-def _open(path: Path, mode: str) -> IO[bytes]:
-    """Never through a link, and to write never what has a second name: that may be a finished file."""
-    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    if mode == "rb":
-        return os.fdopen(os.open(path, flags | os.O_RDONLY), mode)
-    with contextlib.suppress(FileNotFoundError):
-        if path.lstat().st_nlink > 1 or not path.is_file():
-            path.unlink()
-    return os.fdopen(os.open(path, flags | os.O_RDWR | os.O_CREAT, 0o644), mode)
-
-
-def _give_name(part: Path, target: Path) -> None:
-    """Never in the place of another file."""
-    try:
-        os.link(part, target)
-    except FileExistsError as error:
-        raise _taken(target) from error
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        if os.path.lexists(target):
-            raise _taken(target) from error
-        part.rename(target)  # on a disk that knows no links, such as a memory stick
-
-
-def _taken(target: Path) -> DownloadError:
-    return DownloadError(
-        said(
-            "There is another file at {path}, and it is left as it is. Move or rename it, then go on.",
-            path=target,
-        )
-    )
 
 
 def _disk_error(error: OSError, folder: Path) -> DownloadError:
@@ -387,27 +311,3 @@ def _disk_error(error: OSError, folder: Path) -> DownloadError:
             reason=error.strerror or str(error),
         )
     )
-
-
-def _sync_folder(path: Path) -> None:
-    """Makes names last through a power cut. Windows cannot open folders and needs no such call."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Is cancelled only when `work` is done: two threads must never have one file."""
-    future: asyncio.Future[Any] = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
-    try:
-        result: T = await asyncio.shield(future)
-    except asyncio.CancelledError:
-        while not future.done():  # however often it is cancelled
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait([future])
-        raise
-    return result

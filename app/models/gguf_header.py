@@ -22,6 +22,8 @@ MAX_KEPT_TEXT = 2**20  # bytes; a chat template takes some 20,000
 MAX_KEPT_ARRAY = 1024  # a model has values for each layer, such as its heads
 MAX_TENSOR_BYTES = 2**48
 
+TOKENS = "tokenizer.ggml.tokens"
+
 _VERSIONS = (2, 3)
 _CHUNK = 256 * 1024
 
@@ -34,7 +36,7 @@ TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
     6: ("Q5_0", 32, 22),
     7: ("Q5_1", 32, 24),
     8: ("Q8_0", 32, 34),
-    9: ("Q8_1", 32, 40),
+    9: ("Q8_1", 32, 36),
     10: ("Q2_K", 256, 84),
     11: ("Q3_K", 256, 110),
     12: ("Q4_K", 256, 144),
@@ -61,6 +63,7 @@ TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
     39: ("MXFP4", 32, 17),
     40: ("NVFP4", 64, 36),
     41: ("Q1_0", 128, 18),
+    42: ("Q2_0", 64, 18),
 }
 
 # The types of values, in the order of their numbers. 8 is a text, 9 an array.
@@ -170,6 +173,25 @@ def read_header(file: BinaryIO, size_bytes: int | None = None) -> GgufHeader:
     if size_bytes is not None:
         _check_is_whole(tensors, num_bytes, size_bytes)
     return GgufHeader(version, values, tensors, num_bytes)
+
+
+def read_token_texts(file: BinaryIO, first: int, end: int) -> bytes:
+    """The texts of tokens `first … end - 1`, each behind its length, which `read_header` steps over.
+
+    Raises HeaderError, OSError.
+    """
+    reader = _Reader(file)
+    _read_version(reader)
+    reader.count(MAX_TENSORS)
+    for _ in range(reader.count(MAX_VALUES)):
+        key, kind = reader.name(MAX_KEY_BYTES), reader.number(_U32)
+        if key != TOKENS:
+            reader.value(kind)
+        elif kind == _ARRAY and reader.number(_U32) == _TEXT and reader.number(_U64) >= end:
+            return reader.texts_as_they_are(first, end)
+        else:
+            break
+    raise HeaderError(said("its vocabulary cannot be read"))
 
 
 def _read_version(reader: "_Reader") -> int:
@@ -313,6 +335,14 @@ class _Reader:
         texts = [self._text() for _ in range(length)]
         kept = tuple(text for text in texts if isinstance(text, str))
         return kept if len(kept) == length else LongArray(length)
+
+    def texts_as_they_are(self, first: int, end: int) -> bytes:
+        """Of the texts that begin here, with their lengths."""
+        self._skip_texts(first)
+        begin = self.position
+        self._skip_texts(end - first)
+        self._file.seek(begin)
+        return self._file.read(self.position - begin)
 
     def _skip(self, num_bytes: int) -> None:
         end = self._next + num_bytes

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from app.models import hub_address
-from app.models.hub_errors import GatedError, HubError
+from app.models.hub_trouble import gated, no_hub, not_found, refused, unreachable
 from app.models.model_file import MAX_PARTS, SPLIT_NAME, shown
 from app.said import said
 
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_FOUND = 40
-TIMEOUT_S = 10.0
-MAX_REDIRECTS = 5
+MAX_MODELS = 500  # of one repository
+MAX_COUNT = 2**48
 _SHA256 = re.compile("[0-9a-f]{64}")
 _QUANTISATION = re.compile(
     r"(?:^|[-._/])"
@@ -96,22 +94,23 @@ class Hub:
                     limit=limit,
                     expand=["downloads", "likes", "gated", "gguf", "tags"],
                 )
+                if is_repo_id(str(found.id))
             )
         )
 
     def contents(self, repo_id: str) -> RepoContents:
         """Raises HubError."""
         if not is_repo_id(repo_id):
-            raise _not_found(repo_id, self.endpoint)
-        return self._ask(
-            lambda api: _contents(api.model_info(repo_id, files_metadata=True, timeout=TIMEOUT_S)), repo_id
-        )
+            raise not_found(repo_id, self.endpoint)
+        return self._ask(lambda api: _contents(api.model_info(repo_id, files_metadata=True)), repo_id)
 
     def _ask(self, question: Callable[[HfApi], T], repo_id: str = "") -> T:
         from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
         from huggingface_hub.hf_api import HfApi
 
-        _use_our_client()
+        from app.models.hub_client import use_limits
+
+        use_limits()
         # False: never a token that some other program has left on this machine.
         api = HfApi(endpoint=self.endpoint, token=self._token or False)
         try:
@@ -119,17 +118,14 @@ class Hub:
         except GatedRepoError as error:
             raise gated(repo_id, self.endpoint) from error
         except RepositoryNotFoundError as error:
-            raise _not_found(repo_id, self.endpoint) from error
+            raise (not_found(repo_id, self.endpoint) if repo_id else no_hub(self.endpoint)) from error
         except HfHubHTTPError as error:
             has_token = bool(self._token)
             raise refused(error.response.status_code, repo_id, self.endpoint, has_token) from error
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise HubError(
-                said(
-                    "{hub} answers, but not as a hub for models does. Check its address in the settings.",
-                    hub=self.endpoint,
-                )
-            ) from error
+        except OSError as error:  # certificates that cannot be read, for one
+            raise unreachable(self.endpoint, error) from error
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+            raise no_hub(self.endpoint) from error
 
 
 def is_repo_id(text: str) -> bool:
@@ -143,67 +139,6 @@ def quantisation_of(name: str) -> str:
     return found[1].upper().replace("FP16", "F16").replace("FP32", "F32") if found else ""
 
 
-# What is said of trouble, here and where the files are loaded
-
-
-def offline(endpoint: str, reason: str) -> HubError:
-    return HubError(
-        said(
-            "{hub} cannot be reached ({reason}). Check the connection to the internet, then try again. "
-            "Models on this machine can be used all the same.",
-            hub=endpoint,
-            reason=reason,
-        )
-    )
-
-
-def refused(status: int, repo_id: str, endpoint: str, has_token: bool) -> HubError:
-    """`status` is one of HTTP's that says no."""
-    if status == 401 and has_token:
-        return GatedError(
-            said("{hub} does not accept your token. Make a new one there and enter it here.", hub=endpoint),
-            f"{endpoint}/settings/tokens",
-        )
-    if status in (401, 403):
-        return gated(repo_id, endpoint)
-    if status in (404, 410):
-        return _not_found(repo_id, endpoint)
-    if status == 429:
-        return HubError(
-            said(
-                "{hub} says that it was asked too often. Wait some minutes, then try again; with a token it "
-                "allows more.",
-                hub=endpoint,
-            )
-        )
-    return HubError(
-        said("{hub} has trouble (HTTP {status}). Try again in some minutes.", hub=endpoint, status=status)
-    )
-
-
-def gated(repo_id: str, endpoint: str) -> GatedError:
-    page = hub_address.web_page(endpoint, repo_id)
-    return GatedError(
-        said(
-            "{repo} is given only to those who have a token and have accepted its terms. Accept them at "
-            "{page}, then enter your token here.",
-            repo=repo_id or endpoint,
-            page=page,
-        ),
-        page,
-    )
-
-
-def _not_found(repo_id: str, endpoint: str) -> HubError:
-    return HubError(
-        said(
-            "{repo} is not at {hub}: it was renamed, removed, or is private. Search for it again.",
-            repo=repo_id,
-            hub=endpoint,
-        )
-    )
-
-
 # What the hub's answers become
 
 
@@ -212,14 +147,19 @@ def _repo(info: Any) -> Repo:
     gguf = info.gguf or {}
     return Repo(
         id=str(info.id),
-        num_downloads=int(info.downloads or 0),
-        num_likes=int(info.likes or 0),
+        num_downloads=_count(info.downloads),
+        num_likes=_count(info.likes),
         licence=_licence(tags),
         is_gated=bool(info.gated),
-        num_params=int(gguf.get("total") or 0),
-        n_ctx_train=int(gguf.get("context_length") or 0),
+        num_params=_count(gguf.get("total")),
+        n_ctx_train=_count(gguf.get("context_length")),
         architecture=shown(str(gguf.get("architecture") or "")),
     )
+
+
+def _count(told: Any) -> int:
+    """No larger than can be shown, whatever it says."""
+    return min(max(0, int(told or 0)), MAX_COUNT)
 
 
 def _licence(tags: Iterable[str]) -> str:
@@ -233,8 +173,8 @@ def _contents(info: Any) -> RepoContents:
         if sibling.lfs
         and sibling.rfilename.lower().endswith(".gguf")  # without a checksum, nothing is loaded
     ]
-    usable = [file for file in files if _SHA256.fullmatch(file.sha256) and file.size_bytes > 0]
-    return RepoContents(_repo(info), str(info.sha or "main"), models_of(usable))
+    usable = [file for file in files if _SHA256.fullmatch(file.sha256) and 0 < file.size_bytes <= MAX_COUNT]
+    return RepoContents(_repo(info), str(info.sha or "main"), models_of(usable)[:MAX_MODELS])
 
 
 def models_of(files: Iterable[HubFile]) -> tuple[HubModel, ...]:
@@ -269,40 +209,3 @@ def _problem(parts: list[HubFile]) -> str:
             "{missing} of its {count} parts are missing on the hub", missing=count - len(numbers), count=count
         )
     return ""
-
-
-@cache
-def _use_our_client() -> None:
-    """For all that the library asks: with a time limit everywhere, and an end after the first failure."""
-    import httpx2
-    from huggingface_hub import set_client_factory
-
-    class Client(httpx2.Client):
-        def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-            endpoint = str(request.url.join("/"))[:-1]
-            request.extensions |= {"timeout": httpx2.Timeout(TIMEOUT_S).as_dict(), "home": endpoint}
-            try:
-                response = super().send(request, **options)
-            except httpx2.HTTPError as error:
-                raise offline(endpoint, _reason(error)) from error
-            if response.status_code == 429 or response.status_code >= 500:  # the library would sleep
-                raise refused(response.status_code, "", endpoint, False)
-            return response
-
-    def check(request: httpx2.Request) -> None:
-        """Also where a redirect leads. httpx itself tells a token to the first host only."""
-        hub_address.check(str(request.url), str(request.extensions["home"]))
-
-    set_client_factory(
-        lambda: Client(
-            event_hooks={"request": [check]},
-            follow_redirects=True,
-            max_redirects=MAX_REDIRECTS,
-            timeout=TIMEOUT_S,
-        )
-    )
-
-
-def _reason(error: Exception) -> str:
-    text = str(error)
-    return text.partition("] ")[2] if text.startswith("[Errno") else text or type(error).__name__

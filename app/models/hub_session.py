@@ -35,7 +35,6 @@ class HubSession:
             timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_S, sock_read=SILENCE_S),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            trust_env=True,  # proxies
             read_bufsize=2**20,
             headers={"Accept-Encoding": "identity", "User-Agent": "skein"},
         )
@@ -56,8 +55,9 @@ class HubSession:
         checksum = ""
         for _ in range(MAX_REDIRECTS + 1):
             hub_address.check(url, self._endpoint)
+            headers, proxy = self._headers(url, span), await off_loop(_proxy_for, url)
             async with self._session.get(
-                url, headers=self._headers(url, span), allow_redirects=False
+                url, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
                 checksum = checksum or response.headers.get("X-Linked-Etag", "").strip('"')
                 if response.status not in _REDIRECTS:
@@ -78,13 +78,31 @@ class HubSession:
         return headers
 
 
+def _proxy_for(url: str) -> str | None:
+    """As the system says. aiohttp would ask it, too, but then reads passwords out of ~/.netrc as well.
+
+    Those would take the place of the token, and go to every host that has one there. It may wait for the
+    name server.
+    """
+    parts = urlsplit(url)
+    return None if urllib.request.proxy_bypass(parts.hostname or "") else _proxies().get(parts.scheme)
+
+
+def _proxies() -> dict[str, str]:
+    """By the scheme they are for: those that are spoken to over plain http, as proxies are nearly always."""
+    found = {
+        scheme: url if "://" in url else f"http://{url}"
+        for scheme, url in urllib.request.getproxies().items()
+    }
+    return {scheme: url for scheme, url in found.items() if url.startswith("http://")}
+
+
 class _Resolver(AbstractResolver):
     """No name may lead into the local network, but for those that the user has chosen."""
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
-        proxies = urllib.request.getproxies().values()
-        self._trusted = {urlsplit(url).hostname for url in (endpoint, *proxies)}
+        self._trusted = {urlsplit(url).hostname for url in (endpoint, *_proxies().values())}
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET

@@ -75,8 +75,14 @@ def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]
                 trained=trained,
             ),
         )
-    if params.num_drafted_tokens and _has_state(header):
-        yield "num_drafted_tokens", said("This model cannot take back a guess, so none are made.")
+    if not can_take_back(header):
+        reason = said("This model cannot take back a guess, so none are made.")
+        if params.num_drafted_tokens:
+            yield "num_drafted_tokens", reason
+        if params.draft_model:
+            yield "draft_model", reason
+    elif params.draft_model and not params.num_drafted_tokens:
+        yield "draft_model", said("Choose how many tokens are guessed, too: without any it is not loaded.")
 
 
 def _block_length(kind: KvType) -> int:
@@ -93,8 +99,9 @@ def _head_lengths(header: GgufHeader) -> tuple[set[int], set[int]]:
     return keys, values
 
 
-def _has_state(header: GgufHeader) -> bool:
+def can_take_back(header: GgufHeader) -> bool:
+    """The last tokens it has computed, such as a guess that was wrong."""
     hyper = Hyperparameters(header)
-    return (
+    return not (
         hyper.has("ssm.state_size") or hyper.has("shortconv.l_cache") or hyper.has("attention.sliding_window")
     )

@@ -1,41 +1,43 @@
-"""How much memory a model would take, and whether that is there, before anything is loaded.
+"""Whether there is memory for a model before anything is loaded, what would fit, and what goes where.
 
-Knows files by their headers alone, so it also answers for what is not downloaded yet. Any thread.
+Any thread; `fitted` reads the model's header.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
 
-from app.engine.errors import ModelLoadError
+from app.engine.errors import ModelLoadError, NoRoomYetError
 from app.engine.types import (
     DEFAULT_N_CTX,
-    DEFAULT_N_UBATCH,
-    FlashAttention,
+    Device,
+    DeviceKind,
     KvType,
     LoadParams,
     MemoryNeed,
     RopeScaling,
 )
 from app.free_memory import free_memory_bytes
-from app.models.compute_buffer import Step, compute_bytes
-from app.models.gguf_header import TENSOR_TYPES, GgufHeader, HeaderError, LongArray
-from app.models.layers import FLOAT_BYTES, Hyperparameters, Layer, layers_of, sliding_window
+from app.models.gguf_header import GgufHeader, HeaderError
+from app.models.layer_split import HERE, Room, nums_to_try, usual_num_there
+from app.models.layers import Hyperparameters, layers_of
+from app.models.load_limits import can_take_back
+from app.models.memory_need import N_CTX_STEP, ContextNeed
 from app.models.model_file import read_whole_header
 from app.said import said, together
 
 log = logging.getLogger(__name__)
 
-N_CTX_STEP = 256  # llama.cpp rounds up to it
 MAX_N_CTX = 1 << 24
 FITS_SHARE = 0.8  # of the free memory: the rest is for other programs, and for what is not estimated
 LARGEST_SHARE = 0.95
-
-# Of each type how many numbers are a block, and the bytes of that.
-_BLOCKS = {name: (length, size) for name, length, size in TENSOR_TYPES.values()}
 
 
 class Fit(StrEnum):
@@ -50,12 +52,42 @@ def fit_of(needed_bytes: int, free_bytes: int) -> Fit:
     return Fit.TIGHT if needed_bytes <= LARGEST_SHARE * free_bytes else Fit.TOO_LARGE
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What goes where: `needs` of this machine, and then of each device of a room."""
+
+    needs: tuple[MemoryNeed, ...]
+    fit: Fit  # of the place where it fits worst
+    worst: int  # that place
+    num_there: int = 0  # layers on devices; the output is one of them
+
+    @property
+    def need(self) -> MemoryNeed:
+        return sum(self.needs, MemoryNeed())
+
+
 def estimate(header: GgufHeader, params: LoadParams) -> MemoryNeed:
-    """Of a split model, `header` must have the weights of all parts."""
-    return _Context(header, params).need()
+    """On this machine alone. Of a split model, `header` must have the weights of all parts."""
+    return plan(header, params, Room(0)).need
 
 
-def largest_n_ctx(header: GgufHeader, params: LoadParams, free_bytes: int) -> int:
+def plan(header: GgufHeader, params: LoadParams, room: Room) -> Plan:
+    """As it would be loaded: so many layers go to devices as was chosen, or as are best."""
+    context, draft = ContextNeed(header, params), _draft_need(header, params)
+    if not room.devices:
+        return _plan(context, draft, room, 0)
+    if params.n_gpu_layers is not None:
+        return _plan(context, draft, room, params.n_gpu_layers)
+    usual = usual_num_there(context.num_layers, room)
+    plans = []
+    for number in nums_to_try(usual, len(room.workers), context.num_layers + 1):
+        plans.append(_plan(context, draft, room, number))
+        if plans[-1].fit is Fit.FITS:
+            return plans[-1]
+    return min(plans, key=lambda one: list(Fit).index(one.fit))
+
+
+def largest_n_ctx(header: GgufHeader, params: LoadParams, room: Room) -> int:
     """The largest context that fits, with all else as in `params`; 0: none does.
 
     Not larger than all its chats can ever use.
@@ -64,65 +96,144 @@ def largest_n_ctx(header: GgufHeader, params: LoadParams, free_bytes: int) -> in
     low, high = 0, max(_most_tokens(header, params) // step, 1)
     while low < high:
         middle = (low + high + 1) // 2
-        needed = estimate(header, replace(params, n_ctx=middle * step)).total_bytes
-        low, high = (middle, high) if fit_of(needed, free_bytes) is Fit.FITS else (low, middle - 1)
+        found = plan(header, replace(params, n_ctx=middle * step), room).fit
+        low, high = (middle, high) if found is Fit.FITS else (low, middle - 1)
     return low * step
 
 
-def advice(header: GgufHeader, params: LoadParams, free_bytes: int) -> str:
+def advice(header: GgufHeader, params: LoadParams, room: Room) -> str:
     """What would fit where this does not, in a sentence or two. Empty where it fits."""
-    if fit_of(estimate(header, params).total_bytes, free_bytes) is Fit.FITS:
+    if plan(header, params, room).fit is Fit.FITS:
         return ""
     wanted = params.n_ctx or DEFAULT_N_CTX
-    largest = largest_n_ctx(header, params, free_bytes)
+    largest = largest_n_ctx(header, params, room)
     if 0 < largest < wanted:
         return said(
             "A context of {fitting:,} tokens fits, {wanted:,} does not.", fitting=largest, wanted=wanted
         )
+    if room.devices and params.n_gpu_layers is not None:
+        chosen_for_me = replace(params, n_gpu_layers=None)
+        if plan(header, chosen_for_me, room).fit is Fit.FITS:
+            return said("It fits if the number of layers on devices is left to Skein.")
     smaller_cells = replace(params, type_k=KvType.Q8_0, type_v=KvType.Q8_0)
-    if params.type_k is KvType.F16 and largest_n_ctx(header, smaller_cells, free_bytes):
+    if params.type_k is KvType.F16 and largest_n_ctx(header, smaller_cells, room):
         return said("It fits if its keys and values are kept as q8_0, which takes about half.")
     return said("Close other programs, or choose a smaller model or one with fewer bits a weight.")
 
 
-def fitted(params: LoadParams, gpu_bytes: int = 0, free_bytes: int | None = None) -> LoadParams:
-    """As they are, with a context and a number of layers on GPUs that fit where none was chosen.
+def fitted(
+    params: LoadParams,
+    gpus: Sequence[Device] = (),
+    free_bytes: int | None = None,
+    workers: Sequence[Device] = (),
+    coming: Mapping[str, int] | None = None,
+) -> LoadParams:
+    """As they are, with a context and a number of layers on devices that fit where none was chosen.
 
-    `gpu_bytes` are free on all GPUs. Raises ModelLoadError for what would take the machine down. A file that
-    cannot be read is left to the library, which says why, and so are workers, whose memory is their own.
+    `coming` will be free, too, once the engine before has ended: by devices' names, "" for this machine.
+    Raises ModelLoadError for what would take a machine down, and NoRoomYetError for what must wait for that
+    end. A file that cannot be read is left to the library, which says why.
     """
-    if params.workers:
-        return params
     try:
         header = read_whole_header(params.path)
     except (OSError, HeaderError) as error:
         log.info("What %s needs is not known: %s", params.path, error)
         return params
-    room = gpu_bytes + (free_memory_bytes() if free_bytes is None else free_bytes)
+    now = room_for(params, free_memory_bytes() if free_bytes is None else free_bytes, gpus, workers)
+    room = later(now, coming or {})
     if not params.n_ctx:
         largest = largest_n_ctx(header, params, room)
         params = replace(params, n_ctx=min(DEFAULT_N_CTX, max(largest, N_CTX_STEP)))
-    need = estimate(header, params)
-    if fit_of(need.total_bytes, room) is Fit.TOO_LARGE:
-        refusal = said(
-            "{name} with a context of {tokens:,} tokens needs {needed:.1f} GiB, but only "
-            "{available:.1f} GiB are free.",
-            name=params.path.name,
-            tokens=params.n_ctx,
-            needed=need.total_bytes / 2**30,
-            available=room / 2**30,
-        )
-        raise ModelLoadError(together(refusal, advice(header, params, room)))
-    if gpu_bytes and params.n_gpu_layers is None:
-        return replace(params, n_gpu_layers=_layers_that_fit(len(layers_of(header)), need, gpu_bytes))
+    best = plan(header, params, room)
+    if best.fit is Fit.TOO_LARGE:
+        raise ModelLoadError(together(_refusal(params, best, room), advice(header, params, room)))
+    if coming:
+        at_once = plan(header, params, now)
+        if at_once.fit is Fit.TOO_LARGE or at_once.num_there < best.num_there:
+            raise NoRoomYetError(_refusal(params, at_once, now))
+    if room.devices and params.n_gpu_layers is None and best.num_there <= len(layers_of(header)):
+        return replace(params, n_gpu_layers=best.num_there)
     return params
 
 
-def _layers_that_fit(num_layers: int, need: MemoryNeed, gpu_bytes: int) -> int | None:
-    """None: all. The output counts as a layer, as it does for the library."""
-    room = FITS_SHARE * gpu_bytes - need.compute_bytes - need.output_bytes
-    share = room / max(need.weights_bytes + need.kv_bytes, 1)
-    return None if share >= 1 else max(int(share * (num_layers + 1)), 0)
+def room_for(
+    params: LoadParams, free_bytes: int, gpus: Sequence[Device], workers: Sequence[Device] = ()
+) -> Room:
+    """With those of the GPUs that `params` would use."""
+    used = tuple(gpu for gpu in gpus if not params.devices or gpu.name in params.devices)
+    return Room(free_bytes, used, tuple(workers))
+
+
+def later(room: Room, coming: Mapping[str, int]) -> Room:
+    """With what is going to be free, by devices' names."""
+
+    def then(device: Device) -> Device:
+        return replace(device, free_bytes=device.free_bytes + coming.get(device.name, 0))
+
+    shared = [gpu.name for gpu in room.gpus if gpu.kind is DeviceKind.INTEGRATED]
+    here = room.here_bytes + sum(coming.get(name, 0) for name in ("", *shared))
+    return Room(here, tuple(map(then, room.gpus)), tuple(map(then, room.workers)))
+
+
+def _plan(context: ContextNeed, draft: MemoryNeed, room: Room, num_there: int) -> Plan:
+    needs = list(context.needs(num_there, room))
+    needs[1 + len(room.workers) if room.gpus else HERE] += draft
+    pools = Counter[int]()
+    for place, need in enumerate(needs):
+        pools[_pool(room, place)] += need.total_bytes
+    fits = {
+        place: fit_of(needed, room.free_bytes(place))
+        for place, needed in pools.items()
+        if needed and room.is_known(place)
+    }
+    worst = max(fits, key=lambda place: list(Fit).index(fits[place]), default=HERE)
+    return Plan(tuple(needs), fits.get(worst, Fit.FITS), worst, num_there if room.devices else 0)
+
+
+def _draft_need(header: GgufHeader, params: LoadParams) -> MemoryNeed:
+    """It goes to the first GPU where there is one. Nothing if it cannot be read: the library says why."""
+    draft = params.of_draft_model
+    if draft and can_take_back(header):
+        with contextlib.suppress(OSError, HeaderError):
+            size_bytes = draft.path.stat().st_size
+            return ContextNeed(_draft_header(draft.path, size_bytes), draft).need
+    return MemoryNeed()
+
+
+@lru_cache(maxsize=2)
+def _draft_header(path: Path, _size_bytes: int) -> GgufHeader:
+    """Asked for again and again while a context is looked for that fits."""
+    return read_whole_header(path)
+
+
+def _pool(room: Room, place: int) -> int:
+    """Whose memory it is: a GPU may have none of its own."""
+    return HERE if place and room.devices[place - 1].kind is DeviceKind.INTEGRATED else place
+
+
+def _refusal(params: LoadParams, planned: Plan, room: Room) -> str:
+    place = planned.worst
+    needed = sum(
+        need.total_bytes for number, need in enumerate(planned.needs) if _pool(room, number) == place
+    )
+    values = {
+        "name": params.path.name,
+        "tokens": params.n_ctx,
+        "needed": needed / 2**30,
+        "available": room.free_bytes(place) / 2**30,
+    }
+    if place == HERE:
+        return said(
+            "{name} with a context of {tokens:,} tokens needs {needed:.1f} GiB, but only "
+            "{available:.1f} GiB are free.",
+            **values,
+        )
+    return said(
+        "{name} with a context of {tokens:,} tokens needs {needed:.1f} GiB on {device}, but only "
+        "{available:.1f} GiB are free there.",
+        device=room.devices[place - 1].name,
+        **values,
+    )
 
 
 def _most_tokens(header: GgufHeader, params: LoadParams) -> int:
@@ -132,77 +243,3 @@ def _most_tokens(header: GgufHeader, params: LoadParams) -> int:
         original = hyper.number("rope.scaling.original_context_length", trained)
         trained = int(original * params.rope_factor)
     return min(max(trained, N_CTX_STEP) * max(params.n_seq_max, 1), MAX_N_CTX)
-
-
-class _Context:
-    """What llama.cpp would make of a model and the parameters of its load."""
-
-    def __init__(self, header: GgufHeader, params: LoadParams) -> None:
-        self._header, self._params = header, params
-        self._layers = layers_of(header)
-        self._n_seq_max = max(params.n_seq_max, 1)
-        n_ctx = max(params.n_ctx or DEFAULT_N_CTX, N_CTX_STEP)
-        num_streams = self._n_seq_max if params.isolated else 1
-        self._n_ctx_seq = max(-(-(n_ctx // num_streams) // N_CTX_STEP), 1) * N_CTX_STEP
-        if not params.isolated:
-            self._n_ctx_seq = -(-n_ctx // N_CTX_STEP) * N_CTX_STEP
-        self._num_streams = num_streams
-        n_batch = min(max(params.n_batch, self._n_seq_max, 32), n_ctx)
-        self._n_ubatch = min(n_batch, max(params.n_ubatch or DEFAULT_N_UBATCH, self._n_seq_max))
-
-    def need(self) -> MemoryNeed:
-        n_vocab = _n_vocab(self._header)
-        return MemoryNeed(
-            weights_bytes=self._header.weights_bytes + self._adapters_bytes(),
-            kv_bytes=sum(map(self._cache_bytes, self._layers)),
-            compute_bytes=compute_bytes(self._header, self._layers, n_vocab, self._step()),
-            output_bytes=self._n_seq_max * n_vocab * FLOAT_BYTES,
-        )
-
-    def _cache_bytes(self, layer: Layer) -> int:
-        num_cells = (self._num_window_cells if layer.has_window else self._n_ctx_seq) * self._num_streams
-        cell = _row_bytes(self._params.type_k, layer.keys) + _row_bytes(self._params.type_v, layer.values)
-        return num_cells * cell + self._n_seq_max * layer.state * FLOAT_BYTES
-
-    @property
-    def _num_window_cells(self) -> int:
-        """0: no layer has a window."""
-        if not any(layer.has_window for layer in self._layers):
-            return 0
-        windows = 1 if self._params.isolated else self._n_seq_max
-        needed = sliding_window(self._header) * windows + self._n_ubatch
-        return -(-min(self._n_ctx_seq, needed) // N_CTX_STEP) * N_CTX_STEP
-
-    def _step(self) -> Step:
-        has_state = any(layer.state for layer in self._layers)
-        num_drafted = 0 if has_state or self._num_window_cells else self._params.num_drafted_tokens
-        num_rows = -(-self._n_ubatch // self._n_seq_max) * self._n_seq_max
-        return Step(
-            num_rows=num_rows,
-            num_outputs=min(num_rows, self._n_seq_max + num_drafted),
-            n_seq_max=self._n_seq_max,
-            num_cells=self._n_ctx_seq,
-            num_window_cells=self._num_window_cells,
-            has_flash_attention=self._params.flash_attention is not FlashAttention.OFF
-            and self._header.architecture != "grok",
-        )
-
-    def _adapters_bytes(self) -> int:
-        total = 0
-        for adapter in self._params.adapters:
-            with contextlib.suppress(OSError):
-                total += adapter.path.stat().st_size
-        return total
-
-
-def _n_vocab(header: GgufHeader) -> int:
-    for tensor in header.tensors:
-        if tensor.name == "token_embd.weight" and len(tensor.shape) > 1:
-            return tensor.shape[1]
-    tokens = header.values.get("tokenizer.ggml.tokens")
-    return len(tokens) if isinstance(tokens, tuple | LongArray) else 0
-
-
-def _row_bytes(kind: KvType, length: int) -> int:
-    block_length, block_bytes = _BLOCKS[kind.name]
-    return -(-length // block_length) * block_bytes

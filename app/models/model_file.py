@@ -55,6 +55,7 @@ FILE_TYPES = {
     38: "MXFP4_MOE",
     39: "NVFP4",
     40: "Q1_0",
+    41: "Q2_0",
 }
 _GUESSED = 1024  # a bit of file_type: nobody said so, it was counted
 

@@ -4,9 +4,9 @@ Names come from strangers: each becomes one harmless name in a folder of ours. B
 """
 
 import contextlib
+import errno
 import logging
-import os
-import tempfile
+import re
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -17,13 +17,16 @@ from app.models.hub import HubModel, RepoContents, is_repo_id
 from app.models.hub_errors import DownloadError, HubError
 from app.models.model_file import MAX_PARTS
 from app.said import said
+from app.whole_file import replacing, sync_dir
 
 log = logging.getLogger(__name__)
 
 PARTIAL = ".partial"
 MAX_NAME_BYTES = 200
 _ALLOWED = " ._-+=,()[]@"
-_RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))}
+_RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in "0123456789¹²³")}
+# A part, an order, and what a crash left of `replacing` one: its hidden file has the beginning of the name.
+_OURS = re.compile(r"[0-9a-f]{64}\.(part|json)|\.[0-9a-f]{40}[0-9a-f]*(\.json)?\.\w+")
 
 
 def _checked_repo_id(text: str) -> str:
@@ -156,21 +159,23 @@ class OrderFolder:
     def save(self, etags: dict[str, str]) -> None:
         """In one step: after a crash it is the old one or the new one. Raises OSError."""
         text = _Kept(order=self._order, etags=etags).model_dump_json(indent=1)
-        handle, temporary = tempfile.mkstemp(dir=self._partial, prefix=".order-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(self._sidecar)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacing(self._sidecar) as file:
+            file.write(text)
+
+    def sync(self) -> None:
+        """Makes the names last through a power cut."""
+        for path in (self.home, self.home.parent, self._folder):
+            try:
+                sync_dir(path)
+            except OSError as error:  # some network disks cannot do that with folders
+                log.info("%s cannot be synced: %s", path, error)
 
     def forget(self) -> None:
         """Everything that was on its way. What has its name stays."""
         for file in self._order.files:
             self.part(file).unlink(missing_ok=True)
+        for cut_off in self._partial.glob(f".{self._sidecar.name}.*"):
+            cut_off.unlink(missing_ok=True)
         self._sidecar.unlink(missing_ok=True)
         for folder in (self._partial, self.home, self.home.parent):
             with contextlib.suppress(OSError):  # others are there still
@@ -194,6 +199,37 @@ def unfinished(folder: Path) -> tuple[Order, ...]:
         log.warning("Unfinished downloads in %s cannot be listed: %s", folder, error)
         return ()
     return tuple(kept.order for path in sidecars if (kept := _read(path)))
+
+
+def remove_remains(folder: Path) -> None:
+    """Of what nobody can go on with: parts that no order names, and orders that a crash has cut off.
+
+    Not while something is being loaded into `folder`.
+    """
+    partial = folder / PARTIAL
+    if partial.is_symlink():
+        return
+    try:
+        ours = [path for path in partial.iterdir() if _OURS.fullmatch(path.name)]
+        needed = {name for path in ours if path.suffix == ".json" for name in _names_of(path)}
+        for path in ours:
+            if path.name not in needed:
+                path.unlink()
+        partial.rmdir()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno != errno.ENOTEMPTY:
+            log.warning("What is left of downloads in %s cannot be tidied up: %s", folder, error)
+
+
+def _names_of(sidecar: Path) -> list[str]:
+    """Of the files that its order needs, itself too. Raises OSError: then nobody knows."""
+    try:
+        kept = _Kept.model_validate_json(sidecar.read_bytes())
+    except ValidationError:
+        return []
+    return [sidecar.name, *(f"{file.sha256}.part" for file in kept.order.files)]
 
 
 def _read(path: Path) -> _Kept | None:

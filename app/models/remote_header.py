@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 from typing import TYPE_CHECKING
 
-from app.models import hub
+from app.models import hub_trouble
 from app.models.gguf_header import GgufHeader, HeaderCutError, HeaderError, read_header
 from app.said import said
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 FIRST_BYTES = 2**20
 MAX_BYTES = 32 * 2**20  # vocabularies of 260,000 words take 15 MB
+MAX_S = 120.0
 
 
 async def read_remote_header(url: str, endpoint: str, token: str = "") -> GgufHeader:
@@ -25,7 +27,7 @@ async def read_remote_header(url: str, endpoint: str, token: str = "") -> GgufHe
 
     begin = b""
     try:
-        async with HubSession(endpoint, token) as session:
+        async with asyncio.timeout(MAX_S), HubSession(endpoint, token) as session:
             while len(begin) < MAX_BYTES:
                 begin += await _piece(session, url, len(begin), max(len(begin), FIRST_BYTES))
                 try:
@@ -33,7 +35,7 @@ async def read_remote_header(url: str, endpoint: str, token: str = "") -> GgufHe
                 except HeaderCutError:
                     continue
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise hub.offline(endpoint, str(error)) from error
+        raise hub_trouble.unreachable(endpoint, error) from error
     raise HeaderError(said("its header is too large to be looked at from afar"))
 
 

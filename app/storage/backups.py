@@ -21,7 +21,8 @@ from app.storage import thinning
 from app.storage.checksum import damaged_turn_ids
 from app.storage.database import check, check_schema, migrate
 from app.storage.errors import DatabaseDamagedError, StorageError
-from app.storage.files import private_file, sync_dir, sync_file, uri
+from app.storage.files import private_file, sync_file, uri
+from app.whole_file import sync_dir
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,8 +33,18 @@ from app.storage.chat_rows import (
 )
 from app.storage.database import IN_MEMORY, open_copy, open_database, transaction
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
+from app.storage.list_rows import (
+    ChatSummary,
+    import_chats,
+    read_folders,
+    read_summaries,
+    set_deleted,
+    update_chat,
+    write_folders,
+)
 from app.storage.repair import finish_repair, repair
 from app.storage.search import SearchHit, search
+from app.storage.tab_rows import SavedWorkspace, Tabs, read_workspace, write_tabs
 
 T = TypeVar("T")
 
@@ -47,44 +56,6 @@ DAMAGED_DATABASE = said(
 )
 MAX_WAIT_S = 3.0  # in `save_and_wait`; Windows gives a program 5 s
 INTERRUPTED = said("Skein ended while this was being written.")
-
-
-@dataclass(frozen=True, slots=True)
-class ClosedTab:
-    chat_id: str
-    index: int  # where it stood
-
-
-@dataclass(frozen=True, slots=True)
-class Tabs:
-    """Chat ids: the open tabs from left to right, and the closed ones with the last closed at the end."""
-
-    open: tuple[str, ...] = ()
-    current: str | None = None
-    closed: tuple[ClosedTab, ...] = ()
-    pinned: frozenset[str] = frozenset()
-    shown: tuple[str, ...] = ()  # from left to right
-
-
-@dataclass(frozen=True, slots=True)
-class SavedWorkspace:
-    """The chats of every open and closed tab, without their turns: `load_turns` has those."""
-
-    tabs: Tabs = field(default_factory=Tabs)
-    chats: dict[str, SavedChat] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ChatSummary:
-    """A line of the list of all chats. Times in seconds since the epoch."""
-
-    id: str
-    title: str  # as shown
-    folder: str
-    is_pinned: bool
-    created_at: float
-    updated_at: float
-    num_turns: int
 
 
 class ChatStore:
@@ -111,7 +82,7 @@ class ChatStore:
 
     async def load(self) -> SavedWorkspace:
         """The tabs of the last run. Raises StorageError."""
-        return await self._call(self._read, _load_workspace)
+        return await self._call(self._read, read_workspace)
 
     async def load_chat(self, chat_id: str) -> SavedChat | None:
         """Without its turns; None if there is no such chat. Raises StorageError."""
@@ -132,7 +103,7 @@ class ChatStore:
 
     async def summaries(self) -> tuple[ChatSummary, ...]:
         """All chats, the one written last first. Raises StorageError."""
-        return await self._call(self._read, _summaries)
+        return await self._call(self._read, read_summaries)
 
     async def search(self, text: str, limit: int = 200) -> tuple[SearchHit, ...]:
         """Messages in which all words of `text` are, the newest first. Raises StorageError."""
@@ -140,7 +111,7 @@ class ChatStore:
 
     async def folders(self) -> tuple[str, ...]:
         """In the user's order. Raises StorageError."""
-        return await self._call(self._read, _folders)
+        return await self._call(self._read, read_folders)
 
     async def save(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
         """Writes all of it or, with a StorageError, nothing. Chats without turns, title and draft go."""
@@ -155,7 +126,7 @@ class ChatStore:
 
     async def save_folders(self, names: Sequence[str]) -> None:
         """The folders there are, in this order. Raises StorageError."""
-        await self._call(self._write, lambda connection: _write_folders(connection, tuple(names)))
+        await self._call(self._write, lambda connection: write_folders(connection, tuple(names)))
 
     async def place(
         self,
@@ -168,24 +139,24 @@ class ChatStore:
         """Renames, moves or pins a chat that is not open; None leaves it as it is. Raises StorageError."""
         given = {"title": title, "folder": folder, "is_pinned": is_pinned}
         columns = {name: value for name, value in given.items() if value is not None}
-        await self._call(self._write, lambda connection: _update_chat(connection, chat_id, columns))
+        await self._call(self._write, lambda connection: update_chat(connection, chat_id, columns))
 
     async def delete(self, chat_ids: Sequence[str]) -> None:
         """They are seen no more, can be undeleted in this run, and are gone after the next start.
 
         Raises StorageError.
         """
-        await self._call(self._write, lambda connection: _set_deleted(connection, chat_ids, time.time()))
+        await self._call(self._write, lambda connection: set_deleted(connection, chat_ids, time.time()))
 
     async def undelete(self, chat_ids: Sequence[str]) -> None:
         """Raises StorageError."""
-        await self._call(self._write, lambda connection: _set_deleted(connection, chat_ids, None))
+        await self._call(self._write, lambda connection: set_deleted(connection, chat_ids, None))
 
     async def import_chats(self, changes: Sequence[ChatChange]) -> None:
         """All of them, as new ones, with the folders they name, or with a StorageError none."""
         if self._file:
             await self.back_up(Reason.IMPORT)
-        await self._call(self._write, lambda connection: _import_chats(connection, tuple(changes)))
+        await self._call(self._write, lambda connection: import_chats(connection, tuple(changes)))
 
     async def backups(self) -> list[Backup]:
         """Newest first."""
@@ -283,7 +254,7 @@ class ChatStore:
             for change in changes:
                 write_chat(connection, change)
             if tabs:
-                _write_tabs(connection, tabs)
+                write_tabs(connection, tabs)
             touched = [(change.chat.id,) for change in changes if change.is_chat_itself]
             connection.executemany(_DELETE_IF_BLANK, touched)
 
@@ -392,12 +363,6 @@ _DELETE_IF_BLANK = """
     DELETE FROM chats WHERE id = ? AND title = '' AND draft = '' AND draft_attachments = '[]' AND queue = '[]'
         AND NOT EXISTS (SELECT 1 FROM turns WHERE chat_id = chats.id)
 """
-# A tab whose chat is not kept is not kept either.
-_INSERT_OPEN_TAB = """
-    INSERT INTO open_tabs (position, chat_id, is_current, is_pinned, shown_at)
-        SELECT ?, id, ?, ?, ? FROM chats WHERE id = ?
-"""
-_INSERT_CLOSED_TAB = "INSERT INTO closed_tabs SELECT ?, id, ? FROM chats WHERE id = ?"
 
 
 def _tidy(connection: sqlite3.Connection) -> None:
@@ -417,98 +382,12 @@ def _tidy(connection: sqlite3.Connection) -> None:
     delete_chats(connection, "deleted_at IS NOT NULL")
 
 
-def _write_tabs(connection: sqlite3.Connection, tabs: Tabs) -> None:
-    connection.execute("DELETE FROM open_tabs")
-    connection.execute("DELETE FROM closed_tabs")
-    places = {chat_id: place for place, chat_id in enumerate(tabs.shown, start=1)}
-    rows = (
-        (position, chat_id == tabs.current, chat_id in tabs.pinned, places.get(chat_id, 0), chat_id)
-        for position, chat_id in enumerate(tabs.open)
-    )
-    connection.executemany(_INSERT_OPEN_TAB, rows)
-    closed = ((position, tab.index, tab.chat_id) for position, tab in enumerate(tabs.closed))
-    connection.executemany(_INSERT_CLOSED_TAB, closed)
-
-
 def _has_chats(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM chats LIMIT 1").fetchone() is not None
 
 
-def _load_workspace(connection: sqlite3.Connection) -> SavedWorkspace:
-    opened = connection.execute(
-        "SELECT chat_id, is_current, is_pinned, shown_at FROM open_tabs ORDER BY position"
-    ).fetchall()
-    closed = connection.execute("SELECT chat_id, tab_index FROM closed_tabs ORDER BY position").fetchall()
-    chats = {
-        saved.chat.id: saved
-        for saved in read_chats(
-            connection,
-            "deleted_at IS NULL AND id IN "
-            "(SELECT chat_id FROM open_tabs UNION SELECT chat_id FROM closed_tabs)",
-        )
-    }
-    tabs = Tabs(
-        open=tuple(chat_id for chat_id, *_ in opened if chat_id in chats),
-        current=next((chat_id for chat_id, is_current, *_ in opened if is_current), None),
-        closed=tuple(ClosedTab(chat_id, index) for chat_id, index in closed if chat_id in chats),
-        pinned=frozenset(chat_id for chat_id, _, is_pinned, _ in opened if is_pinned),
-        shown=tuple(chat_id for _, chat_id in sorted((at, chat_id) for chat_id, *_, at in opened if at)),
-    )
-    return SavedWorkspace(tabs, chats)
-
-
 def _load_chat(connection: sqlite3.Connection, chat_id: str) -> SavedChat | None:
     return next(read_chats(connection, "id = ?", (chat_id,)), None)
-
-
-def _summaries(connection: sqlite3.Connection) -> tuple[ChatSummary, ...]:
-    rows = connection.execute(
-        "SELECT id, CASE title WHEN '' THEN auto_title ELSE title END, folder, is_pinned, created_at, "
-        "updated_at, (SELECT count(*) FROM turns WHERE chat_id = chats.id) FROM chats "
-        "WHERE deleted_at IS NULL ORDER BY updated_at DESC"
-    )
-    return tuple(
-        ChatSummary(chat_id, title, folder, bool(is_pinned), created_at, updated_at, num_turns)
-        for chat_id, title, folder, is_pinned, created_at, updated_at, num_turns in rows
-    )
-
-
-def _folders(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """One that only a chat knows of is at the end: no chat is out of sight."""
-    known = [name for (name,) in connection.execute("SELECT name FROM folders ORDER BY position")]
-    named = connection.execute("SELECT DISTINCT folder FROM chats WHERE folder <> '' AND deleted_at IS NULL")
-    return (*known, *sorted({name for (name,) in named} - set(known)))
-
-
-def _write_folders(connection: sqlite3.Connection, names: tuple[str, ...]) -> None:
-    connection.execute("DELETE FROM folders")
-    connection.executemany("INSERT INTO folders VALUES (?, ?)", [(name, i) for i, name in enumerate(names)])
-
-
-def _import_chats(connection: sqlite3.Connection, changes: tuple[ChatChange, ...]) -> None:
-    """Never over a chat that is there. One that was deleted in this run makes way."""
-    ids = [(change.chat.id,) for change in changes]
-    connection.executemany("DELETE FROM chats WHERE id = ? AND deleted_at IS NOT NULL", ids)
-    for (chat_id,) in ids:
-        if connection.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone():
-            raise StorageError("Nothing was imported: a chat of it came in meanwhile. Import the file again.")
-    folders = dict.fromkeys(change.chat.folder for change in changes if change.chat.folder)
-    connection.executemany(
-        "INSERT INTO folders SELECT ?, (SELECT count(*) FROM folders) "
-        "WHERE NOT EXISTS (SELECT 1 FROM folders WHERE name = ?)",
-        [(name, name) for name in folders],
-    )
-    for change in changes:
-        write_chat(connection, change)
-
-
-def _update_chat(connection: sqlite3.Connection, chat_id: str, columns: dict[str, Any]) -> None:
-    for name, value in columns.items():
-        connection.execute(f"UPDATE chats SET {name} = ? WHERE id = ?", (value, chat_id))
-
-
-def _set_deleted(connection: sqlite3.Connection, chat_ids: Sequence[str], at: float | None) -> None:
-    connection.executemany("UPDATE chats SET deleted_at = ? WHERE id = ?", [(at, one) for one in chat_ids])
 
 
 def _why_not_saved(error: sqlite3.Error | OSError | UnicodeDecodeError, path: Path) -> str:

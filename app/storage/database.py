@@ -17,7 +17,8 @@ from pathlib import Path
 
 from app.said import said
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
-from app.storage.files import private_file, sync_dir, uri
+from app.storage.files import private_file, uri
+from app.whole_file import sync_dir
 
 log = logging.getLogger(__name__)
 

@@ -15,17 +15,6 @@ def sync_file(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def sync_dir(path: Path) -> None:
-    """Makes a rename last. Windows cannot open folders and needs no such call."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def uri(path: Path, options: str) -> str:
     """For sqlite3.connect(…, uri=True)."""
     return f"file:{quote(str(path))}?{options}"

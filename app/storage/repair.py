@@ -12,8 +12,9 @@ from app.said import said, together
 from app.storage.backups import Backup, Backups, bring_back
 from app.storage.database import move_aside, open_database
 from app.storage.errors import StorageError
-from app.storage.files import sync_dir, sync_file
+from app.storage.files import sync_file
 from app.storage.salvage import Salvaged, salvage
+from app.whole_file import sync_dir
 
 
 def repair(path: Path, backups: Backups) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -57,6 +57,7 @@ class StandInHub:
         self.answer: Answer = honest
         self.answer_piece = honest_piece
         self.redirect: Callable[[web.Request], str | None] = lambda _request: None
+        self.says: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None  # instead of the API
         self.refusal: tuple[int, dict[str, str]] | None = None  # of everything
         self.requests: list[tuple[str, dict[str, str]]] = []  # path and headers
         self.stops_at: int | None = None  # bytes of a file after which nothing comes
@@ -83,8 +84,10 @@ class StandInHub:
 
     # The API
 
-    async def _models(self, request: web.Request) -> web.Response:
+    async def _models(self, request: web.Request) -> web.StreamResponse:
         self._note(request)
+        if self.says:
+            return await self.says(request)
         if self.refusal:
             return web.Response(status=self.refusal[0], headers=self.refusal[1])
         words = request.query.get("search", "").lower()
@@ -132,6 +135,8 @@ class StandInHub:
         if self.refusal:
             return web.Response(status=self.refusal[0], headers=self.refusal[1])
         repo_id = "{owner}/{name}".format(**request.match_info)
+        if repo_id not in self.repos:  # as the hub tells those without a token
+            return web.Response(status=401, headers={"X-Error-Code": "RepoNotFound"})
         content = self.repos[repo_id][request.match_info["path"]]
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("Range", ""))
         if asked and asked[2]:

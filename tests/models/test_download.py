@@ -3,7 +3,7 @@ import errno
 import hashlib
 import os
 import shutil
-import sys
+import stat
 from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,12 +15,11 @@ from app.models import download
 from app.models.download import Fetch
 from app.models.hub_errors import DownloadError, GatedError, HubError
 from app.models.order import FileOrder, Order, OrderFolder, unfinished
-from tests.models.standin_hub import Answer, Lie, StandInHub, honest, standing
+from app.models.part_file import Part
+from tests.models.lies import LIES, OTHER, SOURCE, cuts_each_tenth, flips_a_byte
+from tests.models.standin_hub import Answer, StandInHub, honest, standing
 
 REPO = "owner/tiny-GGUF"
-SOURCE = b"GGUF" + bytes(range(256)) * 1000
-OTHER = b"GGUF" + bytes(reversed(range(256))) * 1000
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -74,87 +73,14 @@ async def test_what_was_announced_gets_its_name_and_nothing_else_stays(folder: P
 # The server lies
 
 
-def ignores_ranges(content: bytes, _begin: int) -> Lie:
-    return honest(content, 0)
-
-
-def refuses_ranges(content: bytes, begin: int) -> Lie:
-    return Lie(416, {"Content-Range": f"bytes */{len(content)}"}) if begin else honest(content, 0)
-
-
-def becomes_another_file(content: bytes, begin: int) -> Lie:
-    return honest(OTHER if begin else content, begin)
-
-
-def announces_less(content: bytes, begin: int) -> Lie:
-    lie = honest(content, begin)
-    half = lie.body[: (len(lie.body) + 1) // 2]
-    return replace(lie, headers=lie.headers | {"Content-Length": str(len(half))}, body=half)
-
-
-def announces_more(content: bytes, begin: int) -> Lie:
-    lie = honest(content, begin)
-    return replace(
-        lie, headers=lie.headers | {"Content-Length": str(len(lie.body) + 5)}, body=lie.body + b"extra"
-    )
-
-
-def never_ends(content: bytes, begin: int) -> Lie:
-    lie = honest(content, begin)
-    return replace(lie, headers={"ETag": lie.headers["ETag"]}, is_endless=True)
-
-
-def flips_a_byte(content: bytes, begin: int) -> Lie:
-    flipped = bytearray(content)
-    flipped[len(content) // 3] ^= 1
-    return honest(bytes(flipped), begin)
-
-
-def cuts_each_tenth(content: bytes, begin: int) -> Lie:
-    lie = honest(content, begin)
-    return replace(lie, body=lie.body[: len(content) // 10], ends_early=True)
-
-
-def sends_another_range(content: bytes, begin: int) -> Lie:
-    return honest(content, begin // 2) if begin else honest(content, 0)
-
-
-def shifts_the_bytes(content: bytes, begin: int) -> Lie:
-    lie = honest(content, begin)
-    return replace(lie, body=lie.body[1:] + b"x") if begin else lie
-
-
-def knows_no_ranges_and_cuts(content: bytes, begin: int) -> Lie:
-    whole = honest(content, 0)
-    return Lie(416) if begin else replace(whole, body=whole.body[: len(content) // 2], ends_early=True)
-
-
-LIES: dict[Answer, bool] = {  # whether the file can be had all the same
-    honest: True,
-    ignores_ranges: True,
-    refuses_ranges: True,
-    becomes_another_file: True,  # until it is asked again from the begin
-    announces_less: True,
-    announces_more: False,
-    never_ends: False,
-    flips_a_byte: False,
-    cuts_each_tenth: True,
-    sends_another_range: True,
-    knows_no_ranges_and_cuts: False,
-    shifts_the_bytes: True,  # the second time it is fetched whole
-}
-
-
-@pytest.mark.parametrize("stop", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("answer", LIES, ids=lambda answer: answer.__name__)
-async def test_however_the_server_lies_and_whenever_it_is_stopped(
-    answer: Answer, stop: float, folder: Path
-) -> None:
+async def test_however_the_server_lies_and_then_it_is_stopped(answer: Answer, folder: Path) -> None:
+    """What is killed instead is in `test_download_kills`."""
     async with standing(StandInHub()) as hub:
         wanted = order_for(hub)
         target = OrderFolder(wanted, folder).target(wanted.files[0])
         hub.answer = answer
-        hub.stops_at = int(stop * len(SOURCE))
+        hub.stops_at = len(SOURCE) // 2
         task = asyncio.create_task(Fetch(wanted, folder).run())
         stopped = asyncio.create_task(hub.has_stopped.wait())
         await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
@@ -171,23 +97,6 @@ async def test_however_the_server_lies_and_whenever_it_is_stopped(
         assert target.exists() == LIES[answer]
 
         hub.answer = honest
-        await Fetch(wanted, folder).run()
-    assert files_in(folder) == {"owner/tiny-GGUF/tiny.gguf": SOURCE}
-
-
-async def test_a_kill_leaves_what_the_next_start_goes_on_with(folder: Path) -> None:
-    async with standing(StandInHub()) as hub:
-        wanted = order_for(hub)
-        hub.stops_at = len(SOURCE) // 2
-        child = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.models.fetching", wanted.model_dump_json(), str(folder)), cwd=ROOT
-        )
-        await hub.has_stopped.wait()
-        child.kill()
-        assert await child.wait() == -9
-        hub.let_go()
-        assert not OrderFolder(wanted, folder).target(wanted.files[0]).exists()
-        assert unfinished(folder) == (wanted,)
         await Fetch(wanted, folder).run()
     assert files_in(folder) == {"owner/tiny-GGUF/tiny.gguf": SOURCE}
 
@@ -312,15 +221,15 @@ async def test_a_full_disk_is_told_before_and_survived_after(
             with pytest.raises(DownloadError, match="Make room"):
                 await Fetch(wanted, folder, reserved_bytes=lambda: 1000).run()
             assert hub.requests == []
-        written = download._Part.append
+        written = Part.append
 
-        def append(part: download._Part, data: bytes) -> None:
+        def append(part: Part, data: bytes) -> None:
             if part.num_bytes > 100_000:
                 raise OSError(errno.ENOSPC, "No space left on device")
             written(part, data)
 
         with monkeypatch.context() as patch:
-            patch.setattr(download._Part, "append", append)
+            patch.setattr(Part, "append", append)
             with pytest.raises(DownloadError, match="is full"):
                 await Fetch(wanted, folder).run()
         await Fetch(wanted, folder).run()
@@ -328,13 +237,25 @@ async def test_a_full_disk_is_told_before_and_survived_after(
     assert files_in(folder) == {"owner/tiny-GGUF/tiny.gguf": SOURCE}
 
 
-async def test_a_disk_without_links_keeps_the_same_promises(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EINVAL])
+async def test_a_disk_that_can_do_less_keeps_the_same_promises(
+    code: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Such as a memory stick or a network drive: it knows no links, locks or syncs of folders."""
+
     def link(_source: object, _target: object) -> None:
-        raise OSError(errno.EPERM, "Operation not permitted")
+        raise OSError(code, os.strerror(code))
+
+    def flock(_file: object, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    def sync_file(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(os, "link", link)
+    monkeypatch.setattr(os, "fsync", sync_file)
+    monkeypatch.setattr("fcntl.flock", flock)
     async with standing(StandInHub()) as hub:
         path = await Fetch(order_for(hub), folder).run()
     assert path.read_bytes() == SOURCE
@@ -371,6 +292,17 @@ async def test_the_token_is_told_to_the_hub_alone(folder: Path) -> None:
         assert [headers.get("Authorization") for _, headers in hub.requests] == ["Bearer hf_secret"]
         assert [headers.get("Authorization") for _, headers in elsewhere.requests] == [None]
     assert path.read_bytes() == SOURCE
+
+
+async def test_an_address_that_is_good_no_longer_is_asked_for_anew(folder: Path) -> None:
+    async with standing(StandInHub()) as hub, standing(StandInHub()) as elsewhere:
+        wanted = order_for(hub)
+        hub.redirect = lambda request: (
+            f"{elsewhere.endpoint}{request.path}" if len(hub.requests) < 3 else None
+        )
+        elsewhere.refusal = (403, {})
+        assert (await Fetch(wanted, folder).run()).read_bytes() == SOURCE
+        assert (len(hub.requests), len(elsewhere.requests)) == (3, 2)
 
 
 async def test_five_redirects_are_enough(folder: Path) -> None:
@@ -419,6 +351,88 @@ async def test_a_planted_link_leads_nowhere(planted: str, folder: Path, tmp_path
         with pytest.raises(DownloadError, match="somewhere else"):
             await Fetch(order_for(hub), folder).run()
     assert list(outside.iterdir()) == []
+
+
+async def test_a_hub_that_is_busy_is_left_alone_for_as_long_as_it_asks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        hub.refusal = None if len(slept) == 2 else hub.refusal
+
+    monkeypatch.setattr(download.asyncio, "sleep", sleep)
+    async with standing(StandInHub()) as hub:
+        hub.refusal = (429, {"Retry-After": "240"})
+        await Fetch(order_for(hub), folder).run()
+        assert slept == [240, 240]
+        hub.refusal = (503, {"Retry-After": "86400"})
+        with pytest.raises(HubError, match="HTTP 503"):
+            await Fetch(order_for(hub, other=OTHER), folder).run()
+        assert len(slept) == 2  # nobody waits for a day
+
+
+async def test_passwords_for_other_programs_are_not_told(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ~/.netrc. One for the hub would also take the place of the token."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login somebody password secret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    async with standing(StandInHub()) as hub:
+        await Fetch(order_for(hub), folder, token="hf_secret").run()
+        assert hub.requests[0][1]["Authorization"] == "Bearer hf_secret"
+        await Fetch(order_for(hub, other=OTHER), folder).run()
+        assert "Authorization" not in hub.requests[1][1]
+
+
+@pytest.mark.parametrize("scheme", ["http://", ""])
+async def test_a_proxy_is_used_where_the_system_names_one(
+    scheme: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with standing(StandInHub()) as hub, standing(StandInHub()) as proxy:
+        wanted = order_for(hub)
+        proxy.repos = hub.repos
+        monkeypatch.setenv("http_proxy", f"{scheme}me:pw@{proxy.endpoint.removeprefix('http://')}")
+        await Fetch(wanted, folder).run()
+        assert hub.requests == []
+        assert proxy.requests[0][1]["Proxy-Authorization"].startswith("Basic ")
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        await Fetch(order_for(hub, other=OTHER), folder).run()
+        assert len(proxy.requests) == 1
+        assert len(hub.requests) == 1
+
+
+async def test_two_never_write_one_file(folder: Path) -> None:
+    """The same model as part of two orders, or in two Skeins."""
+    async with standing(StandInHub()) as hub:
+        wanted = order_for(hub)
+        hub.stops_at = len(SOURCE) // 2
+        first = asyncio.create_task(Fetch(wanted, folder).run())
+        await hub.has_stopped.wait()
+        with pytest.raises(DownloadError, match="another download"):
+            await Fetch(wanted, folder).run()
+        hub.let_go()
+        assert (await first).read_bytes() == SOURCE
+
+
+async def test_a_folder_that_vanishes_or_may_not_be_written_is_named(folder: Path) -> None:
+    async with standing(StandInHub()) as hub:
+        wanted = order_for(hub)
+        hub.stops_at = len(SOURCE) // 2
+        task = asyncio.create_task(Fetch(wanted, folder).run())
+        await hub.has_stopped.wait()
+        shutil.rmtree(folder)
+        folder.write_bytes(b"no folder any more")
+        hub.let_go()
+        with pytest.raises(DownloadError, match="Check the folder"):
+            await task
+        with pytest.raises(DownloadError, match="Check the folder"):
+            await Fetch(wanted, folder).run()
+        folder.unlink()
+        assert (await Fetch(wanted, folder).run()).read_bytes() == SOURCE
 
 
 @pytest.fixture

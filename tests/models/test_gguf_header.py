@@ -67,14 +67,15 @@ def test_a_header_says_what_the_gguf_package_says(
 
 
 def test_the_tables_know_what_the_gguf_package_knows() -> None:
-    assert {
-        kind.value: (kind.name, *gguf.GGML_QUANT_SIZES[kind]) for kind in gguf.GGMLQuantizationType
-    } == TENSOR_TYPES
+    """What the installed library knows besides is compared in tests/native/test_tensor_types.py."""
+    types = {kind.value: (kind.name, *gguf.GGML_QUANT_SIZES[kind]) for kind in gguf.GGMLQuantizationType}
+    del types[gguf.GGMLQuantizationType.Q8_1.value]  # 40 bytes, says the package; the library has 36
+    assert types.items() <= TENSOR_TYPES.items()
     theirs = {
         kind.value: kind.name.removeprefix("MOSTLY_").removeprefix("ALL_") for kind in gguf.LlamaFileType
     }
     del theirs[gguf.LlamaFileType.GUESSED.value]
-    assert theirs == FILE_TYPES
+    assert theirs.items() <= FILE_TYPES.items()
 
 
 def test_version_2_is_read_too() -> None:

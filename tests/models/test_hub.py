@@ -1,10 +1,16 @@
+import contextlib
+import gzip
 import socket
+import ssl
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from aiohttp import web
 
-from app.models import hub, hub_address
+from app.models import hub, hub_address, hub_client, hub_trouble
 from app.models.hub import Hub, HubFile, models_of, quantisation_of
 from app.models.hub_errors import DownloadError, GatedError, HubError
 from app.models.off_loop import off_loop
@@ -13,6 +19,7 @@ from app.said import Said
 from tests.models.standin_hub import REVISION, StandInHub, standing
 
 GIB = 2**30
+Says = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def files(*names: str, size_bytes: int = GIB) -> list[HubFile]:
@@ -60,8 +67,9 @@ async def test_the_files_of_a_repository_come_with_size_and_checksum() -> None:
     [
         (401, {"X-Error-Code": "GatedRepo"}, GatedError, "accepted its terms"),
         (401, {}, GatedError, "does not accept your token"),
-        (404, {"X-Error-Code": "RepoNotFound"}, HubError, "renamed, removed"),
-        (429, {"Retry-After": "600"}, HubError, "asked too often"),
+        (404, {"X-Error-Code": "RepoNotFound"}, HubError, "renamed, removed|not as a hub"),
+        (429, {}, HubError, "asked too often. Wait some minutes"),
+        (429, {"Retry-After": "600"}, HubError, "asked too often. Try again in 10 min"),
         (503, {}, HubError, "HTTP 503"),
     ],
 )
@@ -95,6 +103,115 @@ async def test_a_web_page_is_no_hub() -> None:
         stand_in.repos["a/b"] = {}
         with pytest.raises(HubError, match="not as a hub"):
             await off_loop(Hub(stand_in.endpoint).search, "")
+
+
+async def endless(request: web.Request, **values: Any) -> web.StreamResponse:
+    response = web.StreamResponse(**values)
+    await response.prepare(request)
+    with contextlib.suppress(ConnectionError):
+        while True:
+            await response.write(b"[" * 2**16)
+    return response
+
+
+def answers(body: bytes, **headers: str) -> Says:
+    async def says(_request: web.Request) -> web.StreamResponse:
+        return web.Response(body=body, headers=headers, content_type="application/json")
+
+    return says
+
+
+async def redirects_without_an_end(request: web.Request) -> web.StreamResponse:
+    """With as much beside each redirect as anybody reads."""
+    where = "/api/models/a/b" if "to" in request.query else "/api/models?to="
+    return await endless(request, status=302, headers={"Location": where})
+
+
+BOMB = gzip.compress(b" " * 2**25)
+NUMBERS = b'[{"id": "a/b", "downloads": %s, "likes": -5}, {"id": "../b"}, {"id": "gpt2"}]'
+
+
+@pytest.mark.parametrize(
+    ("says", "text"),
+    [
+        (endless, "not as a hub"),
+        (answers(BOMB, **{"Content-Encoding": "gzip"}), "not as a hub"),
+        (answers(b"[]", **{"Content-Encoding": "gzip, gzip"}), "not as a hub"),
+        (answers(b"[" * 500_000), "not as a hub"),
+        (answers(b'[{"id": "a/b", "downloads": Infinity}]'), "not as a hub"),
+        (redirects_without_an_end, "not as a hub"),
+    ],
+    ids=("endless", "bomb", "packed twice", "deep", "infinite", "redirects"),
+)
+async def test_whatever_a_hub_says_is_read_within_limits(
+    says: Says, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_client, "MAX_ANSWER_BYTES", 2**20)
+    async with standing(StandInHub()) as stand_in:
+        stand_in.says = says
+        with pytest.raises(HubError, match=text):
+            await off_loop(Hub(stand_in.endpoint).search, "x")
+
+
+async def test_an_answer_that_only_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_client, "MAX_ANSWER_S", 0.0)
+    async with standing(StandInHub()) as stand_in:
+        with pytest.raises(HubError, match="does not end"):
+            await off_loop(Hub(stand_in.endpoint).search, "x")
+
+
+async def test_more_pages_are_not_asked_for_and_nonsense_is_not_shown() -> None:
+    """The library would ask them wherever they are, with our token."""
+    async with standing(StandInHub()) as elsewhere, standing(StandInHub()) as stand_in:
+        packed = gzip.compress(NUMBERS % (b"9" * 400))
+        link = f'<{elsewhere.endpoint}/api/models>; rel="next"'
+        stand_in.says = answers(packed, Link=link, **{"Content-Encoding": "gzip"})
+        (repo,) = await off_loop(Hub(stand_in.endpoint, "hf_token").search, "x")
+        assert (repo.id, repo.num_downloads, repo.num_likes) == ("a/b", hub.MAX_COUNT, 0)
+        assert elsewhere.requests == []
+
+
+async def test_the_token_stays_with_the_hub_where_it_redirects() -> None:
+    async with standing(StandInHub()) as elsewhere, standing(StandInHub()) as stand_in:
+        elsewhere.repos = {"a/b": {}}
+
+        async def says(request: web.Request) -> web.StreamResponse:
+            raise web.HTTPFound(f"{elsewhere.endpoint}{request.path_qs}")
+
+        stand_in.says = says
+        (repo,) = await off_loop(Hub(stand_in.endpoint, "hf_token").search, "")
+        assert repo.id == "a/b"
+        assert [headers.get("Authorization") for _, headers in elsewhere.requests] == [None]
+        assert stand_in.requests[0][1]["Authorization"] == "Bearer hf_token"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 0),
+        ({"Retry-After": "120"}, 120),
+        ({"Retry-After": "soon"}, 0),
+        ({"Retry-After": "-5"}, 0),
+        ({"Retry-After": "9" * 99}, 999_999_999),
+        # By the hub's clock, whatever ours says.
+        ({"Retry-After": "Wed, 01 Jan 2020 00:01:30 GMT", "Date": "Wed, 01 Jan 2020 00:01:00 GMT"}, 30),
+        ({"Retry-After": "Wed, 01 Jan 2020 00:00:00 GMT"}, 0),
+        ({"RateLimit": '"resolvers";r=0;t=55', "Retry-After": "1"}, 55),
+        ({"RateLimit": '"resolvers";r=12;t=55', "Retry-After": "1"}, 1),
+    ],
+)
+def test_how_long_a_hub_wants_to_be_left_alone(headers: dict[str, str], seconds: float) -> None:
+    assert hub_trouble.wait_s(headers) == seconds
+
+
+def test_a_certificate_that_is_not_accepted_says_what_to_look_at() -> None:
+    reason = (
+        "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1016)"
+    )
+    told = str(hub_trouble.unreachable("https://hub.example", ssl.SSLCertVerificationError(1, reason)))
+    assert "the date and time of this computer" in told
+    assert "has expired" in told
+    assert "[SSL" not in told
 
 
 def test_parts_of_a_split_model_are_one() -> None:

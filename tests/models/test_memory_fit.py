@@ -7,10 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.errors import ModelLoadError
-from app.engine.types import DEFAULT_N_CTX, FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
+from app.engine.errors import ModelLoadError, NoRoomYetError
+from app.engine.types import (
+    DEFAULT_N_CTX,
+    Device,
+    DeviceKind,
+    FlashAttention,
+    KvType,
+    LoadParams,
+    LoraAdapter,
+    RopeScaling,
+)
 from app.models.gguf_header import GgufHeader
-from app.models.memory_fit import Fit, advice, estimate, fit_of, fitted, largest_n_ctx
+from app.models.layer_split import Room
+from app.models.memory_fit import Fit, advice, estimate, fit_of, fitted, largest_n_ctx, plan
 from app.models.model_file import read_whole_header
 
 HEAD = 2 * 16  # bytes of 16 numbers as f16: the only head for keys, or for values
@@ -103,21 +113,21 @@ def test_the_largest_context_fits_and_the_next_one_does_not(header, wanted, isol
     params = wanted(n_seq_max=4, isolated=isolated)
     step = 1024 if isolated else 256
     free = round(estimate(header("qwen3"), replace(params, n_ctx=4 * step)).total_bytes / 0.8) + 1
-    assert largest_n_ctx(header("qwen3"), params, free) == 4 * step
-    assert largest_n_ctx(header("qwen3"), params, 1000) == 0
+    assert largest_n_ctx(header("qwen3"), params, Room(free)) == 4 * step
+    assert largest_n_ctx(header("qwen3"), params, Room(1000)) == 0
 
 
 def test_a_context_is_no_larger_than_all_chats_can_use(header, wanted):
-    assert largest_n_ctx(header("qwen3"), wanted(n_seq_max=2), 1 << 40) == 2 * 4096
+    assert largest_n_ctx(header("qwen3"), wanted(n_seq_max=2), Room(1 << 40)) == 2 * 4096
     stretched = wanted(n_seq_max=2, rope_scaling=RopeScaling.YARN, rope_factor=4.0)
-    assert largest_n_ctx(header("qwen3"), stretched, 1 << 40) == 4 * 2 * 4096
+    assert largest_n_ctx(header("qwen3"), stretched, Room(1 << 40)) == 4 * 2 * 4096
 
 
 def test_what_would_fit_is_told(header, wanted):
     params = wanted(n_ctx=16_384)
-    assert advice(header("qwen3"), params, 1 << 30) == ""
-    assert "fits, 16,384 does not" in advice(header("qwen3"), params, 8 * MIB)
-    assert "Close other programs" in advice(header("qwen3"), params, 100_000)
+    assert advice(header("qwen3"), params, Room(1 << 30)) == ""
+    assert "fits, 16,384 does not" in advice(header("qwen3"), params, Room(8 * MIB))
+    assert "Close other programs" in advice(header("qwen3"), params, Room(100_000))
 
 
 def test_a_load_takes_the_context_that_fits_unless_one_was_chosen(wanted):
@@ -138,16 +148,104 @@ def test_what_cannot_be_read_is_left_to_the_library(tmp_path):
     assert fitted(LoadParams(path), free_bytes=1) == LoadParams(path)
 
 
+# GPUs and workers. The tiny model has four layers; the output is a fifth.
+
+
+def gpu(free_bytes, name="CUDA0", kind=DeviceKind.GPU):
+    return Device(name, "", kind, 1 << 40, free_bytes)
+
+
+def share(need, num_layers):
+    """Of a device that has so many layers, as `fitted` allows it to be full."""
+    return round((need.compute_bytes + (need.weights_bytes + need.kv_bytes) * num_layers / 4) / 0.8)
+
+
 def test_as_many_layers_as_fit_go_to_the_gpus(header, wanted):
     params = wanted(n_ctx=4096)
     need = estimate(header("qwen3"), params)
 
-    def num_layers(gpu_bytes):
-        return fitted(params, gpu_bytes, free_bytes=1 << 30).n_gpu_layers
+    def num_layers(*gpus, **values):
+        return fitted(replace(params, **values), gpus, free_bytes=1 << 30).n_gpu_layers
 
-    half = need.compute_bytes + need.output_bytes + (need.weights_bytes + need.kv_bytes) / 2
-    assert num_layers(1 << 30) is None
-    assert num_layers(round(half / 0.8)) == 2
-    assert num_layers(1000) == 0
-    chosen = replace(params, n_gpu_layers=3)
-    assert fitted(chosen, 1000, free_bytes=1 << 30) == chosen
+    half, whole = gpu(share(need, 2)), gpu(1 << 30, "CUDA1")
+    assert num_layers(whole) is None
+    assert num_layers(half) == 2
+    assert num_layers(gpu(1000)) == 0
+    assert num_layers(half, whole, devices=("CUDA0",)) == 2
+    assert num_layers(half, whole, devices=("CUDA1",)) is None
+    assert num_layers(gpu(1000), n_gpu_layers=0) == 0
+    with pytest.raises(ModelLoadError, match=r"GiB on CUDA0, but .* free there\. It fits if the number"):
+        num_layers(gpu(1000), n_gpu_layers=3)
+
+
+def test_what_a_gpu_takes_is_not_taken_here_unless_it_has_no_memory_of_its_own(header, wanted):
+    params = wanted(n_ctx=65_536, n_gpu_layers=5)
+    whole = estimate(header("qwen3"), params)
+    here, there = plan(header("qwen3"), params, Room(1 << 30, (gpu(1 << 30),))).needs
+    assert here.kv_bytes == 0
+    assert here.weights_bytes < whole.weights_bytes / 4
+    assert there.kv_bytes == whole.kv_bytes
+    little = round(here.total_bytes / 0.5)
+    assert plan(header("qwen3"), params, Room(little, (gpu(1 << 30),))).fit is Fit.FITS
+    shared = gpu(1 << 30, "Vulkan0", DeviceKind.INTEGRATED)
+    assert plan(header("qwen3"), params, Room(little, (shared,))).fit is Fit.TOO_LARGE
+
+
+def test_a_device_that_does_not_tell_its_memory_gets_all_layers(wanted):
+    silent = Device("SYCL0", "", DeviceKind.GPU)
+    assert fitted(wanted(n_ctx=512), (silent,), free_bytes=1 << 30).n_gpu_layers is None
+
+
+def test_workers_get_their_share_of_the_layers_and_a_full_one_is_named(header, wanted):
+    params = wanted(n_ctx=4096, workers=("a:1", "b:1"))
+    a, b = gpu(1 << 30, "a:1"), gpu(1 << 30, "b:1")
+    spread = fitted(params, free_bytes=1 << 30, workers=(a, b))
+    assert spread.n_gpu_layers == 3
+    needs = plan(header("qwen3"), spread, Room(1 << 30, workers=(a, b))).needs
+    whole = estimate(header("qwen3"), params)
+    assert [need.kv_bytes * 4 // whole.kv_bytes for need in needs] == [2, 2, 0]
+    # It has no weights for its output, which takes a copy of those of the input.
+    copied = next(one.size_bytes for one in header("qwen3").tensors if one.name == "token_embd.weight")
+    assert sum(need.weights_bytes for need in needs) == whole.weights_bytes + copied
+    with pytest.raises(ModelLoadError, match=r"GiB on a:1, but only 0\.0 GiB are free there"):
+        fitted(replace(params, n_ctx=65_536), free_bytes=1 << 30, workers=(gpu(3 * MIB, "a:1"), b))
+
+
+# The model that is still there
+
+
+def test_what_fits_once_the_model_before_has_gone_waits_for_that(wanted):
+    params = wanted(n_ctx=16_384)
+    with pytest.raises(NoRoomYetError):
+        fitted(params, free_bytes=4 * MIB, coming={"": 100 * MIB})
+    with pytest.raises(ModelLoadError, match=r"only 0\.0 GiB are free") as refused:
+        fitted(params, free_bytes=4 * MIB, coming={"": MIB})
+    assert not isinstance(refused.value, NoRoomYetError)
+    assert fitted(params, free_bytes=100 * MIB, coming={"": 100 * MIB}) == params
+
+
+def test_a_context_that_was_left_open_is_as_large_as_it_can_be_then(wanted):
+    with pytest.raises(NoRoomYetError):
+        fitted(wanted(), free_bytes=4 * MIB, coming={"": 1 << 30})
+    assert fitted(wanted(), free_bytes=60 * MIB, coming={"": 1 << 30}).n_ctx == DEFAULT_N_CTX
+
+
+def test_a_gpu_that_is_still_full_is_waited_for(header, wanted):
+    params = wanted(n_ctx=4096)
+    full = (gpu(share(estimate(header("qwen3"), params), 1)),)
+    with pytest.raises(NoRoomYetError):
+        fitted(params, full, free_bytes=1 << 30, coming={"CUDA0": 1 << 30})
+    assert fitted(params, full, free_bytes=1 << 30, coming={"": 1 << 30}).n_gpu_layers == 1
+
+
+# A draft model
+
+
+def test_a_draft_model_takes_memory_too(header, wanted, tiny_gguf):
+    alone = wanted(n_ctx=4096, num_drafted_tokens=4)
+    guessed = replace(alone, draft_model=tiny_gguf("llama"))
+    draft = estimate(header("llama"), wanted("llama", n_ctx=4096))
+    found = estimate(header("qwen3"), guessed)
+    assert found == estimate(header("qwen3"), alone) + draft
+    with_gpu = plan(header("qwen3"), guessed, Room(1 << 30, (gpu(1 << 30),)))
+    assert with_gpu.needs[1].kv_bytes == found.kv_bytes

@@ -8,7 +8,8 @@ from pathlib import Path
 from app.chats.chat import Chat, Turn
 from app.engine.types import Role
 from app.storage.chat_rows import DAMAGED, ChatChange
-from app.storage.chat_store import ChatStore, Tabs
+from app.storage.chat_store import ChatStore
+from app.storage.tab_rows import Tabs
 
 NUM_CHATS = 6
 NUM_TURNS = 12

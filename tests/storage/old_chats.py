@@ -8,8 +8,9 @@ from pathlib import Path
 
 from app.chats.chat import TurnState
 from app.engine.types import Overflow
-from app.storage.chat_store import INTERRUPTED, ChatStore, ClosedTab
+from app.storage.chat_store import INTERRUPTED, ChatStore
 from app.storage.database import migrations
+from app.storage.tab_rows import ClosedTab
 
 OLD_SCHEMAS = Path(__file__).parent / "old_schemas"
 VERSIONS = range(1, len(migrations()))

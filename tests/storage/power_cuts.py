@@ -23,7 +23,7 @@ SECTOR = 512
 ACK_FD = 1
 _TRACED = (
     "open,openat,creat,write,pwrite64,ftruncate,fdatasync,fsync,unlink,unlinkat,rename,renameat,renameat2,close,"
-    "mkdir,lseek"
+    "mkdir,lseek,link,linkat"
 )
 _CALL = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)")
 _UNFINISHED = re.compile(r"(\d+) +(\w+\(.*) <unfinished \.\.\.>$")
@@ -216,6 +216,13 @@ class Disk:
             self._step({old: None, new: inode})
 
     _renameat = _renameat2 = _rename
+
+    def _link(self, call: Call) -> None:
+        old, new = (path.decode() for path in call.strings)
+        if inode := self._names.get(old):
+            self._step({new: inode})
+
+    _linkat = _link
 
     def _step(self, step: dict[str, Inode | None]) -> None:
         _take_step(self._names, step)

@@ -17,8 +17,9 @@ from app.engine.types import Role
 from app.settings import Settings
 from app.storage import database
 from app.storage.chat_rows import ChatChange
-from app.storage.chat_store import ChatStore, Tabs
+from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
+from app.storage.tab_rows import Tabs
 
 NUM_CHATS = 4
 NUM_PARTS = 4  # writes of each answer

@@ -15,16 +15,11 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.engine.types import Overflow, Role, Usage
 from app.storage.chat_rows import ChatChange
-from app.storage.chat_store import (
-    INTERRUPTED,
-    ChatStore,
-    ClosedTab,
-    SavedWorkspace,
-    Tabs,
-)
+from app.storage.chat_store import INTERRUPTED, ChatStore
 from app.storage.database import migrations
 from app.storage.errors import StorageError
 from app.storage.search import FOUND_END, FOUND_START
+from app.storage.tab_rows import ClosedTab, SavedWorkspace, Tabs
 
 
 @asynccontextmanager
@@ -226,7 +221,7 @@ async def test_text_no_database_can_encode_is_replaced(path) -> None:
     assert (kept.chat.title, kept.chat.turns[0].text, kept.draft) == ("?", "x?y\0z", "?")
 
 
-@settings(deadline=None, max_examples=40)  # a disk may be busy
+@settings(max_examples=40)
 @given(texts=st.lists(st.text(), min_size=1, max_size=6), title=st.text(max_size=20))
 def test_any_text_comes_back(texts, title) -> None:
     import asyncio

@@ -17,8 +17,9 @@ from app.chats.chat import Chat, Turn
 from app.engine.types import Role
 from app.storage.backups import Reason
 from app.storage.chat_rows import ChatChange
-from app.storage.chat_store import ChatStore, Tabs
+from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
+from app.storage.tab_rows import Tabs
 from tests.read_only import foreign_folder, read_only
 from tests.storage.power_cuts import ROOT
 

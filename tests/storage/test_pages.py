@@ -20,7 +20,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(VALUES, VALUES), max_size=30), st.sampled_from((512, 4096, 65_536)))
 def test_the_rows_are_those_that_sqlite_reads(rows, page_size: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

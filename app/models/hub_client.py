@@ -1,0 +1,82 @@
+"""How `huggingface_hub` asks a hub: within limits of time and size, once, and only where that is safe.
+
+Its own client would wait for as long as a hub lets it, read whatever it is sent, and try again for half a
+minute. Any thread.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from functools import cache
+from typing import Any
+
+import httpx2
+from huggingface_hub import set_client_factory
+
+from app.models import hub_address
+from app.models.hub_trouble import no_hub, offline, refused, unreachable, wait_s
+from app.said import said
+
+TIMEOUT_S = 10.0  # of silence
+MAX_ANSWER_S = 60.0
+MAX_ANSWER_BYTES = 16 * 2**20  # unpacked; 40 repositories with their chat templates are half a MiB
+MAX_REDIRECTS = 5
+# Packed twice, or better, some bytes become any number before they are counted. gzip makes 1,000 of one.
+_PACKED = ("", "identity", "gzip")
+# It comes unpacked and alone: what a "Link" leads to, the library would ask for with our token.
+_LEFT_OUT = ("content-encoding", "content-length", "transfer-encoding", "link")
+
+
+@cache
+def use_limits() -> None:
+    """For all that the library asks from now on. What goes wrong is a HubError."""
+    set_client_factory(
+        lambda: _Client(
+            event_hooks={"request": [_check], "response": [_leave_unread]},
+            headers={"Accept-Encoding": "gzip"},
+            follow_redirects=True,
+            max_redirects=MAX_REDIRECTS,
+            timeout=TIMEOUT_S,
+        )
+    )
+
+
+class _Client(httpx2.Client):
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        endpoint = str(request.url.join("/"))[:-1]
+        request.extensions |= {"timeout": httpx2.Timeout(TIMEOUT_S).as_dict(), "home": endpoint}
+        try:
+            with closing(super().send(request, **(options | {"stream": True}))) as response:
+                if response.status_code == 429 or response.status_code >= 500:  # the library would sleep
+                    raise refused(response.status_code, "", endpoint, False, wait_s(response.headers))
+                body = _read(response, endpoint)
+        except httpx2.HTTPError as error:
+            raise unreachable(endpoint, error) from error
+        headers = [(name, value) for name, value in response.headers.items() if name not in _LEFT_OUT]
+        return httpx2.Response(response.status_code, headers=headers, content=body, request=response.request)
+
+
+def _check(request: httpx2.Request) -> None:
+    """Also where a redirect leads. httpx itself tells a token to the first host only."""
+    hub_address.check(str(request.url), str(request.extensions["home"]))
+
+
+def _leave_unread(response: httpx2.Response) -> None:
+    """What comes with a redirect would be read to its end, which may never come."""
+    if response.has_redirect_location and isinstance(response.stream, httpx2.SyncByteStream):
+        response.stream.close()
+        response.stream = httpx2.ByteStream(b"")
+
+
+def _read(response: httpx2.Response, endpoint: str) -> bytes:
+    if response.headers.get("Content-Encoding", "") not in _PACKED:
+        raise no_hub(endpoint)
+    began, body = time.monotonic(), bytearray()
+    for piece in response.iter_bytes():
+        body += piece
+        if len(body) > MAX_ANSWER_BYTES:
+            raise no_hub(endpoint)
+        if time.monotonic() - began > MAX_ANSWER_S:
+            raise offline(endpoint, said("its answer does not end"))
+    return bytes(body)

@@ -1,0 +1,158 @@
+"""How much memory llama.cpp takes for a model and its context, on one machine or spread over several.
+
+By the header of a file alone, so it also answers for what is not downloaded yet. Does not know what is free.
+Any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from functools import cached_property
+
+from app.engine.types import (
+    DEFAULT_N_CTX,
+    DEFAULT_N_UBATCH,
+    FlashAttention,
+    KvType,
+    LoadParams,
+    MemoryNeed,
+)
+from app.models.compute_buffer import Step, compute_bytes, inputs_bytes
+from app.models.gguf_header import TENSOR_TYPES, GgufHeader, LongArray
+from app.models.layer_split import HERE, Room, places
+from app.models.layers import FLOAT_BYTES, Layer, layers_of, sliding_window
+
+N_CTX_STEP = 256  # llama.cpp rounds up to it
+NUM_COPIES = 4  # of what a step is given, where several devices compute at the same time
+
+# Of each type how many numbers are a block, and the bytes of that.
+_BLOCKS = {name: (length, size) for name, length, size in TENSOR_TYPES.values()}
+
+
+class ContextNeed:
+    """What llama.cpp would make of a model and the parameters of its load."""
+
+    def __init__(self, header: GgufHeader, params: LoadParams) -> None:
+        self._header, self._params = header, params
+        self._layers = layers_of(header)
+        self._n_seq_max = max(params.n_seq_max, 1)
+        n_ctx = max(params.n_ctx or DEFAULT_N_CTX, N_CTX_STEP)
+        num_streams = self._n_seq_max if params.isolated else 1
+        self._n_ctx_seq = max(-(-(n_ctx // num_streams) // N_CTX_STEP), 1) * N_CTX_STEP
+        if not params.isolated:
+            self._n_ctx_seq = -(-n_ctx // N_CTX_STEP) * N_CTX_STEP
+        self._num_streams = num_streams
+        n_batch = min(max(params.n_batch, self._n_seq_max, 32), n_ctx)
+        self._n_ubatch = min(n_batch, max(params.n_ubatch or DEFAULT_N_UBATCH, self._n_seq_max))
+
+    @property
+    def num_layers(self) -> int:
+        return len(self._layers)
+
+    @cached_property
+    def need(self) -> MemoryNeed:
+        """On one machine."""
+        n_vocab = _n_vocab(self._header)
+        return MemoryNeed(
+            weights_bytes=self._header.weights_bytes + self._adapters_bytes(),
+            kv_bytes=sum(self._caches),
+            compute_bytes=compute_bytes(self._header, self._layers, n_vocab, self._step()),
+            output_bytes=self._n_seq_max * n_vocab * FLOAT_BYTES,
+        )
+
+    def needs(self, num_there: int, room: Room) -> tuple[MemoryNeed, ...]:
+        """Of this machine, and of each device of `room`."""
+        where = places(self.num_layers, num_there, room)
+        weights, caches = Counter[int](), Counter[int]()
+        for layer, place in enumerate(where[:-1]):
+            weights[place] += self._weights.get(layer, 0)
+            caches[place] += self._caches[layer]
+        whole = self.need
+        weights[HERE] += whole.weights_bytes - weights.total()
+        if where[-1] != HERE:
+            output, copied = self._output_weights
+            weights[HERE] -= output
+            weights[where[-1]] += output + copied
+        inputs = inputs_bytes(self._header, self._layers, self._step())
+        at_once = (NUM_COPIES - 1) * inputs if HERE not in where and len(room.devices) > 1 else 0
+        output_alone = compute_bytes(self._header, [], _n_vocab(self._header), self._step())
+        computing = {where[-1]: output_alone} | dict.fromkeys(where[:-1], whole.compute_bytes + at_once)
+        computing.setdefault(HERE, inputs + at_once)
+        return tuple(
+            MemoryNeed(
+                weights[place],
+                caches[place],
+                computing.get(place, 0),
+                whole.output_bytes if place == HERE else 0,
+            )
+            for place in range(1 + len(room.devices))
+        )
+
+    @cached_property
+    def _caches(self) -> list[int]:
+        return [self._cache_bytes(layer) for layer in self._layers]
+
+    @cached_property
+    def _weights(self) -> dict[int, int]:
+        """Of each layer."""
+        return {
+            number: sum(tensor.size_bytes for tensor in layer.tensors.values())
+            for number, layer in enumerate(self._layers)
+        }
+
+    @cached_property
+    def _output_weights(self) -> tuple[int, int]:
+        """Its own, and those of the input, which it has a copy of where it has none of its own."""
+        sizes = {tensor.name: tensor.size_bytes for tensor in self._header.tensors}
+        own = sizes.get("output.weight", 0)
+        copied = 0 if own else sizes.get("token_embd.weight", 0)
+        return own + sizes.get("output_norm.weight", 0), copied
+
+    def _cache_bytes(self, layer: Layer) -> int:
+        num_cells = (self._num_window_cells if layer.has_window else self._n_ctx_seq) * self._num_streams
+        cell = _row_bytes(self._params.type_k, layer.keys) + _row_bytes(self._params.type_v, layer.values)
+        return num_cells * cell + self._n_seq_max * layer.state * FLOAT_BYTES
+
+    @property
+    def _num_window_cells(self) -> int:
+        """0: no layer has a window."""
+        if not any(layer.has_window for layer in self._layers):
+            return 0
+        windows = 1 if self._params.isolated else self._n_seq_max
+        needed = sliding_window(self._header) * windows + self._n_ubatch
+        return -(-min(self._n_ctx_seq, needed) // N_CTX_STEP) * N_CTX_STEP
+
+    def _step(self) -> Step:
+        has_state = any(layer.state for layer in self._layers)
+        num_drafted = 0 if has_state or self._num_window_cells else self._params.num_drafted_tokens
+        num_rows = -(-self._n_ubatch // self._n_seq_max) * self._n_seq_max
+        return Step(
+            num_rows=num_rows,
+            num_outputs=min(num_rows, self._n_seq_max + num_drafted),
+            n_seq_max=self._n_seq_max,
+            num_cells=self._n_ctx_seq,
+            num_window_cells=self._num_window_cells,
+            has_flash_attention=self._params.flash_attention is not FlashAttention.OFF
+            and self._header.architecture != "grok",
+        )
+
+    def _adapters_bytes(self) -> int:
+        total = 0
+        for adapter in self._params.adapters:
+            with contextlib.suppress(OSError):
+                total += adapter.path.stat().st_size
+        return total
+
+
+def _n_vocab(header: GgufHeader) -> int:
+    for tensor in header.tensors:
+        if tensor.name == "token_embd.weight" and len(tensor.shape) > 1:
+            return tensor.shape[1]
+    tokens = header.values.get("tokenizer.ggml.tokens")
+    return len(tokens) if isinstance(tokens, tuple | LongArray) else 0
+
+
+def _row_bytes(kind: KvType, length: int) -> int:
+    block_length, block_bytes = _BLOCKS[kind.name]
+    return -(-length // block_length) * block_bytes

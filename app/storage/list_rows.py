@@ -1,0 +1,72 @@
+"""How the list of all chats and its folders stand in the tables. The storage thread only."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.storage.chat_rows import ChatChange, write_chat
+from app.storage.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSummary:
+    """A line of the list of all chats. Times in seconds since the epoch."""
+
+    id: str
+    title: str  # as shown
+    folder: str
+    is_pinned: bool
+    created_at: float
+    updated_at: float
+    num_turns: int
+
+
+def read_summaries(connection: sqlite3.Connection) -> tuple[ChatSummary, ...]:
+    rows = connection.execute(
+        "SELECT id, CASE title WHEN '' THEN auto_title ELSE title END, folder, is_pinned, created_at, "
+        "updated_at, (SELECT count(*) FROM turns WHERE chat_id = chats.id) FROM chats "
+        "WHERE deleted_at IS NULL ORDER BY updated_at DESC"
+    )
+    return tuple(
+        ChatSummary(chat_id, title, folder, bool(is_pinned), created_at, updated_at, num_turns)
+        for chat_id, title, folder, is_pinned, created_at, updated_at, num_turns in rows
+    )
+
+
+def read_folders(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """One that only a chat knows of is at the end: no chat is out of sight."""
+    known = [name for (name,) in connection.execute("SELECT name FROM folders ORDER BY position")]
+    named = connection.execute("SELECT DISTINCT folder FROM chats WHERE folder <> '' AND deleted_at IS NULL")
+    return (*known, *sorted({name for (name,) in named} - set(known)))
+
+
+def write_folders(connection: sqlite3.Connection, names: tuple[str, ...]) -> None:
+    connection.execute("DELETE FROM folders")
+    connection.executemany("INSERT INTO folders VALUES (?, ?)", [(name, i) for i, name in enumerate(names)])
+
+
+def import_chats(connection: sqlite3.Connection, changes: tuple[ChatChange, ...]) -> None:
+    """Never over a chat that is there. One that was deleted in this run makes way."""
+    ids = [(change.chat.id,) for change in changes]
+    connection.executemany("DELETE FROM chats WHERE id = ? AND deleted_at IS NOT NULL", ids)
+    for (chat_id,) in ids:
+        if connection.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone():
+            raise StorageError("Nothing was imported: a chat of it came in meanwhile. Import the file again.")
+    folders = dict.fromkeys(change.chat.folder for change in changes if change.chat.folder)
+    connection.executemany(
+        "INSERT INTO folders SELECT ?, (SELECT count(*) FROM folders) "
+        "WHERE NOT EXISTS (SELECT 1 FROM folders WHERE name = ?)",
+        [(name, name) for name in folders],
+    )
+    for change in changes:
+        write_chat(connection, change)
+
+
+def update_chat(connection: sqlite3.Connection, chat_id: str, columns: dict[str, Any]) -> None:
+    for name, value in columns.items():
+        connection.execute(f"UPDATE chats SET {name} = ? WHERE id = ?", (value, chat_id))
+
+
+def set_deleted(connection: sqlite3.Connection, chat_ids: Sequence[str], at: float | None) -> None:
+    connection.executemany("UPDATE chats SET deleted_at = ? WHERE id = ?", [(at, one) for one in chat_ids])

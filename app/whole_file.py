@@ -1,0 +1,37 @@
+"""Files that are written in one step: whoever reads one finds the old one or the new one, never a part of it.
+
+Any thread.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """Takes the place of `path` once all of it is on disk. Only its owner can read it. Raises OSError."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def sync_dir(path: Path) -> None:
+    """Makes a rename last through a power cut. Windows cannot open folders and needs no such call."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
