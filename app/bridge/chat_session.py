@@ -6,20 +6,19 @@ Knows neither widgets nor the database: the workspace keeps what changes, the wi
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
-from time import monotonic
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.draft_files import DraftFiles
+from app.bridge.open_answer import NO_USAGE, OpenAnswer
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
 from app.bridge.token_counter import TokenCounter
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.text import valid_unicode
-from app.chats.thinking import LONGEST_MARK, MARK_ENDS, split_thinking
 from app.chats.titles import title_from
-from app.engine.types import FinishReason, Message, Output, Overflow, Request, Role, Usage
+from app.engine.types import FinishReason, Message, Output, Overflow, Request, Role
 from app.said import said
 from app.settings import Settings
 
@@ -29,7 +28,6 @@ _STATE_AFTER = {
     FinishReason.ABORT: TurnState.STOPPED,
     FinishReason.ERROR: TurnState.FAILED,
 }
-_NO_USAGE = Usage()
 GO_ON = "Continue."
 MAX_WAYS = 8
 WAY_MARK = "#"
@@ -70,9 +68,7 @@ class ChatSession(QObject):
         self._draft_attachments = draft_attachments
         self._is_loaded = is_loaded
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
-        self._requests: dict[str, Turn] = {}  # by request id: the answers that are being written
-        self._unsubmitted: set[str] = set()  # of these, the ones that the engine has not seen yet
-        self._text_since: dict[str, float] = {}  # by turn id: when the first text of an answer came
+        self._answers: dict[str, OpenAnswer] = {}  # by request id
         self.files = DraftFiles(self)
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
@@ -88,12 +84,12 @@ class ChatSession(QObject):
 
     @property
     def is_busy(self) -> bool:
-        return bool(self._requests)
+        return bool(self._answers)
 
     @property
     def request_id(self) -> str | None:
         """The answer being written, if one is: of several, the first."""
-        return next(iter(self._requests), None)
+        return next(iter(self._answers), None)
 
     @property
     def draft(self) -> str:
@@ -337,51 +333,38 @@ class ChatSession(QObject):
 
     def stop(self) -> None:
         """The answers end through the usual door, with what they have so far."""
-        for request_id in tuple(self._requests):
-            if request_id in self._unsubmitted:
-                self._abort_here(request_id)
-            else:
+        for request_id, answer in tuple(self._answers.items()):
+            if answer.is_submitted:
                 self._engine.abort(request_id)
+            else:
+                self._abort_here(request_id)
 
     def close(self) -> None:
         """Ends the answers here and now: nobody listens for their last output any more."""
         self.files.cancel()
         self.tokens.count(())
-        for request_id in tuple(self._requests):
+        for request_id in tuple(self._answers):
             self._abort_here(request_id)
         self._engine.forget(self._chat.id)
 
     def submit(self, request: Request) -> None:
         """Hands it to the engine, unless it was stopped meanwhile."""
-        if request.request_id in self._unsubmitted:
-            self._unsubmitted.remove(request.request_id)
+        answer = self._answers.get(request.request_id)
+        if answer and not answer.is_submitted:
+            answer.is_submitted = True
             self._engine.submit(request)
 
     def apply(self, *outputs: Output) -> None:
         """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
-        answer = self._requests.get(outputs[-1].request_id)
+        last = outputs[-1]
+        answer = self._answers.get(last.request_id)
         if answer is None:
             return
-        last = outputs[-1]
-        told = (output.usage for output in reversed(outputs) if output.usage != _NO_USAGE)
-        answer.usage = next(told, answer.usage)  # when the engine is gone, the last words have no figures
-        if text := "".join(output.text for output in outputs):
-            answer.model = answer.model if answer.text else self._model_name()
-            answer.text += text
-            self._time_thinking(answer, text)
-            self.grew.emit(answer)
+        if answer.take(outputs, self._model_name()):
+            self.grew.emit(answer.turn)
         if last.finish_reason:
-            self._finish(answer, last.finish_reason, last)
-
-    def _time_thinking(self, answer: Turn, new_text: str) -> None:
-        """From its first text to the last thought. Some are known as such only when they have ended."""
-        since = self._text_since.setdefault(answer.id, monotonic())
-        is_under_way = len(answer.text) > LONGEST_MARK and not answer.thinking_s
-        if is_under_way and MARK_ENDS.isdisjoint(new_text):
-            return  # it does not think, and goes on so: mostly there is nothing to look for
-        split = split_thinking(answer.text, is_growing=True)
-        if split.is_thinking or (split.thinking and not answer.thinking_s):
-            answer.thinking_s = monotonic() - since
+            del self._answers[last.request_id]
+            self._finish(answer.turn, last.finish_reason, last)
 
     def _finish(self, answer: Turn, reason: FinishReason, last: Output) -> None:
         answer.state = _STATE_AFTER[reason]
@@ -390,9 +373,6 @@ class ChatSession(QObject):
         answer.model = answer.model or self._model_name()
         if answer.text and self._engine.model:
             self._chat.model_path = str(self._engine.model.path)
-        del self._requests[last.request_id]
-        self._unsubmitted.discard(last.request_id)
-        self._text_since.pop(answer.id, None)
         self._tell(answer)
         self.finished.emit(answer)
         if answer.state is TurnState.DONE:
@@ -422,8 +402,8 @@ class ChatSession(QObject):
         request = self._request(self._chat.messages(len(self._chat.turns) - 1), answer_start)
         if way_number:
             request = replace(request, chat_id=f"{self._chat.id}{WAY_MARK}{way_number}", keep_cells=False)
-        self._requests[request.request_id] = answer
-        self._unsubmitted.add(request.request_id)
+        before = answer.usage if answer_start else NO_USAGE
+        self._answers[request.request_id] = OpenAnswer(answer, before)
         self._tell(answer)
         self.asked.emit(request)
 

@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication
 
 import app
 from app import paths
+from app.cores import num_physical_cores
 from app.engine.types import ModelInfo
 from app.settings import Settings
 
@@ -56,7 +57,7 @@ def _program() -> Iterator[str]:
 
 def _machine() -> Iterator[str]:
     memory = psutil.virtual_memory()
-    cores = f"{psutil.cpu_count(logical=False)} cores, {psutil.cpu_count()} threads"
+    cores = f"{num_physical_cores()} cores, {psutil.cpu_count()} threads"
     yield f"{platform.platform()}, {cores}"
     yield f"memory {memory.total // MIB:,} MiB, free {memory.available // MIB:,} MiB"
     screens = ", ".join(
@@ -76,6 +77,9 @@ def _engine(model: ModelInfo | None) -> Iterator[str]:
         memory = f", {device.free_bytes // MIB:,} of {device.total_bytes // MIB:,} MiB free"
         yield f"device: {device.name}, {device.description}{memory if device.total_bytes else ''}"
     yield f"model: {model.description}, {model.architecture}, {model.size_bytes // MIB:,} MiB"
+    if model.num_drafted_tokens:
+        by_whom = "from the chat's text and a draft model" if model.draft_model else "from the chat's text"
+        yield f"guesses: {model.num_drafted_tokens} a step, {by_whom}"
     yield (
         f"context: {model.n_ctx:,} cells, {model.n_seq_max} slots, batch {model.n_batch}/{model.n_ubatch}, "
         f"{'unified' if model.is_unified else 'isolated'}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -19,8 +19,8 @@ from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from app import paths
 from app.engine.commands import Command
-from app.engine.errors import EngineCrashedError, EngineError, ModelLoadCancelledError
-from app.engine.types import CellStore, LoadParams, Request, Speed, StepReport
+from app.engine.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
+from app.engine.types import CellStore, Device, LoadParams, Request, Speed, StepReport
 from app.said import said
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-OpenBackend = Callable[[LoadParams, Callable[[float], bool]], "AbstractContextManager[Backend]"]
+Fitter = Callable[[LoadParams, Sequence[Device]], LoadParams]
+OpenBackend = Callable[[LoadParams, Callable[[float], bool], Fitter], "AbstractContextManager[Backend]"]
 
 # The native library is written for the 8 MB of a main thread; some systems give others as little as 512 KB.
 STACK_BYTES = 64 * 2**20
@@ -40,13 +41,12 @@ REST_MS = 33  # between two wake-ups of the window: a screen shows no more than 
 
 
 def open_native_backend(
-    params: LoadParams, on_progress: Callable[[float], bool]
+    params: LoadParams, on_progress: Callable[[float], bool], fit: Fitter
 ) -> AbstractContextManager[Backend]:
     """Loads the native library on the thread that uses it, so that the window need not wait for it."""
     from app.engine.probe import open_probed_backend
-    from app.models.memory_fit import fitted
 
-    return open_probed_backend(params, on_progress, fitted)
+    return open_probed_backend(params, on_progress, fit)
 
 
 class EngineThread(QThread):
@@ -70,6 +70,10 @@ class EngineThread(QThread):
         super().__init__(parent)
         self.params = params
         self._open_backend = open_backend
+        # What will be free, too, once the engine before this one has ended: by devices' names.
+        self.coming_bytes: Mapping[str, int] = {}
+        # Once `failed` was seen: the load may begin again when that is free.
+        self.needs_room = False
         self._loop: EngineLoop | EngineProcess | None = None
         # Once `failed` was seen: how to load the model again, if its engine has crashed and that may help.
         self.recovery: LoadParams | None = None
@@ -155,12 +159,16 @@ class EngineThread(QThread):
             if self.params.workers or self.params.own_process:
                 self._run_process()
                 return
-            with self._open_backend(self.params, self._on_progress) as backend:
+            with self._open_backend(self.params, self._on_progress, self._fitted) as backend:
                 if self._stop_requested.is_set():  # while the context was made, which nothing interrupts
                     raise ModelLoadCancelledError(said("Loading was cancelled."))
                 self._run_engine(backend)
         except ModelLoadCancelledError:
             log.info("Loading %s was called off.", self.params.path)
+        except NoRoomYetError as error:
+            log.info("%s", error)
+            self.needs_room = True
+            self.failed.emit(str(error))
         except EngineError as error:
             log.error("%s: %s", self.params.path, error)
             if isinstance(error, EngineCrashedError):
@@ -185,12 +193,25 @@ class EngineThread(QThread):
             self.loaded.emit(backend.model)
         loop.run()  # also when it ends at once: it is what closes the engine
 
+    def _fitted(self, params: LoadParams, gpus: Sequence[Device]) -> LoadParams:
+        """Raises ModelLoadError for what would take the machine down."""
+        from app.models.memory_fit import fitted
+
+        return fitted(params, gpus, coming=self.coming_bytes)
+
+    def _fitted_with(self, params: LoadParams, workers: Sequence[Device]) -> LoadParams:
+        """For an engine in a process of its own."""
+        from app.engine.llama.library import gpus, library
+        from app.models.memory_fit import fitted
+
+        library()
+        return fitted(params, gpus(), workers=workers, coming=self.coming_bytes)
+
     def _run_process(self) -> None:
         """The engine is in a process that it may take with it; this thread listens to that."""
         from app.engine.engine_process import EngineProcess
 
-        params = self.params if self.params.workers else _fitted(self.params)
-        process = EngineProcess(params, self._on_progress, self._published.emit)
+        process = EngineProcess(self.params, self._on_progress, self._published.emit, self._fitted_with)
         with process.loaded() as model:
             self._loop = process
             if self._stop_requested.is_set():
@@ -202,15 +223,6 @@ class EngineThread(QThread):
     def _on_progress(self, fraction: float) -> bool:
         self.progressed.emit(fraction)
         return not self._stop_requested.is_set()
-
-
-def _fitted(params: LoadParams) -> LoadParams:
-    """Raises ModelLoadError for what would take the machine down."""
-    from app.engine.llama.library import free_gpu_bytes, library
-    from app.models.memory_fit import fitted
-
-    library()
-    return fitted(params, free_gpu_bytes())
 
 
 def _without(params: LoadParams, lost_workers: tuple[str, ...]) -> LoadParams:

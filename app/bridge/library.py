@@ -14,8 +14,9 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
-from app.storage.chat_store import ChatStore, ChatSummary
+from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
+from app.storage.list_rows import ChatSummary
 
 TELL_AFTER_MS = 50  # a list of 10,000 chats is not made anew for each of several changes
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.coming_room import ComingRoom
 from app.bridge.parameters import load_params
 from app.bridge.preferences import Preferences
 from app.bridge.tasks import spawn
 from app.engine.types import LoadParams
-from app.free_memory import free_memory_bytes
 from app.models.gguf_header import HeaderError
 from app.models.model_file import ModelFile, read_whole_header
 
@@ -34,12 +35,21 @@ class Fitting:
     needed_bytes: int
     free_bytes: int
     advice: str = ""  # what would fit, where this does not
+    worst_fit: Fit | None = None  # where it takes memory in several places
 
     @property
     def fit(self) -> Fit:
         from app.models.memory_fit import fit_of
 
-        return fit_of(self.needed_bytes, self.free_bytes)
+        return self.worst_fit or fit_of(self.needed_bytes, self.free_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Of the model in use: what was expected, and what the library then took."""
+
+    expected_bytes: int
+    taken_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +61,38 @@ class _Load:
 
 
 class ModelFits(QObject):
-    changed = Signal()  # of all models
+    changed = Signal()  # another model is in use, or none: ask again
     estimated = Signal(object)  # Path of the one that is known now
 
-    def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:
+    def __init__(self, preferences: Preferences, engine: ActiveEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._preferences = preferences
-        self._free_bytes = 0
-        self._needed_bytes: dict[_Load, int] = {}
-        self._advice: dict[_Load, str] = {}
+        self._engine = engine
+        self._known: dict[_Load, Fitting] = {}
         self._models: tuple[ModelFile, ...] = ()  # that somebody asks about
         self._asked: dict[_Load, None] = {}  # in their order
         self._is_working = False
         self._is_closing = False
         preferences.changed.connect(self._on_setting_changed)
+        engine.loaded.connect(self.changed)
+        engine.slept.connect(self.changed)
 
     def fitting(self, model: ModelFile) -> Fitting | None:
         """None: it is no chat model, or nobody knows yet."""
-        load = self._load(model)
-        if not model.can_chat or load not in self._needed_bytes:
+        return self._known.get(self._load(model)) if model.can_chat else None
+
+    def taken(self, model: ModelFile) -> Taken | None:
+        """None: it is not in use, or nobody knows yet."""
+        loaded = self._loaded(model)
+        expected = self._known.get(loaded) if loaded else None
+        if not expected or not self._engine.model:
             return None
-        return Fitting(self._needed_bytes[load], self._free_bytes, self._advice.get(load, ""))
+        return Taken(expected.needed_bytes, self._engine.model.memory.total_bytes)
 
     def ask(self, models: Iterable[ModelFile]) -> None:
-        """About these, and about no others any more. `changed` and `estimated` follow."""
+        """About these, and about no others any more. `estimated` follows for each."""
         self._models = tuple(model for model in models if model.can_chat)
-        self._asked = dict.fromkeys(map(self._load, self._models))
+        self._asked = dict.fromkeys(self._loaded(model) or self._load(model) for model in self._models)
         if self._asked and not self._is_working and not self._is_closing:
             self._is_working = True
             spawn(self._work())
@@ -86,38 +102,39 @@ class ModelFits(QObject):
         self._asked.clear()
 
     async def _work(self) -> None:
-        """For a model that is known to fit, its file is not read again."""
-        from app.models.memory_fit import Fit, fit_of
-
         try:
-            self._free_bytes = await asyncio.to_thread(free_memory_bytes)
-            self.changed.emit()
             while self._asked:
                 load = next(iter(self._asked))
                 del self._asked[load]
-                known = self._needed_bytes.get(load)
-                if known is None or fit_of(known, self._free_bytes) is not Fit.FITS:
-                    await asyncio.to_thread(self._estimate, load, self._free_bytes)
+                if found := await asyncio.to_thread(self._fitting, load, ComingRoom.of(self._engine)):
+                    self._known[load] = found
                     self.estimated.emit(load.params.path)
-                else:
-                    self._advice.pop(load, None)
         finally:
             self._is_working = False
 
-    def _estimate(self, load: _Load, free_bytes: int) -> None:
-        """In a thread."""
-        from app.models.memory_fit import advice, estimate
+    def _fitting(self, load: _Load, coming: ComingRoom) -> Fitting | None:
+        """In a thread. For a model that is known to fit, its file is not read again."""
+        from app.models.memory_fit import Fit, advice, fit_of, plan
 
+        room, known = coming.room(load.params), self._known.get(load)
+        if known and not room.devices and fit_of(known.needed_bytes, room.here_bytes) is Fit.FITS:
+            return replace(known, free_bytes=room.here_bytes, advice="", worst_fit=Fit.FITS)
         try:
             header = read_whole_header(load.params.path)
         except (OSError, HeaderError) as error:
             log.info("What %s needs is not known: %s", load.params.path, error)
-            return
-        self._advice[load] = advice(header, load.params, free_bytes)
-        self._needed_bytes[load] = estimate(header, load.params).total_bytes
+            return None
+        best = plan(header, load.params, room)
+        advised = advice(header, load.params, room)
+        return Fitting(best.need.total_bytes, room.total_bytes, advised, best.fit)
 
     def _load(self, model: ModelFile) -> _Load:
         return _Load(load_params(self._preferences.settings, model.path), model.size_bytes)
+
+    def _loaded(self, model: ModelFile) -> _Load | None:
+        """How it was loaded, if it is the one in use."""
+        params = self._engine.loaded_params
+        return _Load(params, model.size_bytes) if params and params.path in model.parts else None
 
     @Slot(str)
     def _on_setting_changed(self, _name: str) -> None:

@@ -5,8 +5,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from app.chats.chat import Chat
 from app.chats.sampling_json import frozen
 from app.engine.sampling import SamplingParams
@@ -24,10 +22,6 @@ from app.settings import ModelSettings, Settings
 FOR_ALL_MODELS = {"n_ctx", "n_seq_max", "n_threads", "isolated", "num_drafted_tokens"}
 _ENUMS = {"type_k": KvType, "type_v": KvType, "flash_attention": FlashAttention, "rope_scaling": RopeScaling}
 _SAMPLING = {"temperature", "top_k", "top_p", "min_p", "repeat_penalty"}
-
-
-def num_physical_cores() -> int:
-    return psutil.cpu_count(logical=False) or 1
 
 
 def load_params(settings: Settings, path: Path) -> LoadParams:

@@ -21,8 +21,9 @@ from app.chats.options import ChatOptions
 from app.engine.types import Overflow, Request
 from app.settings import Settings
 from app.storage.chat_rows import SavedChat, SavedTurns
-from app.storage.chat_store import ChatStore, ClosedTab, SavedWorkspace, Tabs
+from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
+from app.storage.tab_rows import ClosedTab, SavedWorkspace, Tabs
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,8 @@ class Workspace(QObject):
         self._autosave = Autosave(store, self._tabs, self)
         self._autosave.failed.connect(self.save_failed)
         self._autosave.recovered.connect(self.save_recovered)
-        self._holds_tabs_back = False
+        self._holds_tabs_back = True  # until those of the last run are known
+        self._stand_in: ChatSession | None = None  # the empty chat in place of those
 
     @property
     def sessions(self) -> tuple[ChatSession, ...]:
@@ -246,24 +248,29 @@ class Workspace(QObject):
         try:
             saved = await self._store.load()
             self._holds_tabs_back = False
+            self._autosave.touch_tabs()  # some may have been opened meanwhile
         except StorageError as error:
             self.save_failed.emit(str(error))
-            self._holds_tabs_back = True  # those on disk are not to be replaced by none
+            self._holds_tabs_back = True  # those on disk are not to be replaced by fewer
             saved = SavedWorkspace()
-        blank = [session for session in self.sessions if session.is_blank]
+        stand_in, self._stand_in = self._stand_in, None
+        if stand_in and not stand_in.is_blank:
+            stand_in = None
+        begun = self.current if self.current is not stand_in else None
         self.restoring.emit(True)
         self._restore_tabs(saved)
+        if begun:  # whoever has opened a chat meanwhile goes on there
+            self.set_current(begun)
         self.restoring.emit(False)
-        for session in blank if len(blank) < len(self.sessions) else ():
-            self.close(session)
+        if stand_in in self.sessions and len(self.sessions) > 1:
+            self.close(stand_in)
         log.info("%d chats are open again.", len(self.sessions))
         if not self.sessions:
             self.new_chat()
 
     def start_without_tabs(self) -> None:
         """Opens an empty chat. The tabs of the last run stay on disk as they are until `restore`."""
-        self._holds_tabs_back = True
-        self.new_chat()
+        self._stand_in = self.new_chat()
 
     async def stop_saving(self) -> None:
         """Ends what is being written and saves for the last time: nothing is written behind it."""

@@ -1,7 +1,7 @@
 """An engine thread that does what the test says, when it says so."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from app.engine.types import (
 )
 from app.settings import Settings
 from app.storage.chat_rows import ChatChange, SavedChat, SavedTurns
-from app.storage.chat_store import SavedWorkspace, Tabs
+from app.storage.tab_rows import SavedWorkspace, Tabs
 from tests.fakes import model_info
 
 
@@ -45,6 +45,8 @@ class ScriptedThread(QObject):
         self.params = params
         self.stopped = False
         self.recovery: LoadParams | None = None
+        self.coming_bytes: Mapping[str, int] = {}
+        self.needs_room = False
         self.submitted: list[Request] = []
         self.aborted: list[str] = []
         self.forgotten: list[str] = []
@@ -184,12 +186,12 @@ def engine(qapp: QObject, threads: list[ScriptedThread]) -> Iterator[ActiveEngin
 
 
 @pytest.fixture
-def load(engine: ActiveEngine, threads: list[ScriptedThread]) -> Callable[[str], ScriptedThread]:
+def load(engine: ActiveEngine, threads: list[ScriptedThread]) -> Callable[..., ScriptedThread]:
     """Loads a model and waits for nothing: it is there at once."""
 
-    def load_now(name: str = "a.gguf") -> ScriptedThread:
+    def load_now(name: str = "a.gguf", **model: object) -> ScriptedThread:
         engine.load(LoadParams(Path(name)))
-        threads[-1].finish_loading(name=name.removesuffix(".gguf"))
+        threads[-1].finish_loading(name=name.removesuffix(".gguf"), **model)
         return threads[-1]
 
     return load_now

@@ -1,17 +1,12 @@
-import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent
-from pytestqt.qtbot import QtBot
 
-from app.bridge.active_engine import ENGINE_GONE, LOAD_CANCELLED, MODEL_CHANGED, NO_MODEL, ActiveEngine
-from app.engine.commands import CheckCells, Hibernate, Pause, Pin, WatchCells
+from app.bridge.active_engine import ENGINE_GONE, LOAD_CANCELLED, NO_MODEL, ActiveEngine
 from app.engine.errors import EngineError
-from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Speed
+from app.engine.types import FinishReason, LoadParams, MemoryNeed, Message, Output, Request, Role
 
 Load = Callable[..., Any]
 
@@ -112,19 +107,6 @@ def test_the_old_model_answers_until_the_new_one_is_loaded(engine, threads, load
     assert engine.model.path == Path("a.gguf")
 
 
-def test_another_model_ends_answers_that_have_begun_with_a_notice(engine, threads, load: Load, heard) -> None:
-    old = load("a.gguf")
-    engine.submit(request())
-    old.answer(request(), "half")
-    load("b.gguf")
-
-    assert old.stopped
-    assert heard.ended == [Output("r1", "c1", finish_reason=FinishReason.ABORT, notice=MODEL_CHANGED)]
-    assert engine.model.path == Path("b.gguf")
-    engine.submit(request("r2"))
-    assert threads[1].submitted == [request("r2")]
-
-
 def test_what_the_old_model_still_says_reaches_nobody(engine, load: Load) -> None:
     old = load("a.gguf")
     load("b.gguf")
@@ -147,32 +129,6 @@ def test_a_failed_load_leaves_the_old_model_untouched(engine, threads, load: Loa
     assert not old.stopped
     assert heard.ended == []
     assert engine.model.path == Path("a.gguf")
-
-
-def test_a_second_load_calls_off_the_first(engine, threads, heard) -> None:
-    engine.load(LoadParams(Path("a.gguf")))
-    engine.load(LoadParams(Path("b.gguf")))
-    assert threads[0].stopped
-
-    threads[0].finish_loading()  # it was done already when it was called off
-    assert engine.model is None
-    assert len(threads) == 1, "the memory of two models at once"
-    threads[0].finished.emit()
-    threads[1].finish_loading()
-    assert engine.model.path == Path("b.gguf")
-    assert ("loaded", "a.gguf") not in heard.words
-
-
-def test_a_load_that_was_called_off_and_does_not_end_is_not_waited_for_for_ever(
-    engine, threads, heard, monkeypatch
-) -> None:
-    engine.load(LoadParams(Path("dead-network-drive.gguf")))
-    engine.load(LoadParams(Path("b.gguf")))
-    engine._patience.timeout.emit()
-    threads[1].finish_loading()
-    assert engine.model.path == Path("b.gguf")
-    threads[0].finished.emit()
-    assert len(threads) == 2
 
 
 def test_a_cancelled_load_leaves_all_as_it_was_at_once(engine, threads, load: Load, heard) -> None:
@@ -203,66 +159,6 @@ def test_what_waits_for_a_load_that_is_cancelled_ends_with_that_reason(
     for thread in list(threads):
         thread.finished.emit()
     assert (engine.model, engine.is_loading, len(threads)) == (None, False, 1)
-
-
-def test_answers_go_on_where_they_stood_when_the_same_model_is_loaded_again(
-    engine, threads, load: Load, heard
-) -> None:
-    old = load("a.gguf")
-    asked = replace(request(), max_tokens=10)
-    queued = request("r2", "c2")
-    engine.submit(asked)
-    engine.submit(queued)
-    old.report(Output("r1", "c1", "one ", token_ids=(1, 2)))
-    new = load("a.gguf")
-    assert (old.stopped, new.submitted) == (True, []), "what it still has to tell is not known yet"
-    old.report(
-        Output("r1", "c1", "tw\ufffd", FinishReason.ABORT, token_ids=(3,)),
-        Output("r2", "c2", "", FinishReason.ABORT),
-    )
-
-    assert new.submitted == [replace(asked, answer_start=(1, 2, 3), max_tokens=7), queued]
-    assert [(output.text, output.finish_reason) for output in heard.ended] == [("tw", None), ("", None)]
-    new.report(Output("r1", "c1", "o three", token_ids=(4, 5)))
-    newer = load("a.gguf")
-    new.finished.emit()  # it died without another word
-    assert newer.submitted[0] == replace(asked, answer_start=(1, 2, 3, 4, 5), max_tokens=5)
-
-
-def test_an_answer_that_ends_while_its_engine_is_stopped_has_ended(engine, load: Load, heard) -> None:
-    old = load("a.gguf")
-    engine.submit(request())
-    new = load("a.gguf")
-    old.answer(request(), "done", FinishReason.STOP)
-    assert [(output.text, output.finish_reason) for output in heard.ended] == [("done", FinishReason.STOP)]
-    old.finished.emit()
-    assert new.submitted == []
-
-
-def test_an_answer_can_be_stopped_between_two_engines(engine, load: Load, heard) -> None:
-    old = load("a.gguf")
-    for number in range(3):
-        engine.submit(request(f"r{number}", f"c{number}"))
-    new = load("a.gguf")
-    engine.abort("r0")
-    engine.forget("c1")
-    engine.abort_all()
-    old.report(*(Output(f"r{number}", f"c{number}", "", FinishReason.ABORT) for number in range(3)))
-    assert new.submitted == []
-    assert [output.request_id for output in heard.ended] == ["r0", "r1", "r2"]
-
-
-def test_another_model_answers_what_nobody_has_begun_to_unless_it_is_made_of_tokens(
-    engine, load: Load, heard
-) -> None:
-    old = load("a.gguf")
-    plain, raw = request(), Request("r2", "c2", prompt=("a", 7))
-    for each in (plain, raw, replace(plain, request_id="r3", answer_start=(5,))):
-        engine.submit(each)
-    new = load("b.gguf")
-    old.finished.emit()
-    assert new.submitted == [plain]
-    assert [output.request_id for output in heard.ended] == ["r2", "r3"]
 
 
 def test_asleep_it_has_no_memory_and_the_next_request_wakes_it(engine, threads, load: Load, heard) -> None:
@@ -356,28 +252,6 @@ def test_closing_a_tab_frees_its_cells_and_ends_what_waits(engine, threads, load
     assert [output.request_id for output in heard.ended] == ["r1"]
 
 
-def test_a_new_model_is_told_the_speed_and_the_chat_in_front(engine, threads, load: Load) -> None:
-    engine.set_speed(Speed.THROUGHPUT)
-    engine.set_front("c1")
-    first = load("a.gguf")
-    assert (first.speed, first.front) == (Speed.THROUGHPUT, "c1")
-
-    engine.set_front("c2")
-    engine.set_speed(Speed.BALANCED)
-    second = load("b.gguf")
-    assert (first.speed, first.front) == (second.speed, second.front) == (Speed.BALANCED, "c2")
-
-
-def test_the_chat_in_front_is_known_before_the_first_question_is_asked(engine, threads) -> None:
-    engine.load(LoadParams(Path("a.gguf")))
-    engine.set_front("c1")
-    engine.submit(request())
-    fronts: list[str | None] = []
-    threads[0].submit = lambda _request: fronts.append(threads[0].front)
-    threads[0].finish_loading()
-    assert fronts == ["c1"]
-
-
 def test_stopping_all_ends_what_runs_and_what_waits_for_a_model(engine, threads, load: Load, heard) -> None:
     engine.abort_all()
     engine.load(LoadParams(Path("a.gguf")))
@@ -399,48 +273,41 @@ def test_a_fork_is_passed_on_to_whoever_holds_the_cells(engine, load: Load) -> N
     assert thread.forked == [("c1", "c3")]
 
 
-def test_commands_reach_the_active_engine_and_are_dropped_without_one(engine, load: Load) -> None:
-    engine.post(CheckCells())
-    engine.post(Pause())
-    first = load("a.gguf")
-    assert first.posted == []
-    engine.post(Hibernate("c1"))
-    assert first.posted == [Hibernate("c1")]
+# A model that does not fit beside the one before
 
 
-def test_pins_and_an_open_map_hold_for_every_model_to_come_and_a_pause_does_not(engine, load: Load) -> None:
-    engine.post(Pin("c1"))
-    first = load("a.gguf")
-    assert first.posted == [Pin("c1")]
-    for command in (Pin("c2"), Pin("c3"), Pin("c3", is_pinned=False), WatchCells(), Pause()):
-        engine.post(command)
-    engine.forget("c1")
-    second = load("b.gguf")
-    assert second.posted == [Pin("c2"), WatchCells()]
+def test_a_model_that_fits_only_alone_is_loaded_when_the_one_before_has_gone_and_goes_on_with_its_answers(
+    engine, threads, load: Load, heard
+) -> None:
+    old = load("a.gguf", memory=MemoryNeed(700, 100, mapped_bytes=600))
+    engine.submit(request())
+    old.answer(request(), "half")
+    wider = LoadParams(Path("a.gguf"), n_ctx=32_768)
+    engine.load(wider)
+    assert threads[1].coming_bytes == {"": 200}
+    threads[1].needs_room = True
+    threads[1].failed.emit("no room yet")
+    threads[1].finished.emit()
+    assert (old.stopped, len(threads), engine.is_loading) == (True, 2, True)
 
-    engine.post(WatchCells(is_watching=False))
-    assert load("c.gguf").posted == [Pin("c2")]
+    engine.submit(request("r2", "c2"))
+    old.finished.emit()
+    assert (threads[2].params, threads[2].coming_bytes) == (wider, {})
+    threads[2].finish_loading(name="a")
+    assert [one.request_id for one in threads[2].submitted] == ["r1", "r2"]
+    assert heard.ended == []
+    assert [word[0] for word in heard.words].count("loading") == 2
 
 
-async def test_closing_waits_for_every_thread(qloop, engine, threads, load: Load) -> None:
-    load("a.gguf")
+def test_if_it_cannot_be_loaded_then_the_one_before_comes_back(engine, threads, load: Load, heard) -> None:
+    old = load("a.gguf")
     engine.load(LoadParams(Path("b.gguf")))
-    closing = qloop.create_task(engine.close())
-    for thread in threads:
-        assert not closing.done()
-        await asyncio.sleep(0)
-        assert thread.stopped
-        thread.finished.emit()
-    await closing
-
-
-async def test_closing_without_a_thread_has_nothing_to_wait_for(qloop, engine) -> None:
-    assert await engine.close()
-
-
-def test_a_finished_thread_is_deleted(engine, threads, qtbot: QtBot) -> None:
-    engine.load(LoadParams(Path("a.gguf")))
-    threads[0].failed.emit("no")
-    with qtbot.waitSignal(threads[0].destroyed):
-        threads[0].finished.emit()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    threads[1].needs_room = True
+    threads[1].failed.emit("no room yet")
+    old.finished.emit()
+    threads[2].failed.emit("It is damaged.")
+    assert heard.words[-2:] == [("load_failed", "b.gguf", "It is damaged."), ("slept",)]
+    assert engine.is_asleep
+    engine.submit(request())
+    threads[3].finish_loading()
+    assert (threads[3].params.path.name, threads[3].submitted) == ("a.gguf", [request()])

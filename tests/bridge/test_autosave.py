@@ -78,6 +78,7 @@ async def test_when_the_session_ends_all_is_on_disk_before_the_loop_comes_round(
 ) -> None:
     monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 60_000)
     session = workspace.new_chat()
+    await workspace.restore()
     session.draft = "half a thou"
     workspace.save_and_wait()
     ((change,), tabs) = store.saves[-1]
@@ -130,8 +131,10 @@ async def test_a_failed_save_is_tried_again_and_told_once(qloop, workspace, stor
         await save(changes, tabs)
 
     store.save = counted
+    session = workspace.new_chat()
+    await workspace.restore()
     store.error = StorageError("The disk is full.")
-    workspace.new_chat().send("hello")
+    session.send("hello")
     await until(lambda: len(attempts) >= 3)
     assert told == ["The disk is full."]
     assert workspace.why_not_saved == "The disk is full."

@@ -154,14 +154,18 @@ async def test_without_a_folder_neither(qloop, keeping, preferences, use, refusa
 
 
 async def test_a_keyring_that_waits_for_the_user_keeps_nothing_from_ending(
-    qloop, keeping, preferences, use
+    qloop, keeping, preferences, use, load
 ) -> None:
     ring = use(WaitingKeyring())
+    thread = load()
     preferences.set("keeps_cells", True)
     await asyncio.sleep(0)
-    await keeping.close()
-    await tasks.finish_all()
+    async with asyncio.timeout(10):
+        await keeping.close()
+        await tasks.finish_all()
     ring.is_over.set()
+    await asyncio.sleep(0)
+    assert thread.cell_store is None
 
 
 async def test_what_was_kept_goes_when_it_is_switched_off(

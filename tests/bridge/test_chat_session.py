@@ -1,7 +1,8 @@
 import pytest
 
-from app.bridge.active_engine import MODEL_CHANGED, NO_MODEL
+from app.bridge.active_engine import NO_MODEL
 from app.bridge.chat_session import GO_ON, ChatSession
+from app.bridge.open_requests import MODEL_CHANGED
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
@@ -71,7 +72,7 @@ async def test_the_answer_grows_as_it_comes_and_ends(qloop, session, thread) -> 
 @pytest.mark.parametrize("opens", ["<think>", ""])
 async def test_it_is_known_how_long_an_answer_thought(qloop, session, thread, monkeypatch, opens) -> None:
     now = 100.0
-    monkeypatch.setattr("app.bridge.chat_session.monotonic", lambda: now)
+    monkeypatch.setattr("app.bridge.open_answer.monotonic", lambda: now)
     session.send("2+2=")
     (request,) = thread.submitted
     for text in (f"{opens}Hm", ".", "\n</think>\n", "4", "."):
@@ -382,12 +383,29 @@ async def test_a_message_can_be_added_without_asking_and_answered_later(qloop, s
 
 async def test_a_stopped_answer_goes_on_where_it_stands(qloop, session, thread) -> None:
     session.send("count")
-    thread.answer(thread.submitted[0], "1 2", FinishReason.ABORT)
+    thread.report(
+        Output(
+            session.request_id,
+            session.chat.id,
+            "1 2",
+            FinishReason.ABORT,
+            usage=Usage(5, num_generated_tokens=3),
+        )
+    )
     session.continue_answer()
     request = thread.submitted[1]
     assert (request.answer_start, [message.content for message in request.messages]) == ("1 2", ["count"])
-    thread.answer(request, " 3", FinishReason.STOP)
+    thread.report(
+        Output(
+            request.request_id,
+            session.chat.id,
+            " 3",
+            FinishReason.STOP,
+            usage=Usage(8, num_generated_tokens=2),
+        )
+    )
     assert texts(session) == ["count", "1 2 3"]
+    assert session.chat.turns[-1].usage == Usage(5, num_generated_tokens=5), "what both parts have cost"
 
 
 async def test_several_answers_are_written_at_once_from_the_same_question(qloop, session, thread) -> None:

@@ -10,7 +10,8 @@ TAKEN = MemoryNeed(300 << 20, 64 << 20, 65 << 19, 7 << 19)
 
 
 def test_it_names_what_runs_here_and_what_the_user_has_changed(qapp) -> None:
-    report = diagnostics.report(Settings(n_ctx=4096), model_info(library=LIBRARY, memory=TAKEN))
+    info = model_info(library=LIBRARY, memory=TAKEN, num_drafted_tokens=8, draft_model="small")
+    report = diagnostics.report(Settings(n_ctx=4096), info)
     for told in (
         "Skein ",
         "llama-cpp-python 0.3.36",
@@ -18,6 +19,7 @@ def test_it_names_what_runs_here_and_what_the_user_has_changed(qapp) -> None:
         "AVX2",
         "CUDA0, Some GPU, 6,144 of 8,192 MiB free",
         "taken by the model: 400.0 MiB (weights 300.0, KV 64.0, compute 32.5, output 3.5)",
+        "guesses: 8 a step, from the chat's text and a draft model",
         "n_ctx=4096",
     ):
         assert told in report

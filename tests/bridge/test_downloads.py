@@ -11,8 +11,9 @@ from app.bridge.preferences import Preferences
 from app.models import download
 from app.models.order import Order, unfinished
 from app.settings import Settings
+from tests.models.lies import OTHER, SOURCE
 from tests.models.standin_hub import StandInHub, standing
-from tests.models.test_download import OTHER, REPO, SOURCE, files_in, order_for
+from tests.models.test_download import REPO, files_in, order_for
 
 NAME = "owner/tiny-GGUF/tiny.gguf"
 
@@ -126,11 +127,14 @@ async def test_the_end_of_the_program_pauses_and_the_next_start_offers_it(
             assert states(downloads) == [State.PAUSED]
         assert unfinished(folder) == (order,)
         hub.let_go()
+        orphan = folder / ".partial" / f"{'f' * 64}.part"
+        orphan.write_bytes(b"GGUF")  # of an order that is lost
         async with downloading(folder) as downloads:
             restored: list[bool] = []
             downloads.restored.connect(lambda: restored.append(True))
             await downloads.restore()
             assert restored
+            assert not orphan.exists()
             (item,) = downloads.items
             assert (item.name, item.state) == ("tiny", State.PAUSED)
             assert 0 < item.num_bytes < len(SOURCE)
@@ -160,6 +164,26 @@ async def test_a_failure_says_why_and_can_be_tried_again(
         downloads.start(order)
         await until(downloads, lambda: states(downloads) == [State.DONE])
         assert downloads.items[0].trouble == ""
+
+
+async def test_what_is_gone_from_one_repository_is_gone_on_with_from_another(
+    qapp: QObject, qloop: object, folder: Path
+) -> None:
+    async with standing(StandInHub()) as hub, downloading(folder) as downloads:
+        order = order_for(hub)
+        hub.stops_at = len(SOURCE) // 2
+        downloads.start(order)
+        await until(downloads, lambda: downloads.items[0].num_bytes > 0)
+        downloads.pause(order.id)
+        hub.let_go()
+        hub.repos = {"other/tiny-GGUF": hub.repos[REPO]}
+        downloads.start(order)
+        await until(downloads, lambda: states(downloads) == [State.FAILED])
+        assert "is not at" in downloads.items[0].trouble
+        downloads.start(order.model_copy(update={"repo_id": "other/tiny-GGUF"}))
+        await until(downloads, lambda: states(downloads) == [State.DONE])
+        assert hub.ranges[-1]  # not from the begin
+    assert files_in(folder) == {"other/tiny-GGUF/tiny.gguf": SOURCE}
 
 
 async def test_a_bug_of_ours_does_not_leave_it_running(

@@ -30,7 +30,9 @@ PARAMS = LoadParams(Path("fake.gguf"))
 
 def backend_opener(**options: Any) -> Callable[..., Any]:
     @contextmanager
-    def open_backend(params: LoadParams, on_progress: Callable[[float], bool]) -> Iterator[CountingBackend]:
+    def open_backend(
+        params: LoadParams, on_progress: Callable[[float], bool], _fit: object
+    ) -> Iterator[CountingBackend]:
         on_progress(1.0)
         yield CountingBackend(**({"path": params.path, "n_ctx": 4096} | options))
 
@@ -38,7 +40,9 @@ def backend_opener(**options: Any) -> Callable[..., Any]:
 
 
 @contextmanager
-def endless_load(_params: LoadParams, on_progress: Callable[[float], bool]) -> Iterator[CountingBackend]:
+def endless_load(
+    _params: LoadParams, on_progress: Callable[[float], bool], _fit: object
+) -> Iterator[CountingBackend]:
     while on_progress(0.5):
         time.sleep(0.001)
     raise ModelLoadCancelledError("called off")
@@ -311,7 +315,9 @@ def stuck() -> Iterator[threading.Event]:
 
 def stuck_opener(stuck: threading.Event) -> Callable[..., Any]:
     @contextmanager
-    def open_backend(params: LoadParams, on_progress: Callable[[float], bool]) -> Iterator[CountingBackend]:
+    def open_backend(
+        params: LoadParams, on_progress: Callable[[float], bool], _fit: object
+    ) -> Iterator[CountingBackend]:
         if params.path.stem == "stuck":
             on_progress(1.0)
             stuck.wait(20)
@@ -351,10 +357,10 @@ async def test_nobody_waits_for_a_load_that_was_called_off_and_cannot_be_interru
 
     stuck.clear()
     engine.load(LoadParams(Path("stuck.gguf")))
-    monkeypatch.setattr("app.bridge.active_engine.CLOSING_S", 0.05)
+    monkeypatch.setattr("app.bridge.engine_threads.CLOSING_S", 0.05)
     assert await engine.close() is False, "the program must not end by deleting a thread that runs"
     stuck.set()
-    monkeypatch.setattr("app.bridge.active_engine.CLOSING_S", 10)
+    monkeypatch.setattr("app.bridge.engine_threads.CLOSING_S", 10)
     assert await engine.close() is True
 
 
@@ -380,6 +386,34 @@ def test_changes_of_the_model_leave_nothing_in_memory(
     assert native_objects - before == {"model": 1, "context": 1}
     gc.collect()
     assert [bool(each()) for each in engines] == [False, False, False, True]
+
+
+@pytest.mark.native
+def test_a_context_for_which_there_is_room_only_after_the_change_is_loaded_then(
+    make_engine, qtbot: QtBot, tiny_gguf: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.engine.llama.library import native_objects
+
+    free = {0: 200 << 20, 1: 20 << 20}  # by the number of contexts
+    asked: list[int] = []
+
+    def free_memory_bytes() -> int:
+        asked.append(native_objects["context"])
+        return free[asked[-1]]
+
+    monkeypatch.setattr("app.models.memory_fit.free_memory_bytes", free_memory_bytes)
+    engine = make_engine(open_native_backend)
+    answers = Answers(engine)
+    with qtbot.waitSignal(engine.loaded, timeout=20_000):
+        engine.load(LoadParams(tiny_gguf("qwen3"), n_ctx=16_384, n_threads=1))
+    engine.submit(replace(question("r1", "c1", 300), sampling=SamplingParams(ignore_eos=True)))
+    qtbot.waitUntil(lambda: any(output.text for output in answers.outputs))
+    with qtbot.waitSignal(engine.loaded, timeout=20_000):
+        engine.load(LoadParams(tiny_gguf("qwen3"), n_ctx=32_768, n_threads=1))
+    assert asked == [0, 1, 0], "the second time there was one, which had to go first"
+    qtbot.waitUntil(lambda: answers.reason("r1") is not None, timeout=20_000)
+    assert answers.reason("r1") is FinishReason.LENGTH
+    assert engine.model.n_ctx == 32_768
 
 
 @pytest.mark.native

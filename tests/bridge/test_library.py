@@ -16,8 +16,9 @@ from app.chats.chat import Chat, Turn
 from app.engine.types import FinishReason, Role
 from app.settings import Settings
 from app.storage.chat_rows import ChatChange
-from app.storage.chat_store import ChatStore, Tabs
+from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
+from app.storage.tab_rows import Tabs
 
 Opened = tuple[Workspace, Library]
 

@@ -60,7 +60,7 @@ async def beside(parent: QObject, *, has_model: bool = True) -> AsyncIterator[Be
     def make_thread(params: LoadParams, owner: QObject) -> EngineThread:
         model = {"path": params.path, "n_ctx": 16_384, "n_seq_max": 3}
         backend = CountingBackend(endless_token, **(TINY_CONTEXT | model))
-        return EngineThread(params, owner, lambda _params, _on_progress: contextlib.nullcontext(backend))
+        return EngineThread(params, owner, lambda *_: contextlib.nullcontext(backend))
 
     engine = ActiveEngine(make_thread=make_thread)
     settings = Settings(api_port=free_port())
@@ -210,7 +210,7 @@ async def test_another_model_ends_open_requests_with_the_reason(qloop, parent) -
     async with beside(parent) as one:
         await one.switch(True)
         asked = asyncio.ensure_future(one.ask(max_tokens=None))
-        await until(lambda: any(each.is_begun for each in one.engine._open.values()))
+        await until(lambda: any(each.is_begun for each in one.engine._open))
         one.engine.load(LoadParams(Path("other.gguf")))
         status, body = await asked
         assert status == 503
@@ -224,7 +224,7 @@ async def test_a_request_goes_on_when_the_same_model_is_loaded_again_and_wakes_o
     async with beside(parent) as one:
         await one.switch(True)
         asked = asyncio.ensure_future(one.ask(max_tokens=200))
-        await until(lambda: any(each.is_begun for each in one.engine._open.values()))
+        await until(lambda: any(each.is_begun for each in one.engine._open))
         one.engine.load(one.engine.params)
         status, body = await asked
         assert (status, body["choices"][0]["finish_reason"]) == (200, "length")

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge import model_fits, tasks
-from app.bridge.model_fits import ModelFits
+from app.bridge import coming_room, model_fits, tasks
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.model_fits import ModelFits, Taken
 from app.bridge.preferences import Preferences
+from app.engine.types import LoadParams, MemoryNeed
+from app.engine.workers import Worker, WorkerState
 from app.models.folders import Folder
 from app.models.memory_fit import Fit
 from app.models.model_file import FileKind, ModelFile, Source, read_whole_header
-from app.settings import Settings
+from app.settings import ModelSettings, Settings
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 MIB = 2**20
@@ -32,7 +35,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         machine.reads.append(path.name)
         return read_whole_header(path)
 
-    monkeypatch.setattr(model_fits, "free_memory_bytes", lambda: machine.free_bytes)
+    monkeypatch.setattr(coming_room, "free_memory_bytes", lambda: machine.free_bytes)
     monkeypatch.setattr(model_fits, "read_whole_header", read)
     return machine
 
@@ -43,8 +46,10 @@ def preferences() -> Preferences:
 
 
 @pytest.fixture
-def fits(qloop: asyncio.AbstractEventLoop, preferences: Preferences, machine: Machine) -> Iterator[ModelFits]:
-    fits = ModelFits(preferences)
+def fits(
+    qloop: asyncio.AbstractEventLoop, preferences: Preferences, engine: ActiveEngine, machine: Machine
+) -> Iterator[ModelFits]:
+    fits = ModelFits(preferences, engine)
     yield fits
     fits.close()
     qloop.run_until_complete(tasks.finish_all())
@@ -106,6 +111,40 @@ async def test_other_settings_make_another_estimate(qloop, fits, models, prefere
     assert before
     assert after
     assert after.needed_bytes > before.needed_bytes
+
+
+async def test_the_model_in_use_tells_what_it_has_taken_and_the_others_count_on_that(
+    qloop, fits, models, machine, engine, threads
+) -> None:
+    await told(fits, models)
+    expected = fits.fitting(models[0])
+    engine.load(LoadParams(models[0].path))
+    threads[0].finish_loading(n_ctx=4096, memory=MemoryNeed(600 * MIB, 100 * MIB, mapped_bytes=500 * MIB))
+    await told(fits, models)
+    assert fits.taken(models[0]) == Taken(expected.needed_bytes, 700 * MIB)
+    assert fits.taken(models[1]) is None
+    assert fits.fitting(models[1]).free_bytes == (4096 + 200) * MIB
+    engine.sleep()
+    await told(fits, models)
+    assert fits.taken(models[0]) is None
+    assert fits.fitting(models[1]).free_bytes == 4096 * MIB
+
+
+async def test_a_model_over_several_machines_counts_the_memory_of_all(
+    qloop, fits, models, preferences, monkeypatch
+) -> None:
+    def ask(address: str) -> Worker:
+        free_bytes = 1024 * MIB if address == "good:1" else 0
+        return Worker(address, WorkerState.READY, free_bytes=free_bytes, total_bytes=4096 * MIB)
+
+    monkeypatch.setattr(coming_room, "ask", ask)
+    preferences.set_of_model(models[0].path, ModelSettings(workers=("good:1",)))
+    await told(fits, models)
+    fitting = fits.fitting(models[0])
+    assert (fitting.fit, fitting.free_bytes) == (Fit.FITS, (4096 + 1024) * MIB)
+    preferences.set_of_model(models[0].path, ModelSettings(workers=("good:1", "full:1")))
+    await told(fits, models)
+    assert fits.fitting(models[0]).fit is Fit.TOO_LARGE
 
 
 async def test_a_file_that_has_gone_is_not_told_of(qloop, fits, models) -> None:

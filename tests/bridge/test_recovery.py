@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge.active_engine import MAX_RECOVERIES, MODEL_CHANGED, ActiveEngine
+from app.bridge.active_engine import MAX_RECOVERIES, ActiveEngine
+from app.bridge.open_requests import MODEL_CHANGED
 from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role
 from tests.bridge.conftest import ScriptedThread
 

@@ -105,7 +105,7 @@ _CALLS = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(_CALLS, max_size=40))
 def test_whatever_is_done_the_row_stays_in_order(calls: list[tuple[str, int, int]]) -> None:
     row: TabRow[int] = TabRow()

@@ -8,8 +8,8 @@ from app.bridge.workspace import MAX_CLOSED, NUM_END_TURNS, Workspace
 from app.chats.chat import Chat, Turn, TurnState
 from app.engine.types import FinishReason, Overflow, Role
 from app.storage.chat_rows import SavedChat, SavedTurns
-from app.storage.chat_store import ClosedTab, SavedWorkspace, Tabs
 from app.storage.errors import StorageError
+from app.storage.tab_rows import ClosedTab, SavedWorkspace, Tabs
 
 
 class Heard:
@@ -256,6 +256,7 @@ async def test_shutting_down_stops_what_is_written_and_saves_everything(
     qloop, workspace, store, thread
 ) -> None:
     one, two = workspace.new_chat(), workspace.new_chat()
+    await workspace.restore()
     one.send("count")
     thread.answer(thread.submitted[0], "1 2")
     two.draft = "half a thou"
@@ -364,6 +365,7 @@ class TestPinnedTabs:
 
     async def test_they_are_kept(self, qloop, workspace, store) -> None:
         one, two = with_text(workspace, "a", "b")
+        await workspace.restore()
         workspace.set_pinned(two, True)
         await workspace.shut_down()
         assert store.saves[-1][1].pinned == {two.chat.id}
@@ -427,6 +429,18 @@ async def test_the_empty_chat_makes_way_for_tabs_that_were_held_back(qloop, work
     workspace.start_without_tabs()
     await restore(workspace)
     assert [session.chat.id for session in workspace.sessions] == ["a"]
+
+
+async def test_a_chat_opened_before_the_tabs_of_the_last_run_stays_in_front_of_them(
+    qloop, workspace, store
+) -> None:
+    store.saved = saved(Chat("a", turns=[Turn(Role.USER, "a")]), Chat("b"), current="b")
+    early = workspace.new_chat()
+    await workspace.flush()
+    assert all(tabs is None for _, tabs in store.saves)
+    await restore(workspace)
+    assert [session.chat.id for session in workspace.sessions] == [early.chat.id, "a", "b"]
+    assert workspace.current is early
 
 
 async def test_tabs_that_cannot_be_read_are_not_replaced_by_none(qloop, workspace, store, heard) -> None:

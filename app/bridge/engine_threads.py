@@ -1,0 +1,164 @@
+"""Every engine from its start to the end of its thread. GUI thread.
+
+One is loaded at a time. Nothing interrupts the library while it loads, so a load that is called off ends in
+its own time; the next waits for the memory it gives back, as it may for that of an engine that was stopped.
+Knows no requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.engine_thread import EngineThread
+from app.engine.freed_memory import give_back
+from app.engine.types import LoadParams, ModelInfo
+
+PATIENCE_MS = 5_000  # an engine that ends is waited for no longer
+CLOSING_S = 1.5  # nor is any, at the end of the program
+
+NOTHING: Mapping[str, int] = {}
+StartThread = Callable[[LoadParams, QObject], EngineThread]
+
+
+class EngineThreads(QObject):
+    """Holds each until it has ended: a running QThread must not be deleted."""
+
+    progressed = Signal(float)  # 0..1 of the load that goes on
+    loaded = Signal(object, object)  # EngineThread, ModelInfo: the load has ended
+    load_failed = Signal(object, object)  # LoadParams, message: likewise
+    room_missed = Signal(object)  # LoadParams: likewise, and it may go well once the engine before has ended
+    reported = Signal(object)  # EngineThread that has something to tell
+    failed = Signal(object, object)  # EngineThread, message: it had loaded
+    ended = Signal(object)  # EngineThread; what it has to tell must be taken now
+
+    def __init__(self, make_thread: StartThread, parent: QObject) -> None:
+        super().__init__(parent)
+        self._make_thread = make_thread
+        self._threads: list[EngineThread] = []
+        self._loading: EngineThread | None = None
+        self._wanted: LoadParams | None = None  # waits for the memory of those that end
+        self._ending: set[EngineThread] = set()
+        self._coming_bytes: Mapping[str, int] = {}
+        self._all_ended = asyncio.Event()
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
+        self._patience.timeout.connect(self._start_wanted)
+        self.is_closing = False
+
+    def __len__(self) -> int:
+        return len(self._threads)
+
+    @property
+    def load(self) -> LoadParams | None:
+        """What is being loaded, or will be next."""
+        return self._wanted or (self._loading.params if self._loading else None)
+
+    def start(
+        self,
+        params: LoadParams,
+        coming_bytes: Mapping[str, int] = NOTHING,
+        after: EngineThread | None = None,
+    ) -> None:
+        """After the end of the engine `after`. `coming_bytes` are held by one that ends later."""
+        assert not self.load, "it must be called off first"
+        self._wanted, self._coming_bytes = params, coming_bytes
+        if after in self._threads:
+            self._ending.add(after)
+        if self._ending:
+            self._patience.start()
+        else:
+            self._start_wanted()
+
+    def call_off(self) -> LoadParams | None:
+        """What was being loaded, if anything was. Nobody waits for the end of its thread."""
+        params = self.load
+        if self._loading:
+            self._loading.stop()
+            self._ending.add(self._loading)
+        self._loading = self._wanted = None
+        self._patience.stop()
+        return params
+
+    async def close(self) -> bool:
+        """Stops all and returns when the last has ended. Never blocks the GUI's loop.
+
+        False: one is still in the library. Nobody may delete it then.
+        """
+        self.is_closing = True
+        self._wanted = None
+        self._patience.stop()
+        for thread in self._threads:
+            thread.stop()
+        if self._threads:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._all_ended.wait(), CLOSING_S)
+        return not self._threads
+
+    @Slot()
+    def _start_wanted(self) -> None:
+        self._patience.stop()
+        if not self._wanted:
+            return
+        params, self._wanted = self._wanted, None
+        thread = self._make_thread(params, self)
+        thread.coming_bytes = self._coming_bytes
+        thread.progressed.connect(self._on_progressed)
+        thread.loaded.connect(self._on_loaded)
+        thread.reported.connect(self._on_reported)
+        thread.failed.connect(self._on_failed)
+        thread.finished.connect(self._on_finished)
+        self._threads.append(thread)
+        self._loading = thread
+        thread.start()
+
+    # A signal may still be on its way when its load was called off, so each asks who sent it.
+
+    def _sending(self) -> EngineThread:
+        return cast(EngineThread, self.sender())
+
+    @Slot(float)
+    def _on_progressed(self, fraction: float) -> None:
+        if self._sending() is self._loading:
+            self.progressed.emit(fraction)
+
+    @Slot(object)
+    def _on_loaded(self, model: ModelInfo) -> None:
+        thread = self._sending()
+        if thread is self._loading and not self.is_closing:
+            self._loading = None
+            self.loaded.emit(thread, model)
+
+    @Slot()
+    def _on_reported(self) -> None:
+        self.reported.emit(self._sending())
+
+    @Slot(object)
+    def _on_failed(self, message: str) -> None:
+        thread = self._sending()
+        if thread is self._loading:
+            self._loading = None
+            if thread.needs_room:
+                self.room_missed.emit(thread.params)
+            else:
+                self.load_failed.emit(thread.params, message)
+        else:
+            self.failed.emit(thread, message)
+
+    @Slot()
+    def _on_finished(self) -> None:
+        thread = self._sending()
+        thread.wait()  # `finished` is emitted by the thread itself, in its last microseconds
+        self.ended.emit(thread)
+        self._threads.remove(thread)
+        self._ending.discard(thread)
+        thread.let_go()
+        thread.deleteLater()
+        give_back()
+        if not self._ending:
+            self._start_wanted()
+        if not self._threads and self.is_closing:
+            self._all_ended.set()

@@ -1,0 +1,43 @@
+"""An answer that is being written: takes what is told of it. GUI thread. Knows no engine and no chat."""
+
+from dataclasses import dataclass
+from time import monotonic
+
+from app.chats.chat import Turn
+from app.chats.thinking import LONGEST_MARK, MARK_ENDS, split_thinking
+from app.engine.types import Output, Usage
+
+NO_USAGE = Usage()
+
+
+@dataclass(slots=True)
+class OpenAnswer:
+    turn: Turn
+    usage_before: Usage = NO_USAGE  # of the part that it goes on from
+    is_submitted: bool = False  # the engine has been asked
+    text_since: float = 0.0  # when its first text came
+
+    def take(self, outputs: tuple[Output, ...], model: str) -> bool:
+        """Whether it has more text now, which `model` has made."""
+        turn = self.turn
+        usage = next((output.usage for output in reversed(outputs) if output.usage != NO_USAGE), None)
+        if usage:  # when the engine is gone, the last words have no figures
+            turn.usage = self.usage_before.followed_by(usage)
+        text = "".join(output.text for output in outputs)
+        if not text:
+            return False
+        turn.model = turn.model if turn.text else model
+        turn.text += text
+        self._time_thinking(text)
+        return True
+
+    def _time_thinking(self, new_text: str) -> None:
+        """From its first text to the last thought. Some are known as such only when they have ended."""
+        turn = self.turn
+        self.text_since = self.text_since or monotonic()
+        is_under_way = len(turn.text) > LONGEST_MARK and not turn.thinking_s
+        if is_under_way and MARK_ENDS.isdisjoint(new_text):
+            return  # it does not think, and goes on so: mostly there is nothing to look for
+        split = split_thinking(turn.text, is_growing=True)
+        if split.is_thinking or (split.thinking and not turn.thinking_s):
+            turn.thinking_s = monotonic() - self.text_since

@@ -1,0 +1,168 @@
+"""What was asked and has not ended, and how an answer goes on in another engine. GUI thread.
+
+The tokens of an answer are noted as they are told, so that another context of the same model goes on where it
+stood. Knows neither which engine counts now nor which comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge.engine_thread import EngineThread
+from app.engine.types import FinishReason, ModelInfo, Output, Request, StepReport, Usage
+from app.said import said
+
+MODEL_CHANGED = said("Another model was loaded before this answer was finished.")
+NO_USAGE = Usage()
+HALF_A_CHARACTER = "\ufffd"  # what is told at last of one whose other bytes have not come
+
+
+@dataclass(slots=True, eq=False)
+class OpenRequest:
+    request: Request
+    model: ModelInfo | None  # that it was asked of; None while there has been none
+    engine: EngineThread | None = (
+        None  # that answers it, or was stopped and may tell more; None: it waits for one
+    )
+    usage: Usage = NO_USAGE  # of `engine`, as far as it was told
+    usage_before: Usage = NO_USAGE  # of the engines it had before
+    token_ids: list[int] = field(default_factory=list)  # of the answer, as far as it was told
+    text: str = ""  # likewise; kept only where the answer began with text
+    is_begun: bool = False  # somebody has read some of it
+    is_aborted: bool = False  # its engine was told so
+
+    def note(self, output: Output) -> Output:
+        """As it is told to others: with what the answer has cost in all."""
+        self.is_begun = self.is_begun or bool(output.text or output.token_ids)
+        self.token_ids += output.token_ids
+        if isinstance(self.request.answer_start, str) and self.request.answer_start:
+            self.text += output.text
+        if output.usage == NO_USAGE:  # of an engine that is gone
+            return output
+        self.usage = output.usage
+        if not self.usage_before.num_generated_tokens:
+            return output
+        return replace(output, usage=self.usage_before.followed_by(output.usage))
+
+    def leave(self) -> None:
+        """Its engine tells no more of it: it waits for another."""
+        self.engine = None
+        self.usage, self.usage_before = NO_USAGE, self.usage_before.followed_by(self.usage)
+
+    def can_move_to(self, model: ModelInfo) -> bool:
+        """A begun answer goes on with the same model only; another, with any that can read the request."""
+        if self.model is None or is_same_model(self.model, model):
+            return True
+        request = self.request
+        has_tokens = not isinstance(request.answer_start, str) and bool(request.answer_start)
+        return not (self.is_begun or has_tokens or any(isinstance(piece, int) for piece in request.prompt))
+
+    def rest(self) -> Request:
+        """What is left to be asked."""
+        request = self.request
+        if not self.token_ids:
+            return request
+        start = request.answer_start
+        left = None if request.max_tokens is None else max(request.max_tokens - len(self.token_ids), 0)
+        if isinstance(start, str) and start:
+            return replace(request, answer_start=start + self.text, max_tokens=left)
+        return replace(request, answer_start=(*start, *self.token_ids), max_tokens=left)
+
+
+class OpenRequests(QObject):
+    """Every request that was added ends: by an Output that was noted, or by one in `told`."""
+
+    told = Signal(object)  # Output of a request that its engine no longer answers, or that no engine answers
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._requests: dict[str, OpenRequest] = {}
+
+    def __iter__(self) -> Iterator[OpenRequest]:
+        """Oldest first. What happens meanwhile changes nothing."""
+        return iter(tuple(self._requests.values()))
+
+    def __bool__(self) -> bool:
+        return bool(self._requests)
+
+    def get(self, request_id: str) -> OpenRequest | None:
+        return self._requests.get(request_id)
+
+    def add(self, request: Request, model: ModelInfo | None) -> None:
+        """It waits."""
+        self._requests[request.request_id] = OpenRequest(request, model)
+
+    def end(self, each: OpenRequest, reason: FinishReason, notice: str = "") -> None:
+        request = each.request
+        if self._requests.pop(request.request_id, None):
+            self.told.emit(Output(request.request_id, request.chat_id, finish_reason=reason, notice=notice))
+
+    def end_waiting(self, reason: FinishReason, notice: str) -> None:
+        for each in self:
+            if each.engine is None:
+                self.end(each, reason, notice)
+
+    def ask(self, engine: EngineThread, model: ModelInfo) -> None:
+        """All that waits. What `model` cannot go on with ends, even if a former engine has more to tell."""
+        for each in self:
+            if each.engine is engine:
+                continue
+            if not each.can_move_to(model):
+                self.end(each, FinishReason.ABORT, MODEL_CHANGED)
+            elif each.engine is None:
+                each.engine, each.model = engine, model
+                engine.submit(each.rest())
+
+    def note(self, report: StepReport) -> StepReport:
+        """What the engine that answers has told, as it is told to others."""
+        if not report.outputs:
+            return report
+        return replace(report, outputs=tuple(map(self._note, report.outputs)))
+
+    def note_last_words(self, engine: EngineThread) -> None:
+        """Of an engine that was stopped, and so has broken its answers off: they go on elsewhere."""
+        for output in [output for report in engine.take_reports() for output in report.outputs]:
+            each = self.get(output.request_id)
+            if each is None or each.engine is not engine:
+                continue
+            if output.finish_reason is FinishReason.ABORT and not each.is_aborted:
+                told = _broken_off(each.note(output))
+                each.leave()
+            else:
+                told = self._note(output)
+            self.told.emit(told)
+
+    def leave(self, engine: EngineThread) -> None:
+        """It is gone, and some it has left without a word."""
+        self.note_last_words(engine)
+        for each in self:
+            if each.engine is engine:
+                each.leave()
+                if each.is_aborted:
+                    self.end(each, FinishReason.ABORT)
+
+    def _note(self, output: Output) -> Output:
+        each = self.get(output.request_id)
+        if each is None:
+            return output
+        if output.finish_reason:
+            del self._requests[output.request_id]
+        return each.note(output)
+
+
+def is_same_model(one: ModelInfo, other: ModelInfo) -> bool:
+    """Their tokens mean the same: it is the same file, and was not replaced meanwhile."""
+    return (one.path, one.n_vocab, one.n_params, one.size_bytes) == (
+        other.path,
+        other.n_vocab,
+        other.n_params,
+        other.size_bytes,
+    )
+
+
+def _broken_off(last: Output) -> Output:
+    """What an answer that goes on elsewhere was told last, without its end."""
+    return replace(last, text=last.text.removesuffix(HALF_A_CHARACTER), finish_reason=None, notice="")
