@@ -14,16 +14,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app import paths
-from app.engine.engine import Engine
+from app import headless
 from app.engine.errors import EngineError, RequestError
-from app.engine.loop import EngineLoop
-from app.engine.probe import open_probed_backend
 from app.engine.sampling import SamplingParams
 from app.engine.types import (
-    MAX_DRAFTED_TOKENS,
     FinishReason,
-    LoadParams,
     Message,
     ModelInfo,
     Output,
@@ -33,7 +28,6 @@ from app.engine.types import (
     StepReport,
     Usage,
 )
-from app.models.memory_fit import fitted
 
 MAX_SIDE_BY_SIDE = 8
 
@@ -44,7 +38,10 @@ def main(argv: Sequence[str]) -> int:
     try:
         SamplingParams(**_chosen_sampling(options))  # nonsense is told before a large model is loaded
         return _ask(options)
-    except (EngineError, RequestError) as error:
+    except EngineError as error:
+        print(f"skein ask: {headless.reason_of(error)}", file=sys.stderr)
+        return 1
+    except RequestError as error:
         print(f"skein ask: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -56,9 +53,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         prog="skein ask", description="Answer prompts with a local model, several side by side."
     )
     parser.add_argument("prompts", nargs="+", metavar="PROMPT", help="a question; - reads it from stdin")
-    parser.add_argument(
-        "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"
-    )
+    headless.add_model_options(parser, slots_help="most prompts answered at the same time")
     parser.add_argument("--system", default="", metavar="TEXT", help="system prompt for all of them")
     parser.add_argument(
         "--overflow",
@@ -77,20 +72,6 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     following.add_argument(
         "--json-schema", type=_text_of, metavar="FILE", help="answers are JSON by this JSON Schema"
-    )
-    parser.add_argument("--slots", type=int, metavar="N", help="most prompts answered at the same time")
-    parser.add_argument("--ctx", type=int, default=0, metavar="N", help="KV cells of the context")
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
-    parser.add_argument(
-        "--draft",
-        type=int,
-        choices=range(MAX_DRAFTED_TOKENS + 1),
-        default=0,
-        metavar="N",
-        help="most tokens guessed from a chat's own text and checked in one step",
-    )
-    parser.add_argument(
-        "--verify", action="store_true", help="compare every step with the library's own books"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of text")
     options = parser.parse_args(argv)
@@ -125,25 +106,21 @@ def _request(options: argparse.Namespace, model: ModelInfo, index: int, prompt: 
 
 def _ask(options: argparse.Namespace) -> int:
     """The loop runs on this thread, and prints as it goes."""
-    slots = options.slots or min(len(options.prompts), MAX_SIDE_BY_SIDE)
-    params = LoadParams(
-        options.model,
-        n_ctx=options.ctx,
-        n_seq_max=slots,
-        n_threads=options.threads,
-        num_drafted_tokens=options.draft,
-    )
-    with open_probed_backend(params, fit=fitted) as backend:
+    params = headless.load_params_of(options, MAX_SIDE_BY_SIDE)
+    if not options.slots:
+        params = replace(params, n_seq_max=min(params.n_seq_max, len(options.prompts)))
+    if warning := headless.warning_of(params):
+        print(f"skein ask: {warning}", file=sys.stderr)
+
+    def on_reports_ready() -> None:
+        answers.apply(loop.take_reports())
+        if answers.all_done:
+            loop.stop()
+
+    with headless.open_engine(params, lambda _fraction: True, on_reports_ready) as (model, loop):
         prompts = enumerate(options.prompts)
-        requests = [_request(options, backend.model, index, prompt) for index, prompt in prompts]
+        requests = [_request(options, model, index, prompt) for index, prompt in prompts]
         answers = _Answers(requests, as_json=options.json)
-
-        def on_reports_ready() -> None:
-            answers.apply(loop.take_reports())
-            if answers.all_done:
-                loop.stop()
-
-        loop = EngineLoop(Engine(backend, verify=options.verify), on_reports_ready)
         for request in requests:
             loop.submit(request)
         loop.run()
@@ -182,7 +159,7 @@ class _Answers:
     def apply(self, reports: Sequence[StepReport]) -> None:
         for report in reports:
             self._num_steps += bool(report.spans)
-            self._decode_ms += report.decode_ms
+            self._decode_ms += report.draft_ms + report.decode_ms
             for output in report.outputs:
                 self._take(output)
         while self._unprinted:

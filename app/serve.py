@@ -8,23 +8,27 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
-from app import paths
+from app import headless
 from app.api.defaults import Defaults
 from app.api.engine_client import EngineClient
 from app.api.guard import is_loopback, new_key
 from app.api.server import ApiServer
 from app.api.state import Presentation
-from app.api.threaded_engine import OpenBackend, ThreadedEngine
-from app.engine.errors import EngineError, InvalidRequestError
+from app.api.threaded_engine import ThreadedEngine
+from app.engine.errors import (
+    EngineCrashedError,
+    EngineError,
+    InvalidRequestError,
+    ModelLoadCancelledError,
+)
 from app.engine.loop import SWITCH_INTERVAL_S
-from app.engine.probe import open_probed_backend
-from app.engine.types import MAX_DRAFTED_TOKENS, LoadParams, Overflow
-from app.models.memory_fit import fitted
+from app.engine.types import Overflow
 
 DEFAULT_SLOTS = 4
 KEY_VARIABLE = "SKEIN_API_KEY"
+LOADED_AGAIN = "The model is loaded again without it."
 
 
 def main(argv: Sequence[str]) -> int:
@@ -33,8 +37,11 @@ def main(argv: Sequence[str]) -> int:
     try:
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         return asyncio.run(_serve(options))
-    except (EngineError, OSError) as error:
-        print(f"skein serve: {error}", file=sys.stderr)
+    except EngineError as error:
+        _warn(headless.reason_of(error))
+        return 1
+    except OSError as error:
+        _warn(str(error))
         return 1
 
 
@@ -43,40 +50,19 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         prog="skein serve",
         description="Answer other programs over HTTP with a local model, as OpenAI and llama-server do.",
     )
-    parser.add_argument(
-        "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"
-    )
+    headless.add_model_options(parser, slots_help=f"answers computed together (default: {DEFAULT_SLOTS})")
     parser.add_argument("--alias", type=_words, default=(), metavar="NAME,…", help="what the model is called")
     parser.add_argument("--tags", type=_words, default=(), metavar="TAG,…", help="told of it in /v1/models")
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="HOST,…", help="addresses (default: this machine only)"
     )
     parser.add_argument("--port", type=int, default=0, metavar="N", help="port (default: a free one)")
-    parser.add_argument(
-        "--slots", type=int, default=DEFAULT_SLOTS, metavar="N", help="answers computed together"
-    )
-    parser.add_argument("--ctx", type=int, default=0, metavar="N", help="KV cells of the context")
-    parser.add_argument(
-        "--isolated", action="store_true", help="each answer has cells of its own: ctx / slots"
-    )
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
-    parser.add_argument(
-        "--draft",
-        type=int,
-        choices=range(MAX_DRAFTED_TOKENS + 1),
-        default=0,
-        metavar="N",
-        help="most tokens guessed from a chat's own text and checked in one step",
-    )
     _add_defaults(parser)
     parser.add_argument(
         "--no-monitoring", action="store_true", help="do not offer /slots and /metrics to those with the key"
     )
     parser.add_argument(
         "--verbose", action="store_true", help="tell the whole prompt beside each chat's answer"
-    )
-    parser.add_argument(
-        "--verify", action="store_true", help="compare every step with the library's own books"
     )
     access = parser.add_mutually_exclusive_group()
     access.add_argument(
@@ -132,7 +118,10 @@ def _words(text: str) -> tuple[str, ...]:
 
 async def _serve(options: argparse.Namespace) -> int:
     """The engine has a thread of its own; this one is for the sockets, which are there before the model."""
-    engine = ThreadedEngine(_opener(options), verify=options.verify)
+    params = headless.load_params_of(options, DEFAULT_SLOTS)
+    if warning := headless.warning_of(params):
+        _warn(warning)
+    engine = ThreadedEngine(partial(headless.open_engine, params))
     client = EngineClient(engine, defaults=options.defaults)
     presentation = Presentation(options.alias, options.tags, not options.no_monitoring)
     key = _key(options)
@@ -140,31 +129,42 @@ async def _serve(options: argparse.Namespace) -> int:
     asked_to_stop = _when_asked_to_stop()
     await server.start()
     try:
-        loading = asyncio.ensure_future(engine.start(client.on_reports))
-        await asyncio.wait((loading, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
-        if loading.done():
-            loading.result()  # or its error
+        await _load(engine, client, asked_to_stop)
+        if engine.model:
             print(f"listening on {server.address}", flush=True)
-            await asyncio.wait((engine.ended, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
+        while lost_workers := await _lost_workers(engine, asked_to_stop):
+            _warn(f"{engine.ended.result()} {LOADED_AGAIN}")
+            client.fail_open(LOADED_AGAIN)
+            params = headless.without(params, lost_workers)
+            engine.begin_anew(partial(headless.open_engine, params))
+            await _load(engine, client, asked_to_stop)
+            _warn("it answers again." if engine.model else "it was stopped.")
     finally:
         await server.stop()
         await engine.stop()
-    await asyncio.gather(loading, return_exceptions=True)  # it may have been called off
     if error := engine.ended.result():
         raise error
     return 0
 
 
-def _opener(options: argparse.Namespace) -> OpenBackend:
-    params = LoadParams(
-        options.model,
-        n_ctx=options.ctx,
-        n_seq_max=options.slots,
-        n_threads=options.threads,
-        isolated=options.isolated,
-        num_drafted_tokens=options.draft,
-    )
-    return lambda on_progress: open_probed_backend(params, on_progress, fitted)
+async def _load(engine: ThreadedEngine, client: EngineClient, asked_to_stop: asyncio.Future[None]) -> None:
+    """Or until somebody has enough of waiting. Raises EngineError."""
+    loading = asyncio.ensure_future(engine.start(client.on_reports))
+    await asyncio.wait((loading, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
+    if not loading.done():
+        await engine.stop()
+    try:
+        await loading
+    except ModelLoadCancelledError:
+        if not asked_to_stop.done():
+            raise
+
+
+async def _lost_workers(engine: ThreadedEngine, asked_to_stop: asyncio.Future[None]) -> tuple[str, ...]:
+    """Waits for the end of the engine, or of all. Empty: it was no worker that ended it."""
+    await asyncio.wait((engine.ended, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
+    error = engine.ended.result() if engine.ended.done() else None
+    return error.lost_workers if isinstance(error, EngineCrashedError) else ()
 
 
 def _key(options: argparse.Namespace) -> str | None:

@@ -15,9 +15,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import psutil
-
 from app import paths
+from app.cores import num_physical_cores
 from app.engine import child_process
 from app.engine.errors import EngineError
 from app.engine.workers import DEFAULT_PORT, PROTOCOL, TRUSTED_ONLY, WorkerState, ask, is_everywhere
@@ -114,7 +113,7 @@ def _lend(address: str, n_threads: int, cache_dir: Path | None) -> int:
         say(f"lending {device.name}: {device.description}, {memory}")
     protocol = ".".join(map(str, PROTOCOL))
     say(f"RPC protocol {protocol}, llama-cpp-python {LIBRARY_VERSION}")
-    threads = n_threads or psutil.cpu_count(logical=False) or 1
+    threads = n_threads or num_physical_cores()
     failed = threading.Event()
 
     def serve() -> None:

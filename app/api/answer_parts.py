@@ -23,22 +23,16 @@ def usage_json(usages: Sequence[Usage], num_copies: int = 1) -> dict[str, Any]:
         "completion_tokens": num_completion_tokens,
         "prompt_tokens": num_prompt_tokens,
         "total_tokens": num_prompt_tokens + num_completion_tokens,
-        "prompt_tokens_details": {"cached_tokens": sum(map(num_cached_tokens, prompts))},
+        "prompt_tokens_details": {"cached_tokens": sum(usage.num_cached_tokens for usage in prompts)},
     }
-
-
-def num_cached_tokens(usage: Usage) -> int:
-    """Of the prompt: all that had not to be computed for it."""
-    return usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
 
 
 def timings_json(usage: Usage) -> dict[str, Any]:
     """llama-server's figures. The first token belongs to the prompt's time."""
-    num_cached = num_cached_tokens(usage)
-    num_computed = max(usage.num_prompt_tokens - num_cached, 0)
+    num_computed = max(usage.num_prompt_tokens - usage.num_cached_tokens, 0)
     num_decoded = max(usage.num_generated_tokens - 1, 0)
     return {
-        "cache_n": num_cached,
+        "cache_n": usage.num_cached_tokens,
         **_timing("prompt", num_computed, num_computed, usage.prompt_s),
         **_timing("predicted", usage.num_generated_tokens, num_decoded, usage.decode_s),
         **_drafts(usage),

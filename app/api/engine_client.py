@@ -249,11 +249,15 @@ class EngineClient:
     def close(self) -> None:
         """Ends every answer; no more are begun."""
         self._is_closed = True
-        for answers in set(self._open.values()):
-            answers.fail(unavailable(SERVER_STOPPED))
+        self.fail_open(SERVER_STOPPED)
         if self._engine.model:
             for chat_id in self.titles:
                 self._engine.forget(chat_id)
+
+    def fail_open(self, reason: str) -> None:
+        """Every answer that is being written ends with `reason`, and 503."""
+        for answers in set(self._open.values()):
+            answers.fail(unavailable(reason))
 
     def _end(self, chat_id: str, *, was_answered: bool) -> None:
         if not self._conversations.end(chat_id, was_answered=was_answered):

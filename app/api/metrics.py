@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.api.answer_parts import num_cached_tokens
 from app.engine.types import StepReport, Usage
 
 PREFIX = "llamacpp:"
@@ -43,9 +42,8 @@ class Metrics:
     def _note_end(self, usage: Usage) -> None:
         if not usage.num_computed_tokens:
             return  # it never began
-        num_cached = num_cached_tokens(usage)
-        self.num_cached_tokens += num_cached
-        self.num_prompt_tokens += max(usage.num_prompt_tokens - num_cached, 0)
+        self.num_cached_tokens += usage.num_cached_tokens
+        self.num_prompt_tokens += max(usage.num_prompt_tokens - usage.num_cached_tokens, 0)
         self.prompt_s += usage.prompt_s
         self.num_generated_tokens += usage.num_generated_tokens
         self.num_decoded_tokens += max(usage.num_generated_tokens - 1, 0)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.api.answer_parts import num_cached_tokens
 from app.engine.types import Lease, Output, SlotSnapshot, Span, StepReport, Usage
 
 
@@ -21,7 +20,7 @@ class Progress(Output):
         """llama-server's figures."""
         return {
             "total": self.num_total,
-            "cache": num_cached_tokens(self.usage),
+            "cache": self.usage.num_cached_tokens,
             "processed": self.usage.num_prompt_tokens,
             "time_ms": round(self.usage.prompt_s * 1000),
         }

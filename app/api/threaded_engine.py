@@ -13,8 +13,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from app.engine.backend import Backend
-from app.engine.engine import Engine
+from app.engine.engine_process import EngineProcess
 from app.engine.errors import EngineError, ModelLoadCancelledError
 from app.engine.loop import EngineLoop
 from app.engine.prompt import PromptBuilder
@@ -26,7 +25,10 @@ log = logging.getLogger(__name__)
 
 STACK_BYTES = 64 << 20  # the native library is written for the 8 MB of a main thread
 
-OpenBackend = Callable[[Callable[[float], bool]], AbstractContextManager[Backend]]
+OnProgress = Callable[[float], bool]
+Loop = EngineLoop | EngineProcess
+# Gets what is told while the model loads, and who is told of reports.
+OpenEngine = Callable[[OnProgress, Callable[[], None]], AbstractContextManager[tuple[ModelInfo, Loop]]]
 OnReports = Callable[[Sequence[StepReport]], None]
 
 
@@ -36,12 +38,15 @@ class ThreadedEngine:
     Made and used on the thread of the asyncio loop.
     """
 
-    def __init__(self, open_backend: OpenBackend, *, verify: bool = False) -> None:
-        self._open_backend = open_backend
-        self._verify = verify
-        self._loop: EngineLoop | None = None
+    def __init__(self, open_engine: OpenEngine) -> None:
         self._on_reports: OnReports = lambda _reports: None
         self._asyncio_loop = asyncio.get_running_loop()
+        self.begin_anew(open_engine)
+
+    def begin_anew(self, open_engine: OpenEngine) -> None:
+        """Once it has ended, it may be started again, with another engine."""
+        self._open_engine = open_engine
+        self._loop: Loop | None = None
         self._loaded: asyncio.Future[ModelInfo] = self._asyncio_loop.create_future()
         self.ended: asyncio.Future[EngineError | None] = self._asyncio_loop.create_future()
         self._stop_requested = threading.Event()
@@ -86,7 +91,7 @@ class ThreadedEngine:
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         return self._running_loop().use_prompts(work)
 
-    def _running_loop(self) -> EngineLoop:
+    def _running_loop(self) -> Loop:
         assert self._loop, "nothing can be asked of an engine before it is loaded"
         return self._loop
 
@@ -98,8 +103,8 @@ class ThreadedEngine:
     def _run(self) -> None:
         error: EngineError | None = None
         try:
-            with self._open_backend(self._on_progress) as backend:
-                self._run_engine(backend)
+            with self._open_engine(self._on_progress, self._on_reports_ready) as (model, loop):
+                self._run_engine(model, loop)
         except ModelLoadCancelledError:
             log.info("The load was called off.")
         except EngineError as reason:
@@ -109,13 +114,16 @@ class ThreadedEngine:
             error = EngineError("The engine stopped because of an error in Skein itself.")
         self._tell(self.ended.set_result, error)
 
-    def _run_engine(self, backend: Backend) -> None:
-        self._loop = EngineLoop(Engine(backend, verify=self._verify), lambda: self._tell(self._deliver))
+    def _run_engine(self, model: ModelInfo, loop: Loop) -> None:
+        self._loop = loop
         if self._stop_requested.is_set():  # a stop that came before there was a loop
-            self._loop.stop()
+            loop.stop()
         else:
-            self._tell(self._loaded.set_result, backend.model)
-        self._loop.run()
+            self._tell(self._loaded.set_result, model)
+        loop.run()
+
+    def _on_reports_ready(self) -> None:
+        self._tell(self._deliver)
 
     def _on_progress(self, _fraction: float) -> bool:
         return not self._stop_requested.is_set()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,14 +16,28 @@ from app.api.defaults import Defaults
 from app.api.engine_client import EngineClient
 from app.api.limits import Limits
 from app.api.server import ApiServer
-from app.api.threaded_engine import OpenBackend, ThreadedEngine
+from app.api.threaded_engine import OnProgress, OpenEngine, ThreadedEngine
 from app.engine.backend import Backend
-from app.engine.types import StepReport
+from app.engine.engine import Engine
+from app.engine.loop import EngineLoop
+from app.engine.types import ModelInfo, StepReport
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend, endless_token
 
 KEY = "the-right-key"
 SOON = 5.0
+OpenBackend = Callable[[OnProgress], contextlib.AbstractContextManager[Backend]]
+
+
+def with_backend(open_backend: OpenBackend) -> OpenEngine:
+    @contextlib.contextmanager
+    def open_engine(
+        on_progress: OnProgress, on_reports_ready: Callable[[], None]
+    ) -> Iterator[tuple[ModelInfo, EngineLoop]]:
+        with open_backend(on_progress) as backend:
+            yield backend.model, EngineLoop(Engine(backend), on_reports_ready)
+
+    return open_engine
 
 
 @dataclass
@@ -99,7 +113,9 @@ async def serving(
     **server: Any,
 ) -> AsyncIterator[Served]:
     backend = backend or CountingBackend(**TINY_CONTEXT)
-    engine = ThreadedEngine(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
+    engine = ThreadedEngine(
+        with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
+    )
     client = EngineClient(engine, num_spare_slots, max_open, defaults)
     api = ApiServer(client, key=key, limits=limits, **server)
     headers = {"Authorization": f"Bearer {key}"} if key else {}

@@ -17,7 +17,7 @@ from app.api.threaded_engine import ThreadedEngine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.engine.types import LoadParams, StepReport
-from tests.api.conftest import KEY, Served, until
+from tests.api.conftest import KEY, Served, until, with_backend
 
 pytestmark = pytest.mark.native
 
@@ -39,7 +39,7 @@ async def starter(template: str = "") -> AsyncIterator[Served]:
             backend.chat_template = template or backend.chat_template
             yield backend
 
-    engine = ThreadedEngine(open_starter)
+    engine = ThreadedEngine(with_backend(open_starter))
     client = EngineClient(engine)
     api = ApiServer(client, key=KEY)
     reports: list[StepReport] = []

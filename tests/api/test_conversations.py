@@ -116,7 +116,7 @@ def test_a_title_is_one_short_line():
     assert second == "API: tokens"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.booleans()), max_size=40))
 def test_never_more_are_kept_than_allowed_and_no_two_requests_share_one(events):
     conversations = Conversations()

@@ -13,9 +13,8 @@ import pytest
 
 from app.api.defaults import Defaults
 from app.api.state import Presentation
-from app.api.threaded_engine import OpenBackend
 from app.engine.types import LoadParams
-from tests.api.conftest import Served, Steps, endless, serving, until
+from tests.api.conftest import OpenBackend, Served, Steps, endless, serving, until
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import END, CountingBackend
 

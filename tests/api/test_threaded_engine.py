@@ -10,7 +10,7 @@ import pytest
 from app.api.threaded_engine import ThreadedEngine
 from app.engine.errors import EngineError, ModelLoadCancelledError, ModelLoadError
 from app.engine.types import Message, Request, Role, StepReport
-from tests.api.conftest import until
+from tests.api.conftest import until, with_backend
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend, endless_token
 
@@ -40,7 +40,7 @@ def broken(_on_progress: Callable[[float], bool]) -> Iterator[CountingBackend]:
 
 
 async def test_it_answers_until_it_is_stopped():
-    engine = ThreadedEngine(quick)
+    engine = ThreadedEngine(with_backend(quick))
     reports: list[StepReport] = []
     model = await engine.start(reports.extend)
     assert engine.model == model
@@ -54,7 +54,7 @@ async def test_it_answers_until_it_is_stopped():
 
 
 async def test_a_load_can_be_called_off():
-    engine = ThreadedEngine(slow)
+    engine = ThreadedEngine(with_backend(slow))
     loading = asyncio.ensure_future(engine.start(lambda _reports: None))
     await asyncio.sleep(0)
     await engine.stop()
@@ -64,7 +64,7 @@ async def test_a_load_can_be_called_off():
 
 
 async def test_a_load_that_fails_says_why():
-    engine = ThreadedEngine(broken)
+    engine = ThreadedEngine(with_backend(broken))
     with pytest.raises(ModelLoadError, match="not a GGUF"):
         await engine.start(lambda _reports: None)
     await engine.stop()
@@ -72,12 +72,12 @@ async def test_a_load_that_fails_says_why():
 
 
 async def test_stopping_what_was_never_started_does_nothing():
-    await ThreadedEngine(quick).stop()
+    await ThreadedEngine(with_backend(quick)).stop()
     assert threads() == set()
 
 
 async def test_work_on_prompts_is_done_and_its_errors_come_back():
-    engine = ThreadedEngine(quick)
+    engine = ThreadedEngine(with_backend(quick))
     await engine.start(lambda _reports: None)
     request = Request("r", "c", prompt=("abc",))
     future = engine.use_prompts(lambda prompts: prompts.build(request).token_ids)
@@ -90,7 +90,7 @@ async def test_work_on_prompts_is_done_and_its_errors_come_back():
 
 
 async def test_work_on_prompts_that_never_began_ends_with_the_engine():
-    engine = ThreadedEngine(quick)
+    engine = ThreadedEngine(with_backend(quick))
     await engine.start(lambda _reports: None)
     begun, go_on = threading.Event(), threading.Event()
 

@@ -129,7 +129,7 @@ def test_a_blank_before_a_bare_call_is_text_however_it_comes():
     assert read([f" {ADD_JSON}"])[:2] == read([" ", ADD_JSON])[:2]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from([*MARKERS, "{", "[", " ", "text", "<", ADD_JSON, "</tool_call>"]), max_size=8),
     st.data(),

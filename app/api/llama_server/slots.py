@@ -9,7 +9,6 @@ from typing import Any
 
 from aiohttp import web
 
-from app.api.answer_parts import num_cached_tokens
 from app.api.errors import unavailable
 from app.api.json_body import json_response
 from app.api.state import CLIENT, require_monitoring
@@ -49,8 +48,8 @@ def slot_json(slot: SlotSnapshot, max_tokens: int, span: Span | None) -> dict[st
         "speculative": False,
         "is_processing": slot.is_running,
         "n_prompt_tokens": usage.num_prompt_tokens,
-        "n_prompt_tokens_processed": max(usage.num_prompt_tokens - num_cached_tokens(usage), 0),
-        "n_prompt_tokens_cache": num_cached_tokens(usage),
+        "n_prompt_tokens_processed": max(usage.num_prompt_tokens - usage.num_cached_tokens, 0),
+        "n_prompt_tokens_cache": usage.num_cached_tokens,
         "next_token": [
             {
                 "has_next_token": slot.is_running,
