@@ -1,11 +1,15 @@
 """Writes the notices that go with a bundle: LICENCES.md, from what is really inside, and the licences.
 
-Run by the Python the bundle was made with, after it was made.
+Run by the Python the bundle was made with, after it was made, on the Debian whose libraries went into it.
 """
 
+import subprocess
 import sys
-from importlib.metadata import Distribution, distributions
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
+
+from rpc_library import LICENCE_NAME
 
 QT_NOTICE = """\
 This program uses Qt {version} and Qt for Python (PySide6, Shiboken6) {version}, which are licensed under the
@@ -20,7 +24,16 @@ Nothing in Skein's own terms forbids to study or change them, or to debug such c
 """
 LLAMA_NOTICE = "llama.cpp and ggml (MIT) are inside llama_cpp_python: https://github.com/ggml-org/llama.cpp"
 COMMON = Path("/usr/share/common-licenses")  # Debian's
+DOC = Path("/usr/share/doc")
 NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS")
+
+
+@dataclass(frozen=True)
+class DebianPackage:
+    name: str
+    version: str
+    source: str
+    source_version: str
 
 
 def main(bundle: Path) -> None:
@@ -32,12 +45,14 @@ def main(bundle: Path) -> None:
     for package in inside:
         lines.append(f"| {package.name} | {package.version} | {_licence(package)} | {_home(package)} |")
         _copy_texts(package, folder)
+    lines += _of_the_system(bundle, folder)
+    llama = Path(str(distribution("llama-cpp-python").locate_file("llama_cpp/lib")))
+    (folder / "llama.cpp-LICENSE").write_bytes((llama / LICENCE_NAME).read_bytes())
     qt = next((one.version for one in inside if one.name.startswith("PySide6")), "")
     notice = QT_NOTICE.format(version=qt, series=".".join(qt.split(".")[:2]))
-    python = f"Python {sys.version.split()[0]} (PSF licence): https://www.python.org"
     for name in ("LGPL-3", "GPL-3"):  # Qt's wheels come without them
         (folder / f"Qt-{name}.txt").write_bytes((COMMON / name).read_bytes())
-    (bundle / "LICENCES.md").write_text("\n".join([*lines, "", LLAMA_NOTICE, "", python, "", notice]))
+    (bundle / "LICENCES.md").write_text("\n".join([*lines, "", LLAMA_NOTICE, "", notice]))
     print(f"{len(inside)} packages in {bundle / 'LICENCES.md'}")
 
 
@@ -81,6 +96,38 @@ def _copy_texts(package: Distribution, folder: Path) -> None:
             source = Path(str(package.locate_file(file)))
             if source.is_file():
                 (folder / f"{package.name}-{file.name}").write_bytes(source.read_bytes())
+
+
+def _of_the_system(bundle: Path, folder: Path) -> list[str]:
+    """What came from Debian's packages, such as Python itself; their licences go to the others."""
+    names = {path.name for path in (bundle / "_internal").glob("lib*") if not path.is_symlink()}
+    columns = ("| from Debian | version | licence | source |", "| --- | --- | --- | --- |")
+    lines = ["", *columns]
+    for package in sorted(_debian_packages(names), key=lambda one: one.name):
+        text = f"{package.name}-copyright"
+        (folder / text).write_bytes((DOC / package.name / "copyright").read_bytes())
+        home = f"https://snapshot.debian.org/package/{package.source}/{package.source_version}/"
+        lines.append(f"| {package.name} | {package.version} | `licences/{text}` | {home} |")
+    return lines
+
+
+def _debian_packages(libraries: set[str]) -> set[DebianPackage]:
+    """Those that own the libraries of these names, whichever folder they are registered in."""
+    if not libraries:
+        return set()
+    owners = set()
+    for line in _output("dpkg-query", "--search", *sorted(f"*/{name}" for name in libraries)):
+        owner, path = line.split(": ", 1)
+        if Path(path).name in libraries and Path(path).parent.parent.name == "lib":
+            owners.add(owner)
+    form = "${Package} ${Version} ${source:Package} ${source:Version}\\n"
+    told = _output("dpkg-query", "--show", f"--showformat={form}", *sorted(owners)) if owners else []
+    return {DebianPackage(*line.split()) for line in told}
+
+
+def _output(*command: str) -> list[str]:
+    """Some names may be unknown to Debian, which is no failure: wheels have libraries of their own."""
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Makes llama.cpp's RPC part beside the other libraries of the llama-cpp-python that is installed here.
 
 No wheel has it, and pip keeps and takes wheels that were built long ago. It is two files of the same sources,
-compiled in seconds; ggml loads it as a module. Run by packaging/setup.sh with the Python of .venv.
+compiled in seconds; ggml loads it as a module. llama.cpp's licence comes along, which no wheel has either.
+Run by packaging/setup.sh with the Python of .venv.
 """
 
 import os
@@ -16,6 +17,8 @@ from pathlib import Path, PurePosixPath
 
 PACKAGE = "llama-cpp-python"
 SOURCES = "vendor/llama.cpp/ggml"
+LICENCE = "vendor/llama.cpp/LICENSE"
+LICENCE_NAME = "LICENSE-llama.cpp"
 NAME = "libggml-rpc.so"  # also on macOS: ggml looks for that
 DEFINED = ("-DNDEBUG", "-DGGML_BACKEND_DL", "-DGGML_BACKEND_BUILD", "-DGGML_BACKEND_SHARED")
 
@@ -27,7 +30,9 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory() as folder:
         ggml = unpacked_sources(downloaded(Path(folder)), Path(folder))
-        build(ggml, Path(package.origin).parent / "lib")
+        libraries = Path(package.origin).parent / "lib"
+        build(ggml, libraries)
+        shutil.copy(ggml.parent / "LICENSE", libraries / LICENCE_NAME)
     return 0
 
 
@@ -40,17 +45,23 @@ def downloaded(folder: Path) -> Path:
 
 
 def unpacked_sources(archive: Path, folder: Path) -> Path:
-    """Only what is needed of 9,000 files."""
+    """Only what is needed of 9,000 files. Written here: Python 3.11.2 cannot extract with a filter."""
     with tarfile.open(archive) as sources:
-        members = [member for member in sources if _is_needed(PurePosixPath(member.name))]
-        sources.extractall(folder, members, filter="data")
+        for member in sources:
+            content = sources.extractfile(member) if _is_needed(PurePosixPath(member.name)) else None
+            if content:
+                target = folder / member.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content.read())
     return next(folder.glob(f"*/{SOURCES}"))
 
 
 def _is_needed(path: PurePosixPath) -> bool:
     """Below the folder that has the name and the version."""
     inside = PurePosixPath(*path.parts[1:])
-    if not inside.is_relative_to(SOURCES):
+    if str(inside) == LICENCE:
+        return True
+    if not inside.is_relative_to(SOURCES) or ".." in inside.parts:
         return False
     is_header = inside.suffix == ".h" and inside.parent.name in ("include", "src")
     return is_header or inside.parent.name == "ggml-rpc"

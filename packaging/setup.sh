@@ -7,6 +7,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$root/.venv
 log=$venv/setup.log
+compiled_for="this machine" compiling_min=7
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -204,7 +205,8 @@ report_progress() {
         work=$(current_work)
         if [[ $work == compiling* && ! $told ]]; then
             [[ ! -t 2 ]] || printf '\r\033[K' >&2
-            say "Compiling llama-cpp-python for this machine. On two cores this takes up to about 7 minutes, once."
+            say "Compiling llama-cpp-python for $compiled_for." \
+                "On two cores this takes up to about $compiling_min minutes, once."
             told=yes
         fi
         elapsed=$(printf '%d:%02d' $((SECONDS / 60)) $((SECONDS % 60)))

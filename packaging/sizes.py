@@ -11,7 +11,9 @@ PARTS = (
     ("numpy", r"numpy"),
     ("starter model", r"models/"),
     ("Skein's other resources", r"app/"),
-    ("Python and its standard library", r"libpython|lib-dynload|base_library|python3|^skein$"),
+    ("Python code of Skein and all packages", r"^skein$"),
+    ("Python itself", r"libpython|lib-dynload|base_library|python3"),
+    ("libraries of the system", r"_internal/lib"),
 )
 
 

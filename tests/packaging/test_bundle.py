@@ -1,9 +1,13 @@
 """What is said about a bundle and put beside it: licences, sizes, icons, version data."""
 
+import os
+import runpy
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import imports
 import licences
 import pytest
 import sizes
@@ -33,6 +37,9 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("LGPL-3", "GPL-3"):
         (common / name).write_text(f"the {name}")
     monkeypatch.setattr(licences, "COMMON", common)
+    beside_llama = SimpleNamespace(locate_file=lambda _place: tmp_path)
+    monkeypatch.setattr(licences, "distribution", lambda _name: beside_llama)
+    (tmp_path / licences.LICENCE_NAME).write_text("the ggml authors")
     return bundle
 
 
@@ -63,6 +70,65 @@ def test_every_licence_comes_in_its_own_words(bundle: Path) -> None:
     assert any(name.startswith("jinja2-licen") for name in kept)
     assert any(name.startswith("numpy-licen") for name in kept)
 
+    assert (bundle / "licences" / "llama.cpp-LICENSE").read_text() == "the ggml authors"
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="bundles are made on Debian")
+def test_libraries_of_debian_are_named_with_their_sources(bundle: Path) -> None:
+    (bundle / "_internal" / "libz.so.1").touch()
+    (bundle / "_internal" / "libof_a_wheel.so.3").touch()
+    (bundle / "_internal" / "libstdc++.so.6").symlink_to("libof_a_wheel.so.3")
+    licences.main(bundle)
+    listed = (bundle / "LICENCES.md").read_text().partition("from Debian")[2]
+    assert "https://snapshot.debian.org/package/zlib/1" in listed
+    assert "Copyright" in (bundle / "licences" / "zlib1g-copyright").read_text()
+    assert "libstdc++" not in listed
+
+
+def test_a_bundle_that_lacks_what_is_imported_late_is_noticed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Its program is played by one that runs a module as the frozen one does."""
+    code = tmp_path / "made_up"
+    code.mkdir()
+    (code / "one.py").write_text("import json\n\ndef f():\n    from left_out.early import late\n")
+    (tmp_path / "_internal" / "made_up").mkdir(parents=True)
+    (tmp_path / "_internal" / "made_up" / "one.py").touch()
+    program = tmp_path / "skein"
+    program.write_text(
+        f"#!{sys.executable}\nimport runpy, sys\nsys.path.insert(0, {str(tmp_path / '_internal')!r})\n"
+        "runpy.run_module(sys.argv[2], run_name='__main__')\n"
+    )
+    program.chmod(0o755)
+    assert imports.main(tmp_path, code) == 1
+    assert capfd.readouterr().err == "from left_out.early import late: No module named 'left_out'\n"
+    package = tmp_path / "_internal" / "left_out"
+    package.mkdir()
+    (package / "early.py").write_text("late = 1")
+    assert imports.main(tmp_path, code) == 0
+    assert {path.name for path in (tmp_path / "_internal").glob("*.py")} == set()
+
+
+@pytest.mark.parametrize(
+    ("there", "chosen"),
+    [
+        ({"/usr/lib/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"}, None),  # OpenSSL finds them itself
+        ({"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"}, "/etc/pki/tls/certs/ca-bundle.crt"),
+        (set(), None),
+    ],
+)
+def test_whom_a_system_trusts_is_found_where_it_keeps_that(
+    there: set[str], chosen: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "of the user")
+    monkeypatch.setattr(os.path, "exists", there.__contains__)
+    hook = Path(licences.__file__).parent / "certificates.py"
+    runpy.run_path(str(hook))
+    assert os.environ["SSL_CERT_FILE"] == "of the user"
+    monkeypatch.delenv("SSL_CERT_FILE")
+    runpy.run_path(str(hook))
+    assert os.environ.get("SSL_CERT_FILE") == chosen
+
 
 def test_every_file_counts_as_part_of_something_and_links_are_not_counted_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -85,7 +151,7 @@ def test_every_file_counts_as_part_of_something_and_links_are_not_counted_twice(
         (4.0, "other packages"),
         (3.0, "llama.cpp"),
         (2.0, "starter model"),
-        (1.0, "Python and its standard library"),
+        (1.0, "Python code of Skein and all packages"),
         (15.0, "in 5 files"),
     ]
 
@@ -113,6 +179,30 @@ def test_the_icon_is_drawn_in_every_size(qapp: object, tmp_path: Path) -> None:
         image = QImage(str(tmp_path / f"skein-{size}.png"))
         assert (image.width(), image.height()) == (size, size)
         assert image.pixelColor(size // 2, size // 2).alpha() > 0
+
+
+def test_windows_installer_names_what_there_is() -> None:
+    """Nobody has run it: so at least its tasks, its paths and its file type are those of the rest."""
+    script = Path(licences.__file__).parent / "windows" / "skein.iss"
+    sections: dict[str, list[str]] = {}
+    for line in script.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            section = sections.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith((";", "#", " ")):
+            section.append(line)
+    entries = [
+        dict(part.strip().split(": ", 1) for part in line.split("; "))
+        for name in ("Tasks", "Files", "Icons", "Registry", "Run")
+        for line in sections[name]
+    ]
+    tasks = {entry["Name"].strip('"') for entry in entries[: len(sections["Tasks"])]}
+    assert {entry["Tasks"] for entry in entries if "Tasks" in entry} == tasks
+    (source,) = [entry["Source"].strip('"') for entry in entries if "Source" in entry]
+    *up, build, bundle, program, _all = source.split("\\")
+    assert (script.parent.joinpath(*up).resolve(), build) == (paths.resources_dir().parent, "build")
+    assert (bundle, program) == ("bundle", "skein")
+    opens = [entry["ValueData"] for entry in entries if "open\\command" in entry.get("Subkey", "")]
+    assert opens == ['"""{app}\\skein.exe"" ""%1"""']
 
 
 @pytest.mark.parametrize(("version", "numbers"), [("0.1.0", (0, 1, 0, 0)), ("2.13", (2, 13, 0, 0))])

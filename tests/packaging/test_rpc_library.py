@@ -7,6 +7,7 @@ from pathlib import Path
 import rpc_library
 
 NEEDED = {
+    "vendor/llama.cpp/LICENSE",
     "vendor/llama.cpp/ggml/include/ggml-rpc.h",
     "vendor/llama.cpp/ggml/src/ggml-impl.h",
     "vendor/llama.cpp/ggml/src/ggml-rpc/ggml-rpc.cpp",

@@ -1,6 +1,7 @@
 """packaging/skein.spec run by a PyInstaller that only notes what it is told, on folders that are made up."""
 
 import importlib.util
+import plistlib
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -11,6 +12,7 @@ import pytest
 SPEC = Path(__file__).parents[2] / "packaging" / "skein.spec"
 
 Entry = tuple[str, str, str]
+SCRIPTS = [("pyi_rth_pyside6", "hook", "PYSOURCE"), ("__main__", "main", "PYSOURCE")]
 
 
 class Noted:
@@ -68,7 +70,7 @@ def run_spec(
             monkeypatch.setitem(sys.modules, name, module)
         monkeypatch.setattr(sys, "platform", platform)
         monkeypatch.setattr(sys, "path", list(sys.path))  # the spec adds to it
-        analysis = SimpleNamespace(binaries=binaries or [], datas=datas or [], pure=[], scripts=[])
+        analysis = SimpleNamespace(binaries=binaries or [], datas=datas or [], pure=[], scripts=list(SCRIPTS))
         noted = Noted()
         names = ("PYZ", "EXE", "COLLECT", "BUNDLE")
         steps = {name: noted.step(name) for name in names}
@@ -117,14 +119,30 @@ def test_each_of_llama_cpps_libraries_comes_once_and_by_the_name_it_is_asked_for
     }
 
 
-def test_other_systems_have_other_endings(run_spec, site_packages) -> None:
-    write(site_packages / "llama_cpp" / "lib", "llama.dll", "ggml.dll", "ggml-cpu-x64.dll", "ggml.lib")
-    found, _noted = run_spec("win32")
-    assert {Path(place).name for place in places(found.binaries)} == {
-        "llama.dll",
-        "ggml.dll",
-        "ggml-cpu-x64.dll",
-    }
+@pytest.mark.parametrize(
+    ("system", "installed", "taken"),
+    [
+        (
+            "win32",
+            ["llama.dll", "ggml.dll", "ggml-cpu-x64.dll", "ggml.lib"],
+            {"llama.dll", "ggml.dll", "ggml-cpu-x64.dll"},
+        ),
+        (
+            "darwin",
+            [
+                *("libllama.dylib", "libllama.0.dylib", "libggml.dylib", "libggml.0.dylib"),
+                *("libggml.0.25.3.dylib", "libggml-cpu-apple_m1.so", "libggml-rpc.so"),
+            ],
+            {"libllama.dylib", "libggml.0.dylib", "libggml-cpu-apple_m1.so", "libggml-rpc.so"},
+        ),
+    ],
+)
+def test_other_systems_have_other_endings(
+    run_spec, site_packages, system: str, installed: list[str], taken: set[str]
+) -> None:
+    write(site_packages / "llama_cpp" / "lib", *installed)
+    found, _noted = run_spec(system)
+    assert {Path(place).name for place in places(found.binaries)} == taken
 
 
 def test_a_library_stays_only_if_something_that_is_used_needs_it(run_spec) -> None:
@@ -168,13 +186,14 @@ def test_the_headers_and_second_copies_of_llama_cpp_stay_out(run_spec) -> None:
         datas=[
             ("llama_cpp/lib/libllama.so", "", "DATA"),
             ("llama_cpp/include/llama.h", "", "DATA"),
-            ("PySide6/Qt/translations/qtbase_de.qm", "", "DATA"),
-            ("PySide6/Qt/translations/qtquick_de.qm", "", "DATA"),
+            ("PySide6/Qt/translations/qtbase_zh_CN.qm", "", "DATA"),
+            ("PySide6/Qt/translations/qtbase_de.qm", "", "DATA"),  # Skein itself is not translated into it
+            ("PySide6/Qt/translations/qtquick_zh_CN.qm", "", "DATA"),
             ("app/resources/models/starter.gguf", "", "DATA"),
         ]
     )
     assert places(found.datas) == {
-        "PySide6/Qt/translations/qtbase_de.qm",
+        "PySide6/Qt/translations/qtbase_zh_CN.qm",
         "app/resources/models/starter.gguf",
     }
 
@@ -193,6 +212,12 @@ def test_only_linux_has_a_console_and_only_the_others_an_icon_in_the_program(run
     ]
 
 
+def test_on_linux_nothing_runs_before_the_program(run_spec) -> None:
+    """PySide6's hook would set variables that Qt programs started by Skein obey, too."""
+    assert places(run_spec("linux")[0].scripts) == {"__main__"}
+    assert places(run_spec("win32")[0].scripts) == {"pyi_rth_pyside6", "__main__"}
+
+
 def test_macos_gets_an_application_that_opens_ggufs(run_spec) -> None:
     assert "BUNDLE" not in run_spec("linux")[1].calls
     about = run_spec("darwin")[1]["BUNDLE"]["info_plist"]
@@ -200,3 +225,4 @@ def test_macos_gets_an_application_that_opens_ggufs(run_spec) -> None:
     (document,) = about["CFBundleDocumentTypes"]
     assert kind["UTTypeTagSpecification"] == {"public.filename-extension": ["gguf"]}
     assert document["LSItemContentTypes"] == [kind["UTTypeIdentifier"]]
+    assert plistlib.loads(plistlib.dumps(about)) == about
