@@ -5,17 +5,15 @@ for the window, so that the rest works where PySide6 is not installed.
 """
 
 import argparse
+import gc
 import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
 import app
-from app import paths, refusal
-from app.settings import Settings
+from app import log, paths, refusal
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return desktop_entry.install() if arguments == ["--install-desktop"] else desktop_entry.remove()
     options = _parse(arguments)
+    gc.disable()  # to import leaves next to no garbage; later the window looks for it, on its own thread
     os.environ["QT_API"] = "pyside6"  # qasync would take another Qt if it found one
     try:
         from app import window
@@ -54,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if refusal.has_terminal():
             raise
+        log.write_held(paths.log_dir())
         logging.getLogger(__name__).exception("Skein could not start, or could not end.")
         return _refuse(f"Skein ended unexpectedly: {error!r}. The log in {paths.log_dir()} tells more.")
 
@@ -101,9 +101,19 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     given = {name: getattr(options, name) for name in _OVERRIDES}
     options.overrides = {name: value for name, value in given.items() if value is not None}
+    if options.overrides:
+        _check(options.overrides, parser)
+    return options
+
+
+def _check(overrides: dict[str, object], parser: argparse.ArgumentParser) -> None:
+    """Where they are given: what checks them takes longer to import than the window to be painted."""
+    from pydantic import ValidationError
+
+    from app.settings import Settings
+
     try:
-        Settings(**options.overrides)
+        Settings.model_validate(overrides)
     except ValidationError as error:
         problem = error.errors()[0]
         parser.error(f"argument {_OVERRIDES[str(problem['loc'][0])]}: {problem['msg']}")
-    return options

@@ -19,8 +19,8 @@ _READING, _CODE = "skein.reading-font", "skein.code-font"  # stated in one place
 
 def choose_families(app: QObject, reading: str, code: str) -> None:
     """What messages and code are read in from now on; "" is the system's, and so is one that is not there."""
-    app.setProperty(_READING, reading if QFontDatabase.hasFamily(reading) else "")
-    app.setProperty(_CODE, code if QFontDatabase.hasFamily(code) else "")
+    app.setProperty(_READING, _if_there(reading))
+    app.setProperty(_CODE, _if_there(code))
 
 
 def reading_font(zoom: int = 0) -> QFont:
@@ -51,6 +51,10 @@ def tabular(font: QFont) -> QFont:
     aligned = QFont(font)
     aligned.setFeature(QFont.Tag("tnum"), 1)
     return aligned
+
+
+def _if_there(family: str) -> str:
+    return family if family and QFontDatabase.hasFamily(family) else ""
 
 
 def _with_family(font: QFont, place: str) -> QFont:

@@ -8,7 +8,7 @@ import logging
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.paths import resources_dir
 
@@ -70,6 +70,8 @@ def apply_language(application: QCoreApplication, language: str) -> None:
     is_at_home = (system.language(), system.script()) == (spoken.language(), spoken.script())
     QLocale.setDefault(system if is_at_home else spoken)
     if code != ENGLISH:
+        from PySide6.QtCore import QLibraryInfo
+
         qt = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
         _install(application, f"qtbase_{code}", qt)
         _install(application, f"skein_{code}", TRANSLATIONS_DIR)  # asked first: the last one installed
@@ -84,6 +86,8 @@ def spoken() -> str:
 
 
 def _install(application: QCoreApplication, name: str, folder: Path) -> None:
+    from PySide6.QtCore import QTranslator
+
     translator = QTranslator(application)
     if translator.load(name, str(folder)):  # or the language without its country
         application.installTranslator(translator)

@@ -1,15 +1,16 @@
 """Guards the places where Qt guesses that a text might be HTML: model names, titles and errors are not.
 
-Pure functions, and the one label that never guesses (GUI thread).
+Pure functions, and the labels that never guess (GUI thread).
 """
 
 import html
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -42,6 +43,12 @@ def as_tab_text(text: str) -> str:
     return one_line(text).replace("&", "&&")
 
 
+def short_path(path: Path) -> str:
+    """Below the user's own folder, as a shell would write it."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
+
+
 class PlainLabel(QLabel):
     """`tone` is "", "muted", "warning" or "danger"; the style sheet knows the colours."""
 
@@ -56,6 +63,23 @@ class PlainLabel(QLabel):
             self.setProperty("tone", tone)
             self.style().unpolish(self)
             self.style().polish(self)
+
+
+class ElidedLabel(PlainLabel):
+    """One line, however little room there is: what has none is left out in its middle, and in the tooltip."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "") -> None:
+        super().__init__(text, parent, tone)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_cut = self.sizeHint().width() > self.width()
+        self.setToolTip(as_tooltip(self.text()) if is_cut else "")
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width())
+        QPainter(self).drawText(self.rect(), self.alignment(), text)
 
 
 def heading(text: str, parent: QWidget) -> PlainLabel:

@@ -3,11 +3,22 @@
 Widgets that bake colours into pixmaps or HTML draw them again on `QEvent.Type.PaletteChange`. GUI thread.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPalette, QStyleHints
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QPalette
 
 from app.look.tokens import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Tokens
+from app.paths import resources_dir
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QStyleHints
+    from PySide6.QtWidgets import QApplication
+
+STYLE = "fusion"
+STYLE_PROPERTY = "skein.style"  # of the application, for whoever has given it the style
 
 _SCHEMES = {
     "system": Qt.ColorScheme.Unknown,
@@ -18,8 +29,9 @@ _SCHEMES = {
 
 def apply_theme(app: QApplication, choice: str) -> None:
     """`choice` is system, light or dark. Call again when the system's scheme or its contrast changes."""
-    if app.style().objectName() != "fusion":
-        app.setStyle("Fusion")
+    if app.property(STYLE_PROPERTY) != STYLE:
+        app.setStyle(STYLE)
+        app.setProperty(STYLE_PROPERTY, STYLE)
     hints = app.styleHints()
     hints.setColorScheme(_SCHEMES[choice])
     tokens = tokens_for(choice, hints.colorScheme(), _wants_contrast(hints))
@@ -82,9 +94,9 @@ def _faded(tokens: Tokens) -> QColor:
 
 def style_sheet(tokens: Tokens) -> str:
     """Only what the palette cannot say: spaces, hairlines, corners."""
-    values = {name: getattr(tokens, name) for name in Tokens.__dataclass_fields__}
+    values = tokens._asdict()
     values["faded"] = _faded(tokens).name(QColor.NameFormat.HexArgb)
-    sheet = _SHEET
+    sheet = _SHEET.replace("@icons", (resources_dir() / "icons").as_posix())
     for name, value in values.items():
         sheet = sheet.replace(f"@{name};", f"{value};").replace(f"@{name} ", f"{value} ")
     return sheet
@@ -103,7 +115,7 @@ QToolTip { background: @raised; color: @text; border: 1px solid @hairline; paddi
 QStatusBar { background: @surface; border-top: 1px solid @hairline; }
 QStatusBar::item { border: none; }
 
-QTabBar { background: transparent; border: none; }
+QTabBar { background: transparent; border: none; outline: none; }
 QTabBar::tab { background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent;
     border-top-left-radius: 8px; border-top-right-radius: 8px; padding: 7px 6px 5px 10px; margin: 0 1px; }
 QTabBar::tab:hover { background: @raised; color: @text; }
@@ -130,7 +142,8 @@ QLabel[tone="muted"] { color: @muted; }
 QLabel[tone="danger"] { color: @danger; }
 QLabel[tone="warning"] { color: @warning; }
 
-QPushButton { background: @raised; border: 1px solid @hairline; border-radius: 6px; padding: 5px 12px; }
+QPushButton { background: @raised; border: 1px solid @hairline; border-radius: 6px; padding: 5px 12px;
+    outline: none; }
 QPushButton:hover { border-color: @muted; }
 QPushButton:pressed { background: @hairline; }
 QPushButton:focus { border-color: @accent; }
@@ -141,7 +154,8 @@ QPushButton[kind="quiet"] { background: transparent; border-color: transparent; 
 QPushButton[kind="quiet"]:hover { background: @raised; }
 QPushButton[kind="quiet"]:focus { border-color: @accent; }
 
-QToolButton { background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 3px; }
+QToolButton { background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 3px;
+    outline: none; }
 QToolButton:hover { background: @raised; }
 QToolButton:pressed { background: @hairline; }
 QToolButton:focus { border-color: @accent; }
@@ -157,9 +171,11 @@ QToolButton[kind="chip"][popupMode="2"] { padding-right: 16px; }
 QToolButton::menu-indicator { subcontrol-position: right center; right: 4px; }
 
 QPushButton:disabled { color: @muted; background: transparent; }
-QPushButton:default { background: @accent; border-color: @accent; color: @on_accent; }
-QPushButton:default:hover { border-color: @text; }
-QPushButton:default:disabled { background: transparent; border-color: @hairline; color: @muted; }
+QPushButton:default, QPushButton[kind="first"] {
+    background: @accent; border-color: @accent; color: @on_accent; }
+QPushButton:default:hover, QPushButton[kind="first"]:hover { border-color: @text; }
+QPushButton:default:disabled, QPushButton[kind="first"]:disabled {
+    background: transparent; border-color: @hairline; color: @muted; }
 QPushButton[kind="quiet"][place="bar"] { padding: 1px 8px; }
 QPushButton[kind="quiet"][place="status"] { padding: 1px 8px; color: @text; }
 
@@ -167,15 +183,18 @@ QProgressBar { background: @hairline; border: none; border-radius: 2px; max-heig
 QProgressBar::chunk { background: @accent; border-radius: 2px; }
 
 QDialog { background: @surface; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QFrame#popover { background: @window; border: 1px solid @hairline; }
 QFrame#popover[place="inside"] { border-radius: 8px; }
-QRadioButton { spacing: 8px; padding: 2px 6px 2px 2px; border: 1px solid transparent; border-radius: 6px; }
+QRadioButton { spacing: 8px; padding: 2px 6px 2px 2px; border: 1px solid transparent; border-radius: 6px;
+    outline: none; }
 QRadioButton:focus { border-color: @accent; }
 QRadioButton::indicator { width: 12px; height: 12px; border: 1px solid @muted; border-radius: 7px;
     background: @window; }
 QRadioButton::indicator:hover { border-color: @accent; }
 QRadioButton::indicator:checked { width: 6px; height: 6px; border: 4px solid @accent; }
-QLineEdit { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px; }
+QLineEdit { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px;
+    lineedit-clear-button-icon: url("@icons/clear.svg"); }
 QLineEdit:hover { border-color: @muted; }
 QLineEdit:focus { border-color: @accent; }
 QAbstractSpinBox { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 3px 6px; }

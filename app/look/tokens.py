@@ -4,13 +4,12 @@ Knows no widget. Which set is in use is read off the application's palette, so i
 GUI thread.
 """
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from PySide6.QtGui import QGuiApplication
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """Colours as `#rrggbb`. Text is legible (7:1), muted text readable (4.5:1) on all backgrounds."""
 
     is_dark: bool
@@ -59,8 +58,7 @@ DARK = Tokens(
 
 
 # For those who have asked their desktop for high contrast: no greys for text, and lines that are seen.
-LIGHT_CONTRAST = replace(
-    LIGHT,
+LIGHT_CONTRAST = LIGHT._replace(
     window="#ffffff",
     surface="#fafafa",
     raised="#e9e9e9",
@@ -72,8 +70,7 @@ LIGHT_CONTRAST = replace(
     warning="#5a3c00",
     ok="#0f4d20",
 )
-DARK_CONTRAST = replace(
-    DARK,
+DARK_CONTRAST = DARK._replace(
     window="#000000",
     surface="#0b0b0b",
     raised="#262626",

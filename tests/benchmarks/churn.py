@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from app import paths
 from app.engine.engine import Engine
+from app.engine.last_turns import MAX_REMEMBERED_CHATS
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.library import native_objects
 from app.engine.prompt import Prompt
 from app.engine.sampling import SamplingParams
-from app.engine.slots import MAX_REMEMBERED_CHATS
 from app.engine.types import FinishReason, Message, Request, Role
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, show, show_ms

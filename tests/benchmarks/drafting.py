@@ -8,6 +8,12 @@ rounding chooses among them, so its words prove nothing. tests/native/test_draft
 
 "editing": the prompt is a Python file, cut into words and signs about as a tokenizer would, and the answer is
 that file with some names changed. "nothing right": nearly every step has a guess, and each is wrong.
+
+With --draft-model a second model writes on, and the answer is new text, so that there is nothing to look up.
+Of two random models one knows nothing of the other, so that is fixed, too: both compute in earnest, and then
+so many in a hundred of its tokens are those of the answer. This shows what the two models cost, and what
+comes of it if so many guesses are right. How many are right for two real models it cannot show: for that,
+give both files with --model and --draft-model, and nothing is fixed but the answer's length.
 """
 
 from __future__ import annotations
@@ -17,8 +23,10 @@ import contextlib
 import inspect
 import random
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -31,15 +39,23 @@ from app.engine.llama.sampler import LlamaSampler
 from app.engine.prompt import Prompt
 from app.engine.sampling import SamplingParams
 from app.engine.types import SampledToken, Usage
+from tests import driver
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, show
+from tests.benchmarks.gguf_0_6b import N_VOCAB
 from tests.driver import GREEDY
+from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 
+RANDOM = Path("random")
+DRAFT_SHAPE = Shape(n_embd=64, n_ffn=192, n_head=2, n_head_kv=1, head_dim=32, n_vocab=N_VOCAB)
+WANTED_OF_DRAFTS = {0: 0.95, 95: 1.15}  # tokens per second, by how many in a hundred are right
 WANTED_EDITING, WANTED_NOTHING_RIGHT = 1.15, 0.97  # tokens per second, with guesses / without
 LARGEST_DIFFERENCE = 0.2  # of a logit, in standard deviations: rounding alone made 0.08
 COMPARED = 1000  # every so many tokens of the vocabulary
 N_CTX = 8192
 CHANGED_NAMES = {"backend": "model", "pending": "unread", "num_tokens": "length", "Any": "object"}
+QUESTIONS = ("Count from 3 to 60", "What is a KV cache?")
+NO_WORD = 300  # a token that is in no text here
 NUM_WORDS = 6  # of the prompt whose every three words came before, so that there is always a guess
 
 
@@ -81,11 +97,81 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draft", type=int, nargs="+", default=[8], metavar="N", help="most guesses a step")
     parser.add_argument("--tokens", type=int, default=400, help="of each answer")
     parser.add_argument(
+        "--draft-model",
+        nargs="?",
+        const=RANDOM,
+        type=Path,
+        metavar="PATH",
+        help="a GGUF that guesses for that of --model (default: random weights, a tenth of its size)",
+    )
+    parser.add_argument(
+        "--right", type=int, nargs="+", default=[0, 60, 80, 95], metavar="PERCENT", help="of its tokens"
+    )
+    parser.add_argument(
         "--beside", type=int, default=0, help="other answers at the same time, with no guesses"
     )
 
 
 def run(options: argparse.Namespace) -> int:
+    return _run_draft_model(options) if options.draft_model else _run_lookup(options)
+
+
+def _run_draft_model(options: argparse.Namespace) -> int:
+    verdict = Verdict()
+    with tempfile.TemporaryDirectory() as folder:
+        is_random = options.draft_model == RANDOM
+        path = _random_draft_model(Path(folder)) if is_random else options.draft_model
+        with workload.opened_backend(
+            options, n_ctx=N_CTX, num_drafted=options.draft[0], draft_model=path
+        ) as backend:
+            assert backend.draft
+            share = 100 * backend.draft.model.size_bytes / backend.model.size_bytes
+            print(f"the draft model: {backend.draft.model.description}, {share:.0f}% of its size")
+            if not is_random:
+                _compare_pair(backend, options, verdict)
+            for percent in options.right if is_random else ():
+                bench = Bench(backend, options)  # what one engine has learned the next does not know
+                bench.compare_draft_model(_new_text(options.tokens, percent), percent, verdict)
+                bench.engine.close()
+    return verdict.exit_code
+
+
+def _compare_pair(backend: LlamaBackend, options: argparse.Namespace, verdict: Verdict) -> None:
+    """Greedy answers of a real model with its draft model and without."""
+    engine = Engine(backend)
+    for question in QUESTIONS:
+        print(f"\n{question}")
+        one = driver.request(question, "chat", max_tokens=options.tokens)
+        with mock.patch.object(Drafting, "is_on", new=False):
+            off = [driver.ask(engine, one) for _ in range(options.repeats)]
+        on = [driver.ask(engine, one) for _ in range(options.repeats)]
+        engine.forget("chat")
+        show("without guesses", [answer.usage.tokens_per_s for answer in off], "tokens/s")
+        show("with guesses", [answer.usage.tokens_per_s for answer in on], "tokens/s")
+        pairs = zip(on, off, strict=True)
+        ratio = show(
+            "with / without", [one.usage.tokens_per_s / two.usage.tokens_per_s for one, two in pairs], "", 3
+        )
+        for name, count in (("draft model", _of_model), ("chat's own text", _of_lookup)):
+            numbers = [count(answer.usage) for answer in on]
+            show(f"guessed, {name}", [drafted for drafted, _ in numbers], "tokens", 0)
+            show("of them right", [100 * kept / max(drafted, 1) for drafted, kept in numbers], "%", 0)
+        texts = {answer.text for answer in on + off}
+        verdict.at_most("texts that differ", len(texts) - 1, 0)
+        verdict.at_least("with / without", ratio, WANTED_OF_DRAFTS[0])
+    engine.close()
+
+
+def _of_model(usage: Usage) -> tuple[int, int]:
+    return usage.num_model_drafted_tokens, usage.num_model_kept_tokens
+
+
+def _of_lookup(usage: Usage) -> tuple[int, int]:
+    drafted, kept = _of_model(usage)
+    return usage.num_drafted_tokens - drafted, usage.num_kept_tokens - kept
+
+
+def _run_lookup(options: argparse.Namespace) -> int:
     verdict = Verdict()
     for num_drafted in options.draft:
         with workload.opened_backend(options, n_ctx=N_CTX, num_drafted=num_drafted) as backend:
@@ -104,6 +190,23 @@ class Bench:
         self._backend = backend
         self._options = options
         self._others = [f"beside {number}" for number in range(options.beside)]
+
+    def compare_draft_model(self, task: Task, percent: int, verdict: Verdict) -> None:
+        """The draft model computes in earnest, and then `percent` of its tokens are those of the answer."""
+        draft, model = self._backend.draft, self.engine._drafting._model
+        assert draft
+        assert model
+        likeliest, choose = draft.likeliest, random.Random(percent)
+        chat = task.prompt + task.answer
+
+        def known(row: int) -> tuple[int, float]:
+            likeliest(row)
+            place = int(model._batch.positions[row]) + 1
+            is_right = choose.random() * 100 < percent and place < len(chat)
+            return (chat[place] if is_right else NO_WORD), 1.0
+
+        with mock.patch.object(draft, "likeliest", known):
+            self.compare(task, WANTED_OF_DRAFTS.get(percent, 0.0), verdict)
 
     def compare(self, task: Task, wanted: float, verdict: Verdict) -> None:
         print(
@@ -181,6 +284,16 @@ def _editing(num_tokens: int) -> Task:
 def _with_changed_names(source: str) -> str:
     names = "|".join(CHANGED_NAMES)
     return re.sub(rf"\b({names})\b", lambda found: CHANGED_NAMES[found[0]], source)
+
+
+def _new_text(num_tokens: int, percent: int) -> Task:
+    prompt, answer = workload.token_ids(500, "prompt"), workload.token_ids(num_tokens, "answer")
+    return Task(f"draft model, {percent}% right", prompt, answer)
+
+
+def _random_draft_model(folder: Path) -> Path:
+    """Of the same vocabulary as the random model."""
+    return write_tiny_gguf(folder / "draft.gguf", "qwen3", n_layer=2, n_ctx_train=N_CTX, shape=DRAFT_SHAPE)
 
 
 def _nothing_right(num_tokens: int) -> Task:

@@ -86,7 +86,7 @@ def _compare(params: LoadParams) -> float:
 
 
 def _figures(need: MemoryNeed) -> tuple[int, ...]:
-    return (*asdict(need).values(), need.total_bytes)
+    return (need.weights_bytes, need.kv_bytes, need.compute_bytes, need.output_bytes, need.total_bytes)
 
 
 def _mib(num_bytes: int) -> str:

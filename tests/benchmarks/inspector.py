@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from app.engine.sampling import SamplingParams
     from app.engine.types import ModelInfo
     from app.inspector.docks import InspectorDocks
+    from app.program import Program
     from app.settings import Settings
-    from app.window import Program
     from tests.benchmarks.watched_window import WatchedWindow
 
 WANTED_SPEED = 0.95  # of that with the inspector closed
@@ -119,12 +119,14 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
     os.environ["QT_API"] = "pyside6"
     import qasync
 
-    from app import paths, window
+    from app import paths
     from app.crashes import RunMarker
     from app.engine.loop import SWITCH_INTERVAL_S
     from app.look.theme import apply_theme
+    from app.program import Program, Start
     from app.settings import Settings
     from app.ui.application import Application
+    from app.ui.window_state import WindowState
     from tests.benchmarks.watched_window import WatchedWindow
 
     for folder in (paths.data_dir(), paths.log_dir()):
@@ -136,8 +138,11 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
     apply_theme(application, "light")
 
     async def main() -> dict[str, list[Measured]]:
-        start = window.Start(options.model, crash_file, RunMarker(home / "running.json"), None)
-        program = window.Program(application, settings, start)
+        start = Start(options.model, crash_file, RunMarker(home / "running.json"), None)
+        window = WatchedWindow()
+        window.show()
+        state = WindowState(paths.window_state_file())
+        program = Program(application, window, state, settings, start)
         running = asyncio.ensure_future(program.run())
         try:
             return await _measure_all(program, options)
@@ -147,7 +152,6 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
 
     with (
         (home / "crash.log").open("a") as crash_file,
-        mock.patch.object(window, "MainWindow", WatchedWindow),
         mock.patch("app.bridge.chat_session.sampling_params", _endless),
         asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner,
     ):

@@ -21,7 +21,8 @@ from tests.benchmarks import workload
 from tests.benchmarks.figures import Verdict, show_ms
 
 if TYPE_CHECKING:
-    from app.storage.chat_store import ChatStore, ChatSummary
+    from app.storage.chat_store import ChatStore
+    from app.storage.list_rows import ChatSummary
 
 NUM_CHATS, NUM_TURNS = 10_000, 4
 WANTED_LIST_MS = 50.0  # a blink: whenever a message is sent, the list is made anew

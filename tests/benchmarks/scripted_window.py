@@ -176,7 +176,8 @@ class ScriptedProgram:
         self.workspace = Workspace(self.engine, self.store, self.settings)
         self.router = ReportRouter(self.engine, self.workspace)
         WatchedWindow.record.lateness.clear()
-        self.window = WatchedWindow(self.workspace, self.engine, self.settings)
+        self.window = WatchedWindow()
+        self.window.fill(self.workspace, self.engine, self.settings)
         self.window.resize(*WINDOW_SIZE)
 
     def _make_thread(self, text: str, parent: QObject) -> ScriptedThread:

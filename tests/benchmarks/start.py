@@ -1,8 +1,9 @@
-"""Click to window and click to first token of a bundle, against a bare Qt window frozen the same way.
+"""From the click to the window, and to the first token, against a bare Qt window of the same kind.
 
-The two take turns in one run, on a screen of their own. Wanted: Skein's window at most 1.5 times as late as
-the bare one. Needs Xvfb, openbox, xdotool and xprop, and a Python with PyInstaller: packaging/bundle leaves
-one.
+"The same kind": both by the same Python from the sources, or both frozen, if there is a bundle. The two take
+turns, each as warm as the other, on a screen of their own. Wanted: Skein is painted at most 1.5 times
+as late as the bare one. A question is typed and sent as soon as the window is there. Needs Xvfb, openbox,
+xdotool and xprop; for the bundle a Python with PyInstaller: packaging/bundle leaves one.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import re
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-from tests.benchmarks.figures import Verdict, show_ms
+from tests.benchmarks.figures import Verdict, show, show_ms
 from tests.e2e.desktop import Desktop, new_desktop, process, until
 from tests.e2e.skein import ROOT, Skein
 
@@ -28,15 +32,45 @@ QUESTION = "2 + 2?"
 TIMEOUT_S = 60.0
 BUILD = ROOT / "build" / "bundle"
 FIRST_TOKEN = "engine: step 1 |"  # the step that computes the last row of the prompt chooses the first token
+PAINTED = re.compile(r"^(\S+ \S+) .*The window is painted, after ([\d.]+) s of computing", re.M)
+COMPLETE = re.compile(r"^(\S+ \S+) .*The window is complete", re.M)
+BARE_SPEC = """
+analysis = Analysis([{source!r}])
+analysis.scripts = [entry for entry in analysis.scripts if not entry[0].startswith("pyi_rth_")]
+program = EXE(PYZ(analysis.pure), analysis.scripts, name="bare", exclude_binaries=True)
+COLLECT(program, analysis.binaries, analysis.datas, name="bare")
+"""
 BARE = """\
-import sys
+import sys, time
 from PySide6.QtWidgets import QApplication, QMainWindow
+class Window(QMainWindow):
+    def paintEvent(self, event):
+        super().paintEvent(event)
+        print(time.time(), time.process_time(), flush=True)
 application = QApplication(sys.argv)
-window = QMainWindow()
+window = Window()
 window.resize(1280, 800)
 window.show()
 sys.exit(application.exec())
 """
+
+
+@dataclass(frozen=True)
+class Start:
+    """Seconds from the click; `computed_s` of the processor's time until the window is painted."""
+
+    shown_s: float  # by the window manager
+    painted_s: float
+    computed_s: float
+    complete_s: float = 0.0  # with all its parts
+    token_s: float = 0.0  # the first of the answer
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    skein: Sequence[str | Path]
+    bare: Sequence[str | Path]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,32 +81,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="skein-start-"))
+    verdict = Verdict()
     try:
-        bare = _freeze_bare_window(options.python, folder)
         with new_desktop() as desktop, _windows_of(desktop) as windows:
-            home = _used_home(options.bundle, folder, desktop, windows)
-            starts, bare_s = [], []
-            _start_bare(bare, desktop, windows)  # so that it has been read from the disk, as Skein has
-            for _ in range(options.starts):
-                bare_s.append(_start_bare(bare, desktop, windows))
-                starts.append(_start_skein(options.bundle, home, folder, desktop, windows))
+            desktop.environment.pop("PYTHONDONTWRITEBYTECODE", None)
+            desktop.environment["PYTHONPYCACHEPREFIX"] = str(folder / "pycache")
+            for kind in _kinds(options, folder):
+                bench = Bench(kind, folder / kind.name, desktop, windows)
+                bench.warm_up()
+                starts = [(bench.start_bare(), bench.start_skein()) for _ in range(options.starts)]
+                _show(kind, starts, verdict)
     finally:
         shutil.rmtree(folder)
-    print("\nfrom the click to …")
-    bare_ms = show_ms("a bare window", bare_s, 0)
-    window_ms = show_ms("Skein's window", [window_s for window_s, _token_s in starts], 0)
-    show_ms("the first token", [token_s for _window_s, token_s in starts], 0)
-    verdict = Verdict()
-    verdict.at_most("Skein's window, in bare windows", window_ms / bare_ms, WANTED_TIMES)
     return verdict.exit_code
 
 
-def _freeze_bare_window(python: Path, folder: Path) -> Path:
+def _kinds(options: argparse.Namespace, folder: Path) -> list[Kind]:
     source = folder / "bare.py"
     source.write_text(BARE)
-    places = [f"--{name}={folder / name}" for name in ("distpath", "workpath", "specpath")]
-    quietly = ("--noconfirm", "--log-level=ERROR")
-    subprocess.run([python, "-m", "PyInstaller", *quietly, *places, source], check=True, cwd=folder)
+    kinds = [Kind("source", (sys.executable, "-m", "app"), (sys.executable, source))]
+    program = options.bundle / "skein"
+    if program.exists():
+        kinds.append(Kind("frozen", (program,), (_freeze_bare_window(options.python, source),)))
+    else:
+        print(f"There is no bundle in {options.bundle}: only the sources are started.")
+    return kinds
+
+
+def _show(kind: Kind, starts: Sequence[tuple[Start, Start]], verdict: Verdict) -> None:
+    bare, skein = [start[0] for start in starts], [start[1] for start in starts]
+    print(f"\n{kind.name}: from the click to …")
+    bare_ms = show_ms("a bare window, painted", [start.painted_s for start in bare], 0)
+    skein_ms = show_ms("Skein's window, painted", [start.painted_s for start in skein], 0)
+    show_ms("a bare window, shown", [start.shown_s for start in bare], 0)
+    show_ms("Skein's window, shown", [start.shown_s for start in skein], 0)
+    show_ms("Skein's window, complete", [start.complete_s for start in skein], 0)
+    show_ms("the first token", [start.token_s for start in skein], 0)
+    bare_cpu = show_ms("computed for the bare paint", [start.computed_s for start in bare], 0)
+    skein_cpu = show_ms("computed for Skein's paint", [start.computed_s for start in skein], 0)
+    show("that many times the bare one", [skein_cpu / bare_cpu], "times", 2)
+    verdict.at_most(f"{kind.name}: Skein's window, in bare windows", skein_ms / bare_ms, WANTED_TIMES)
+
+
+def _freeze_bare_window(python: Path, source: Path) -> Path:
+    """As packaging/bundle freezes Skein: modules unpacked, without PyInstaller's hooks at the start."""
+    folder = source.parent
+    spec = folder / "bare.spec"
+    spec.write_text(BARE_SPEC.format(source=str(source)))
+    places = [f"--{name}={folder / name}" for name in ("distpath", "workpath")]
+    command = [python, "-m", "PyInstaller", "--noconfirm", "--log-level=ERROR", *places, spec]
+    unpacked = os.environ | {"PYINSTALLER_ZLIB_COMPRESSION_LEVEL": "0"}
+    subprocess.run(command, check=True, cwd=folder, env=unpacked)
     return folder / "distpath" / "bare" / "bare"
 
 
@@ -117,60 +176,79 @@ def _windows_of(desktop: Desktop) -> Iterator[Windows]:
         yield windows
 
 
-def _start_bare(program: Path, desktop: Desktop, windows: Windows) -> float:
-    clicked = time.monotonic()
-    with process(str(program), env=desktop.environment):
-        windows.wait_for(1)
-        took = time.monotonic() - clicked
-    windows.wait_for(0)
-    return took
+class Bench:
+    """Starts both programs of a kind, each as it is when it has been started before."""
+
+    def __init__(self, kind: Kind, folder: Path, desktop: Desktop, windows: Windows) -> None:
+        self._kind = kind
+        self._folder = folder
+        self._desktop = desktop
+        self._windows = windows
+        self._used = folder / "used"  # the home of somebody who has had a look at Skein once
+        folder.mkdir()
+
+    def warm_up(self) -> None:
+        """All is read from the disk, and compiled."""
+        self.start_bare()
+        skein = Skein(self._used, self._desktop)
+        skein.home.mkdir()
+        with self._running(skein):
+            self._windows.wait_for(1)
+            signs = ("is loaded", "open again")
+            until(lambda: all(sign in skein.log() for sign in signs), "all of it", TIMEOUT_S)
+        shutil.rmtree(skein.home / "state")  # the log tells of one start only
+
+    def start_bare(self) -> Start:
+        clicked, stamp = time.monotonic(), time.time()
+        command = [str(part) for part in self._kind.bare]
+        with process(*command, env=self._desktop.environment, stdout=subprocess.PIPE) as bare:
+            self._windows.wait_for(1)
+            shown_s = time.monotonic() - clicked
+            assert bare.stdout
+            painted, computed_s = map(float, bare.stdout.readline().split())
+        self._windows.wait_for(0)
+        return Start(shown_s, painted - stamp, computed_s)
+
+    def start_skein(self) -> Start:
+        skein = Skein(self._folder / "home", self._desktop)
+        shutil.copytree(self._used, skein.home)
+        clicked, stamp = time.monotonic(), time.time()
+        with self._running(skein):
+            (window,) = self._windows.wait_for(1)
+            shown_s = time.monotonic() - clicked
+            self._desktop.activate(window)
+            self._desktop.type(QUESTION)
+            self._desktop.keys("Return")
+            until(lambda: FIRST_TOKEN in skein.log(), "the first token", TIMEOUT_S)
+            token_s = time.monotonic() - clicked
+        painted, complete = PAINTED.search(skein.log()), COMPLETE.search(skein.log())
+        assert painted, skein.log()
+        assert complete, skein.log()
+        shutil.rmtree(skein.home)
+        return Start(
+            shown_s, _time(painted[1]) - stamp, float(painted[2]), _time(complete[1]) - stamp, token_s
+        )
+
+    @contextmanager
+    def _running(self, skein: Skein) -> Iterator[None]:
+        program = subprocess.Popen(
+            [*self._kind.skein, "--debug"],
+            cwd=ROOT,
+            env={**self._desktop.environment, **skein.folders},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            yield
+            program.terminate()
+            code = program.wait(timeout=TIMEOUT_S)
+            assert code == 0, f"it ended with code {code}"
+            self._windows.wait_for(0)
+        finally:
+            program.kill()
+            program.wait()
 
 
-def _start_skein(
-    bundle: Path, home: Path, folder: Path, desktop: Desktop, windows: Windows
-) -> tuple[float, float]:
-    """Seconds to the window, and to the first token of an answer that is asked for as soon as it can be."""
-    skein = Skein(folder / "home", desktop)
-    shutil.copytree(home, skein.home)
-    clicked = time.monotonic()
-    with _running(bundle, skein, windows):
-        (window,) = windows.wait_for(1)
-        window_s = time.monotonic() - clicked
-        until(lambda: "open again" in skein.log(), "the tabs", TIMEOUT_S)
-        desktop.activate(window)
-        desktop.type(QUESTION)
-        desktop.keys("Return")
-        until(lambda: FIRST_TOKEN in skein.log(), "the first token", TIMEOUT_S)
-        token_s = time.monotonic() - clicked
-    shutil.rmtree(skein.home)
-    return window_s, token_s
-
-
-@contextmanager
-def _running(bundle: Path, skein: Skein, windows: Windows) -> Iterator[None]:
-    program = subprocess.Popen(
-        [bundle / "skein", "--debug"],
-        env={**skein.desktop.environment, **skein.folders},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield
-        program.terminate()
-        code = program.wait(timeout=TIMEOUT_S)
-        assert code == 0, f"it ended with code {code}"
-        windows.wait_for(0)
-    finally:
-        program.kill()
-        program.wait()
-
-
-def _used_home(bundle: Path, folder: Path, desktop: Desktop, windows: Windows) -> Path:
-    """Of somebody who has had a look at Skein once."""
-    skein = Skein(folder / "used", desktop)
-    skein.home.mkdir()
-    with _running(bundle, skein, windows):
-        windows.wait_for(1)
-        until(lambda: all(sign in skein.log() for sign in ("is loaded", "open again")), "all", TIMEOUT_S)
-    shutil.rmtree(skein.home / "state")  # the log tells of one start only
-    return skein.home
+def _time(logged: str) -> float:
+    """As `time.time()`, of a line in the log."""
+    return datetime.strptime(logged, "%Y-%m-%d %H:%M:%S,%f").timestamp()  # noqa: DTZ007 (local, as logged)

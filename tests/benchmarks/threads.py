@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
-import psutil
-
+from app.cores import num_physical_cores
 from app.engine.engine import Engine
 from tests.benchmarks import workload
 from tests.benchmarks.workload import TimedEngine
@@ -61,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     if options.measure:
         _measure(options)
         return 0
-    num_cores = psutil.cpu_count(logical=False) or 1
+    num_cores = num_physical_cores()
     thread_counts = [options.threads] if options.threads else range(1, num_cores + 1)
     print(
         f"{num_cores} cores; {options.sequences} sequences of {options.prompt_tokens} prompt tokens and "

@@ -46,8 +46,8 @@ class Record:
 class WatchedWindow(MainWindow):
     record = Record()
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def fill(self, *arguments: Any) -> None:
+        super().fill(*arguments)
         _workspace, engine, _settings = arguments
         engine.reported.connect(self._on_steps)
         self._due = time.perf_counter() + PERIOD_S
@@ -79,10 +79,14 @@ class WatchedWindow(MainWindow):
 
 def main() -> int:
     path = Path(sys.argv.pop(1))
-    with mock.patch.object(app.window, "MainWindow", WatchedWindow):
-        code = app.main.main()
+    code: object = 0
+    with mock.patch.object(app.window, "MainWindow", WatchedWindow), mock.patch("os._exit", sys.exit):
+        try:
+            app.main.main()
+        except SystemExit as end:  # the program ends the process
+            code = end.code
     path.write_text(json.dumps(asdict(WatchedWindow.record)))
-    return code
+    return int(str(code))
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ def opened_backend(
     n_seq_max: int = 8,
     model: Path | None = None,
     num_drafted: int = 0,
+    draft_model: Path | None = None,
 ) -> Iterator[LlamaBackend]:
     """The model of `options`, else `model`, else the random one. Only `max_tokens` ends an answer."""
     path = options.model or model or cached_gguf()
@@ -48,6 +49,7 @@ def opened_backend(
         n_seq_max=n_seq_max,
         n_threads=options.threads,
         num_drafted_tokens=num_drafted,
+        draft_model=draft_model,
     )
     with (
         open_llama_backend(params) as backend,

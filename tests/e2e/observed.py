@@ -26,8 +26,8 @@ _HORIZONTAL = Qt.Orientation.Horizontal
 class ObservedWindow(MainWindow):
     state_file: Path
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def fill(self, *args: Any) -> None:
+        super().fill(*args)
         self._num_states = 0
         self._observer = QTimer(self)
         self._observer.timeout.connect(self._write_state)
@@ -106,7 +106,7 @@ class ObservedWindow(MainWindow):
 
 def main() -> int:
     ObservedWindow.state_file = Path(sys.argv.pop(1))
-    app.window.MainWindow = ObservedWindow  # type: ignore[misc]
+    app.window.MainWindow = ObservedWindow  # type: ignore[misc,attr-defined]
     return app.main.main()
 
 

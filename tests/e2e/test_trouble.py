@@ -23,7 +23,7 @@ def test_after_two_crashes_it_starts_with_nothing_and_all_can_be_had_back(
     until(lambda: any(report in text for text in skein.state()["notices"]), "the offer of a report")
     crash(skein)
 
-    skein.start(waits_for="is shown")
+    skein.start(waits_for="is complete")
     until(lambda: any("its last 2 starts" in text for text in skein.state()["notices"]), "the notice")
     assert skein.state()["composers"] == [""]
     assert "is loaded" not in skein.log()

@@ -333,7 +333,7 @@ def change_looks(day: Day) -> None:
     until(lambda: f"The language is {other_language}." in day.skein.log(), "the language")
     until(lambda: day.skein.log().count("open again") == 2 and day.state("list"), "the tabs")
     day.picture("other-language")
-    day.until("title", f"{titles(day)[day.state('current')]} – Skein")
+    day.until("title", f"{titles(day)[day.state('current')]} — Skein")
     assert without_words(settled(day)) == without_words(before)
 
 

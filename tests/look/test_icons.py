@@ -5,7 +5,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.look.icons import ICON_DIR, app_icon, icon
 
-NAMES = sorted(path.stem for path in ICON_DIR.glob("*.svg") if path.stem != "skein")
+HAVE_COLOURS = ("skein", "clear")  # of their own; the style sheet takes the latter as it is
+NAMES = sorted(path.stem for path in ICON_DIR.glob("*.svg") if path.stem not in HAVE_COLOURS)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,6 @@
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -47,3 +49,9 @@ def test_the_tokens_in_use_are_those_of_the_theme_applied_last(application: QApp
 def test_every_name_in_the_style_sheet_is_a_token() -> None:
     for tokens in ALL:
         assert "@" not in style_sheet(tokens)
+
+
+def test_every_picture_in_the_style_sheet_is_there() -> None:
+    pictures = re.findall(r'url\("(.*?)"\)', style_sheet(LIGHT))
+    assert pictures
+    assert all(Path(picture).is_file() for picture in pictures)

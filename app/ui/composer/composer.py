@@ -6,7 +6,7 @@ Knows texts and attachments, neither paths on the disk nor the chat.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen, QTextCursor
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chats.attachment import Attachment
@@ -15,19 +15,20 @@ from app.engine.types import Role
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
-from app.look.tokens import current
 from app.look.words import tr
 from app.ui.composer.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.composer.attachment_preview import AttachmentPreview
 from app.ui.composer.attachment_words import IMAGE_PASTED, PASTED, title
 from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
+from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
+from app.ui.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
+from app.ui.proportions import COMPOSER_PADDING as PADDING
 from app.ui.settings.chat_settings import ChatSettingsButton
 
-RADIUS = 12
-SIDE, MARGIN = 28, 8
+SIDE = 28
 EDITORS_SHARE, CHIPS_SHARE = 0.4, 0.2  # of the chat's height, at most
 
 
@@ -42,7 +43,7 @@ class Composer(QWidget):
     pending_cancelled = Signal(int)  # which of the files that are still being read
     edit_last_requested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, editor: MessageEditor | None = None) -> None:
         super().__init__(parent)
         self._is_busy = False
         self._can_insert = True
@@ -53,7 +54,7 @@ class Composer(QWidget):
         self.waiting = ComposerNotice(self)
         self.chips = AttachmentChips(self)
         self.preview = AttachmentPreview(self)
-        self.editor = MessageEditor(self)
+        self.editor = editor or MessageEditor(self)
         self.forecast = PlainLabel(parent=self, tone="warning")
         self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
         self.settings = ChatSettingsButton(self)
@@ -63,6 +64,8 @@ class Composer(QWidget):
         self.button = SendButton(self)
         self._lay_out()
         self._connect()
+        # An editor that was there before its composer would be reached before all that was made since.
+        QWidget.setTabOrder(self.waiting.cross, self.editor)
         self.setFocusProxy(self.editor)
         self._show_state()
 
@@ -103,6 +106,13 @@ class Composer(QWidget):
         else:
             self._fold(text)
             self.editor.clear()
+
+    def begin_with(self, draft: str) -> None:
+        """What has been written already comes after it."""
+        if self.editor.document().isEmpty():
+            self.set_text(draft)
+        else:
+            QTextCursor(self.editor.document()).insertText(draft)
 
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
         self._attachments = tuple(attachments)
@@ -247,14 +257,14 @@ class Composer(QWidget):
         foot.addWidget(self.stop)
         foot.addWidget(self.button)
         inset = QVBoxLayout()
-        inset.setContentsMargins(6, 0, 0, 0)
+        inset.setContentsMargins(TEXT_INSET, 0, 0, 0)
         inset.setSpacing(6)
         inset.addWidget(self.chips)
         inset.addWidget(self.editor)
         inset.addWidget(self.forecast)
         column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, 10, MARGIN, MARGIN)
-        column.setSpacing(4)
+        column.setContentsMargins(PADDING, COMPOSER_TOP, PADDING, PADDING)
+        column.setSpacing(ABOVE_BUTTONS)
         column.addWidget(self.waiting)
         column.addWidget(self.notice)
         column.addLayout(inset)
@@ -272,14 +282,8 @@ class Composer(QWidget):
         button = self.settings
         words = button.sizeHint().width()
         others = self._foot.sizeHint().width() - min(words, button.maximumWidth())
-        has_room = self.width() - 2 * MARGIN >= others + words
+        has_room = self.width() - 2 * PADDING >= others + words
         button.setMaximumWidth(words if has_room else button.minimumSizeHint().width())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        has_focus = self.editor.hasFocus() or self._is_drop_target
-        painter.setPen(QPen(QColor(tokens.accent if has_focus else tokens.hairline), 1.5 if has_focus else 1))
-        painter.setBrush(QColor(tokens.window))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        paint_frame(QPainter(self), self.rect(), self.editor.hasFocus() or self._is_drop_target)

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
+from app.look.quiet_button import quiet_button
 from app.look.words import tr
 from app.ui.notices import UNDO_FOR_MS
 
@@ -28,9 +29,7 @@ class ComposerNotice(QWidget):
         self._label = PlainLabel(parent=self)
         self._label.setFont(small_font())
         self._label.setWordWrap(True)
-        self.button = QPushButton(self)
-        self.button.setProperty("kind", "quiet")
-        self.button.setProperty("place", "bar")
+        self.button = quiet_button("", self, "bar")
         self.cross = IconButton("x", tr("Dismiss"), SIDE, self, icon_side=14)
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 0, 0, 0)

@@ -38,7 +38,8 @@ class Drafting(QObject):
         self._count_timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
         self._connect()
         composer.set_attachments(session.draft_attachments)
-        composer.set_text(session.draft)
+        composer.begin_with(session.draft)
+        session.draft = composer.editor.toPlainText()
         self.show_state()
 
     def set_slot(self, slot: SlotSnapshot | None, n_ctx: int, *, is_hibernated: bool) -> None:

@@ -1,10 +1,14 @@
 """Which files, if any, are being dropped or pasted for a message. Pure function."""
 
-from pathlib import Path
+from __future__ import annotations
 
-from PySide6.QtCore import QMimeData
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.ui.engine.dropped_model import dropped_model
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QMimeData
 
 
 def dropped_files(data: QMimeData) -> list[Path]:

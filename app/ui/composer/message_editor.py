@@ -1,13 +1,22 @@
 """The text of a message while it is written: plain, and never so long that Qt is slow. GUI thread."""
 
-from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from app.look.fonts import reading_font
 from app.look.words import tr
 from app.ui.composer.dropped_files import dropped_files
 from app.ui.engine.dropped_model import dropped_model
+
+if TYPE_CHECKING:  # the first paint can do without these classes
+    from PySide6.QtCore import QMimeData
+    from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
+    from PySide6.QtWidgets import QWidget
 
 MAX_PASTED_CHARS = 4_000  # longer pastes become attachments
 MAX_CHARS = 20_000  # in one line of one word, a key stroke takes 30 ms
@@ -36,12 +45,18 @@ class MessageEditor(QPlainTextEdit):
         self.setAccessibleName(tr("Message"))
         self.setTabChangesFocus(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
+        self._show_ground()
         self.document().setDocumentMargin(2)
         self.setFont(reading_font())
         self.document().documentLayout().documentSizeChanged.connect(self.fit)
         self.textChanged.connect(self.fit)
         self.fit()
+
+    def _show_ground(self) -> None:
+        """What is below it. To ask for the viewport would first make all classes of widgets that Qt has."""
+        palette = QPalette()
+        palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
+        self.setPalette(palette)
 
     def has_room_for(self, text: str) -> bool:
         return self.document().characterCount() + len(text) <= MAX_CHARS

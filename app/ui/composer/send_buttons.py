@@ -8,12 +8,13 @@ from app.look.icon_button import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.proportions import BUTTONS_HEIGHT as SIDE
 
-SIDE, ICON_SIDE = 32, 18
+ICON_SIDE = 18
 
 
 class RoundButton(QToolButton):
-    """Filled with the accent if it is the `primary` one and can be pressed."""
+    """Filled with the accent if `is_primary` and it can be pressed."""
 
     def __init__(self, is_primary: bool, parent: QWidget) -> None:
         super().__init__(parent)

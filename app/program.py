@@ -1,0 +1,405 @@
+"""What the window runs: makes all parts, connects them, and takes them down in order. Alone knows the whole.
+
+GUI thread, inside the running loop.
+"""
+
+import argparse
+import asyncio
+import faulthandler
+import gc
+import logging
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+import qasync
+from PySide6.QtCore import QLockFile, QObject, Qt, QTimer, Slot
+from PySide6.QtGui import QSessionManager
+from PySide6.QtWidgets import QMessageBox
+
+from app import log, paths
+from app.bridge import other_starts, tasks
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.bug_reporter import BugReporter
+from app.bridge.cell_keeping import CellKeeping
+from app.bridge.chat_backups import ChatBackups
+from app.bridge.chat_search import ChatSearch
+from app.bridge.chat_transfer import ChatTransfer
+from app.bridge.downloads import Downloads
+from app.bridge.garbage import GarbageCollector
+from app.bridge.idle_unload import IdleUnload
+from app.bridge.library import Library
+from app.bridge.local_api import LocalApi
+from app.bridge.model_fits import ModelFits
+from app.bridge.model_hub import ModelHub
+from app.bridge.model_library import ModelLibrary
+from app.bridge.other_starts import OtherStarts
+from app.bridge.other_starts import Start as OtherStart
+from app.bridge.parameters import load_params
+from app.bridge.presets import Presets
+from app.bridge.report_router import ReportRouter
+from app.bridge.self_test import SelfTest
+from app.bridge.title_writer import TitleWriter
+from app.bridge.token_counter import TokenCounter
+from app.bridge.workspace import Workspace
+from app.crashes import RunMarker, keep_report
+from app.engine.freed_memory import keep_little
+from app.engine.types import ModelInfo, Speed
+from app.look.words import tr, tr_said
+from app.settings import Settings
+from app.storage.chat_store import ChatStore
+from app.ui.application import Application
+from app.ui.commands.help_commands import open_folder
+from app.ui.data.unsaved import ask_to_end
+from app.ui.main_window import MainWindow
+from app.ui.window_state import WindowState
+
+logger = logging.getLogger(__name__)
+
+CRASH_FILE = "crash.log"
+MAX_SHUTDOWN_S = 10
+SETTLED_AFTER_MS = 30_000
+RESTART = -1  # instead of an exit code
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a run begins with."""
+
+    model: Path | None
+    crash_file: TextIO
+    marker: RunMarker
+    report: Path | None  # of a crash of the last run
+    leave: Callable[[int], object] = sys.exit  # at once, with an exit code
+
+
+def models_to_try(asked_for: Path | None, remembered: Path | None, starter: Path) -> list[Path]:
+    """Best first. A file asked for is tried even if it is not there, so that its owner hears why."""
+    found = [path for path in (remembered, starter) if path and path.exists()]
+    wanted = [asked_for.absolute()] if asked_for else []
+    return list(dict.fromkeys([*wanted, *found])) or [starter]
+
+
+def run(
+    application: Application,
+    window: MainWindow,
+    state: WindowState,
+    options: argparse.Namespace,
+    lock: QLockFile,
+) -> NoReturn:
+    """Ends the process once the window is closed and everything is on disk."""
+    gc.freeze()  # what was imported stays: there is nothing in it to be found
+    keep_little()
+    log_dir = _log_dir()
+    log.configure(log_dir, debug=options.debug)
+    marker = RunMarker(paths.run_marker_file())
+    marker.begin()
+    report = keep_report(log_dir / CRASH_FILE)
+    settings = Settings.load(paths.settings_file())
+    settings.override(**options.overrides)
+    with _crash_file(log_dir) as crash_file:
+        start = Start(options.model, crash_file, marker, report, leave=partial(_leave, lock, marker))
+        with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner:
+            exit_code = runner.run(_run_program(application, window, state, settings, start))
+    _leave(lock, marker, exit_code)
+
+
+async def _run_program(
+    application: Application, window: MainWindow, state: WindowState, settings: Settings, start: Start
+) -> int:
+    program = Program(application, window, state, settings, start)
+    return await program.run()
+
+
+def _log_dir() -> Path:
+    """A place for this run, if there is none to stay."""
+    try:
+        folder = paths.private_dir(paths.log_dir())
+    except OSError:
+        folder = paths.log_dir()
+    return folder if paths.may(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="skein-"))
+
+
+@contextmanager
+def _crash_file(log_dir: Path) -> Iterator[TextIO]:
+    """Where the stacks go if the native library takes the process down."""
+    with (log_dir / CRASH_FILE).open("a", encoding="utf-8") as file:
+        faulthandler.enable(file)
+        try:
+            yield file
+        finally:
+            faulthandler.disable()
+
+
+def _leave(lock: QLockFile, marker: RunMarker, exit_code: int) -> NoReturn:
+    """All is saved. To take down Qt and what was imported would take longer than all that was done before.
+
+    Nor may it be done where a thread is in the native library still.
+    """
+    marker.end()
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        if stream:  # on Windows a program without a console has none
+            stream.flush()
+    if exit_code == RESTART:
+        _start_again(lock)
+    lock.unlock()
+    os._exit(exit_code)
+
+
+def _start_again(lock: QLockFile) -> NoReturn:
+    """By the same command, in the same process: so the lock would seem to be held still."""
+    lock.unlock()
+    os.execv(sys.executable, sys.orig_argv)
+
+
+class Program(QObject):
+    """Made and run inside the running loop."""
+
+    def __init__(
+        self,
+        application: Application,
+        window: MainWindow,
+        state: WindowState,
+        settings: Settings,
+        start: Start,
+    ) -> None:
+        super().__init__(application)
+        self._application = application
+        self._start = start
+        self._settings = settings
+        self._models = models_to_try(start.model, settings.model_path, paths.starter_model())
+        self._quit = asyncio.Event()
+        self._exit_code = 0
+        self._garbage = GarbageCollector(self)
+        self._bugs = BugReporter(self)
+        self._store = ChatStore(paths.chats_file())
+        self._engine = ActiveEngine(self)
+        self._engine.set_speed(Speed(settings.speed))
+        self._workspace = Workspace(self._engine, self._store, settings, self)
+        self._router = ReportRouter(self._engine, self._workspace, self)
+        self._window = window
+        with window.held_still():
+            window.fill(self._workspace, self._engine, settings)
+        self._api = LocalApi(self._engine, settings, self)
+        self._window.show_api(self._api)
+        self._backups = ChatBackups(self._store, self._workspace, self)
+        self._window.show_backups(self._backups)
+        self._other_starts = OtherStarts(other_starts.socket_name(paths.data_dir()), self)
+        self._self_test = SelfTest(self)
+        self._window.show_self_test(self._self_test)
+        self._library = Library(self._store, self._workspace, self)
+        self._idle_unload = IdleUnload(self._engine, self._window.preferences, self)
+        self._titles = TitleWriter(self._engine, self._workspace, settings, self)
+        self._window.show_library(self._library, ChatSearch(self._store, self))
+        self._window.show_chat_files(ChatTransfer(self._workspace, self._store, self._library, self))
+        self._presets = Presets(paths.presets_dir(), self._window.preferences, self)
+        self._workspace.options_for_new = self._presets.options_for_new
+        self._window.show_presets(self._presets, TokenCounter(self._engine, self))
+        self._cells = CellKeeping(
+            self._engine, self._workspace, self._window.preferences, paths.kept_cells_dir(), self
+        )
+        self._window.show_cell_keeping(self._cells)
+        self._models_here = ModelLibrary(self._window.preferences, self._engine, self)
+        self._model_fits = ModelFits(self._window.preferences, self._engine, self)
+        self._window.show_model_library(self._models_here, self._model_fits)
+        self._hub = ModelHub(self._window.preferences, self, self._engine)
+        self._downloads = Downloads(self._window.preferences, self._hub.token, self)
+        self._downloads.finished.connect(self._models_here.refresh)
+        self._window.show_model_hub(self._hub, self._downloads)
+        self._window_state = state
+
+    async def run(self) -> int:
+        self._install_hooks()
+        self._connect()
+        self._complete_window()
+        if not paths.is_read_only(paths.data_dir()):
+            self._other_starts.listen()
+        if not self._start.marker.is_safe_mode:
+            self._load_what_answers()
+        self._on_asked_to_open()  # what the system wanted before anybody listened
+        if notice := await self._store.open():
+            self._window.notices.show_error(tr_said(notice))
+        await self._presets.reload()
+        if self._start.marker.is_safe_mode:
+            self._workspace.start_without_tabs()
+        else:
+            await self._workspace.restore()
+        self._tell_of_crash()
+        await self._library.load()
+        self._backups.start()
+        self._models_here.refresh()
+        await self._downloads.restore()
+        self._cells.start()
+        QTimer.singleShot(SETTLED_AFTER_MS, self, self._start.marker.settle)
+        await self._quit.wait()
+        await self._shut_down()
+        return self._exit_code
+
+    def _install_hooks(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._bugs.install()
+        loop.set_exception_handler(self._bugs.on_loop_exception)
+        with suppress(AttributeError, NotImplementedError):  # Windows has `commitDataRequest` only
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup skein`
+                    loop.add_signal_handler(number, self._quit.set)
+
+    def _connect(self) -> None:
+        self._bugs.seen.connect(self._on_bug)
+        self._window.quit_requested.connect(self._on_quit_requested)
+        self._window.languages.restart_requested.connect(self._on_restart_requested)
+        self._backups.restored.connect(self._on_restored)
+        self._other_starts.asked.connect(self._on_other_start)
+        self._application.asked_to_open.connect(self._on_asked_to_open)
+        self._application.commitDataRequest.connect(self._on_session_ending)
+        self._engine.loaded.connect(self._on_loaded)
+        self._engine.load_failed.connect(self._on_load_failed)
+
+    def _complete_window(self) -> None:
+        with self._window.held_still():
+            self._window_state.restore(self._window)
+        self._window.shortcuts.apply()  # all menus are there now
+        logger.info("The window is complete.")
+        if self._window.was_closed:
+            self._end(0)
+
+    def _tell_of_crash(self) -> None:
+        notices, report = self._window.notices, self._start.report
+        if self._start.marker.is_safe_mode:
+            told = tr(
+                "Skein ended unexpectedly at its last {number} starts, so it has opened neither a model nor "
+                "your tabs. Your chats are safe.",
+                number=self._start.marker.num_crashes,
+            )
+            notices.show_offer(told, tr("Open them now"), self._leave_safe_mode)
+        elif report:
+            told = tr("Skein ended unexpectedly the last time. What it was doing then is in a report.")
+            notices.show_offer(told, tr("Show report"), partial(open_folder, report))
+
+    @Slot()
+    def _leave_safe_mode(self) -> None:
+        self._load_what_answers()
+        tasks.spawn(self._workspace.restore())
+
+    def _load_what_answers(self) -> None:
+        self._load_next_model()
+        self._api.apply()
+
+    def _load_next_model(self) -> None:
+        self._engine.load(load_params(self._settings, self._models.pop(0)))
+
+    async def _shut_down(self) -> None:
+        """Each step relies on the ones before it."""
+        # A hang must not stay behind unseen, holding the lock.
+        faulthandler.dump_traceback_later(MAX_SHUTDOWN_S, exit=True, file=self._start.crash_file)
+        self._window_state.save(self._window)
+        self._window.preferences.flush()
+        self._window.hide()
+        self._other_starts.close()
+        self._models_here.close()
+        self._model_fits.close()
+        self._hub.close()
+        await self._downloads.close()
+        await self._self_test.close()
+        await self._api.close()
+        has_ended = await self._engine.close()
+        await self._cells.close()
+        await self._workspace.shut_down()
+        await tasks.finish_all()
+        await self._workspace.stop_saving()  # with what those tasks have changed
+        await self._store.close()
+        self._window.deleteLater()
+        faulthandler.cancel_dump_traceback_later()
+        logger.info("Ended in order.")
+        if not has_ended:
+            logger.warning("The native library is still at work; it is left alone.")
+            self._start.leave(self._exit_code)
+
+    @Slot()
+    def _on_quit_requested(self) -> None:
+        tasks.spawn(self._end_if_saved(0))
+
+    @Slot()
+    def _on_restart_requested(self) -> None:
+        tasks.spawn(self._end_if_saved(RESTART))
+
+    @Slot()
+    def _on_restored(self) -> None:
+        """What is in memory is not what is to be saved."""
+        self._end(RESTART)
+
+    async def _end_if_saved(self, exit_code: int) -> None:
+        await self._workspace.flush()
+        if why := self._workspace.why_not_saved:
+            ask_to_end(why, partial(self._end, exit_code), self._window)
+        else:
+            self._end(exit_code)
+
+    @Slot(object)
+    def _on_session_ending(self, manager: QSessionManager | None) -> None:
+        """As on SIGTERM. The session would start it again by a command that it does not understand."""
+        if manager:
+            manager.setRestartHint(QSessionManager.RestartHint.RestartNever)
+        self._workspace.save_and_wait()  # some systems end whoever has heard of it
+        self._quit.set()
+
+    def _end(self, exit_code: int) -> None:
+        self._exit_code = exit_code
+        self._quit.set()
+
+    @Slot()
+    def _on_asked_to_open(self) -> None:
+        for file in self._application.take_asked_files():
+            self._on_other_start(OtherStart(file))
+
+    @Slot(object)
+    def _on_other_start(self, start: OtherStart) -> None:
+        """Somebody wanted to see Skein, perhaps with a model."""
+        self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowMinimized)
+        self._window.raise_()
+        self._window.activateWindow()
+        if start.model:
+            self._engine.load(load_params(self._settings, start.model))
+
+    @Slot(object)
+    def _on_loaded(self, model: ModelInfo) -> None:
+        """The next start opens the same model. The starter model is found without being remembered."""
+        logger.info("%s is loaded.", model.path)
+        self._models.clear()
+        stands_in = model.path == paths.starter_model() and _is_away(self._settings.model_path)
+        if stands_in:
+            return
+        self._settings.model_path = None if model.path == paths.starter_model() else model.path
+        self._window.preferences.note_changes()
+
+    @Slot(object, object)
+    def _on_load_failed(self, _path: Path, _message: str) -> None:
+        """At the start, the next best model is better than none. The window tells about the failed one."""
+        if self._engine.model is None and self._models:
+            self._load_next_model()
+
+    @Slot(str)
+    def _on_bug(self, trace: str) -> None:
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle("Skein")
+        box.setText(
+            tr("Something went wrong in Skein itself. Your chats are saved; it is best to start again.")
+        )
+        box.setInformativeText(tr("The log in {folder} tells more.", folder=paths.log_dir()))
+        box.setDetailedText(trace)
+        box.finished.connect(box.deleteLater)
+        self._bugs.seen.disconnect(self._on_bug)  # one is enough
+        box.open()  # never exec: a nested loop would stop every coroutine for good
+
+
+def _is_away(path: Path | None) -> bool:
+    return path is not None and not path.exists()

@@ -1,0 +1,17 @@
+"""The line round the text that is being written, and round what belongs to it. GUI thread."""
+
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from app.look.tokens import current
+
+RADIUS = 12
+
+
+def paint_frame(painter: QPainter, rect: QRect, is_lit: bool) -> None:
+    """Lit while the keyboard is in it, or something is held over it."""
+    tokens = current()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(tokens.accent if is_lit else tokens.hairline), 1.5 if is_lit else 1))
+    painter.setBrush(QColor(tokens.window))
+    painter.drawRoundedRect(rect.toRectF().adjusted(1, 1, -1, -1), RADIUS, RADIUS)

@@ -1,0 +1,59 @@
+"""How large the parts of the window are: known before they are there. Imports next to nothing. GUI thread."""
+
+from string import ascii_lowercase
+
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QFontMetrics
+
+from app.look.fonts import reading_font, small_font
+
+TAB_HEIGHT, ABOVE_TABS = 34, 4
+STRIP_HEIGHT = TAB_HEIGHT + ABOVE_TABS
+HALF = 0.5  # of two chats side by side
+SCROLL_BAR = 12  # as wide as the style sheet makes it
+
+LIST_WIDTH, MIN_LIST_WIDTH = 240, 180  # of all chats
+# A window below this, or one where the inspector leaves less beside it, has no room for the list unless it
+# is asked for.
+NARROW = 1_000
+ROOM = LIST_WIDTH + 480
+
+COLUMN_CHARS = 76
+COLUMN_MARGIN = 24
+OVERHANG = 16  # the composer's frame stands round the column of text
+BESIDE_COMPOSER, BELOW_COMPOSER = 8, 16
+# In the composer's frame: left, above and right of the text, and below it, where the buttons are.
+COMPOSER_PADDING, COMPOSER_TOP, TEXT_INSET, BUTTONS_HEIGHT, ABOVE_BUTTONS = 8, 10, 6, 32, 4
+
+
+def has_list(choice: bool | None, window_width: int, middle_width: int) -> bool:
+    """Whether the list of all chats is shown. None: nobody has chosen."""
+    has_room = window_width >= NARROW and middle_width >= ROOM
+    return has_room if choice is None else choice
+
+
+def status_height() -> int:
+    return QFontMetrics(small_font()).height() + 9
+
+
+def column_width(available: int, zoom: int) -> int:
+    """A comfortable line, or what there is."""
+    metrics = QFontMetrics(reading_font(zoom))
+    # By its Latin letters: what a font calls its average character is twice as wide in one with Chinese.
+    characters = metrics.horizontalAdvance(ascii_lowercase) * COLUMN_CHARS // len(ascii_lowercase)
+    return max(160, min(available - 2 * COLUMN_MARGIN, characters))
+
+
+def composer_width(zoom: int) -> int:
+    """At most: where there is room, a little wider than the column of text."""
+    return column_width(1 << 24, zoom) + 2 * OVERHANG
+
+
+def composer_rect(page: QRect, text_height: int, zoom: int) -> QRect:
+    """Of its frame, at the foot of a chat's page."""
+    left, right = BESIDE_COMPOSER, BESIDE_COMPOSER + SCROLL_BAR
+    room = page.width() - left - right
+    width = min(room, composer_width(zoom))
+    height = COMPOSER_TOP + text_height + ABOVE_BUTTONS + BUTTONS_HEIGHT + COMPOSER_PADDING
+    top = page.bottom() + 1 - BELOW_COMPOSER - height
+    return QRect(page.left() + left + (room - width + 1) // 2, top, width, height)

@@ -1,0 +1,93 @@
+"""How the window was left: kept when it is closed, and had back at the next start. GUI thread."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QMargins, QPoint, QSettings
+
+from app.ui.first_view import FirstLayout
+from app.ui.proportions import HALF, LIST_WIDTH
+
+if TYPE_CHECKING:
+    from app.ui.main_window import MainWindow
+
+_CHOICES = (None, True, False)  # whether the list of chats is shown, as the number that is kept
+
+
+class WindowState:
+    def __init__(self, file: Path) -> None:
+        self._kept = QSettings(str(file), QSettings.Format.IniFormat)
+
+    @property
+    def geometry(self) -> QByteArray:
+        """Empty if none is kept."""
+        kept = self._kept.value("geometry")
+        return kept if isinstance(kept, QByteArray) else QByteArray()
+
+    @property
+    def layout(self) -> FirstLayout:
+        choice = _CHOICES[self._number("chats/choice", 0) % len(_CHOICES)]
+        is_inspected = bool(self._kept.value("inspector/is_shown", False, bool))
+        return FirstLayout(
+            choice, self._number("chats/width", LIST_WIDTH), self._around() if is_inspected else QMargins()
+        )
+
+    def restore(self, window: MainWindow) -> None:
+        """What lies in the parts of a window that has them."""
+        self._restore_inspector(window)
+        share = float(str(self._kept.value("split/share", HALF)))
+        window.tabs.pages.share = min(max(share, 0.1), 0.9)
+        if window.navigation:
+            closed = str(self._kept.value("chats/closed_folders", "")).splitlines()
+            window.navigation.restore(self.layout.list_width, self.layout.list_choice, closed)
+        window.command_palette.recent = str(self._kept.value("palette/recent", "")).splitlines()
+
+    def save(self, window: MainWindow) -> None:
+        kept = self._kept
+        kept.setValue("geometry", window.saveGeometry())
+        kept.setValue("palette/recent", "\n".join(window.command_palette.recent))
+        kept.setValue("split/share", window.tabs.pages.share)
+        if navigation := window.navigation:
+            kept.setValue("chats/width", navigation.width)
+            kept.setValue("chats/choice", _CHOICES.index(navigation.choice))
+            kept.setValue("chats/closed_folders", "\n".join(navigation.sidebar.model.closed_folders))
+        inspector = window.inspector
+        arrangement, is_shown = inspector.saved_state()
+        kept.setValue("inspector/arrangement", arrangement)
+        kept.setValue("inspector/is_shown", is_shown)
+        kept.setValue("inspector/around", " ".join(map(str, _around(window))))
+        for panel in inspector.panels:
+            kept.setValue(f"inspector/panels/{panel.NAME}", panel.save_layout())
+        kept.sync()
+
+    def _restore_inspector(self, window: MainWindow) -> None:
+        inspector, kept = window.inspector, self._kept
+        if arrangement := kept.value("inspector/arrangement"):
+            inspector.restore_state(arrangement, bool(kept.value("inspector/is_shown", True, bool)))
+        else:
+            inspector.set_shown(False)  # whoever comes for the first time comes to talk
+        for name in inspector.names:
+            if layout := kept.value(f"inspector/panels/{name}"):
+                inspector.restore_layout(name, layout)
+
+    def _around(self) -> QMargins:
+        with suppress(ValueError, TypeError):
+            left, top, right, bottom = map(int, str(self._kept.value("inspector/around", "")).split())
+            return QMargins(left, top, right, bottom)
+        return QMargins()
+
+    def _number(self, name: str, default: int) -> int:
+        with suppress(ValueError):
+            return int(str(self._kept.value(name, default)))
+        return default
+
+
+def _around(window: MainWindow) -> tuple[int, int, int, int]:
+    """What the inspector takes, left, above, right and below of the list and the tabs."""
+    corner = window.middle.mapTo(window, QPoint(0, 0))
+    right = window.width() - corner.x() - window.middle.width()
+    bottom = window.height() - window.status.height() - corner.y() - window.middle.height()
+    return corner.x(), corner.y() - window.menuBar().height(), right, bottom

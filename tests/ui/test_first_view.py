@@ -1,0 +1,167 @@
+"""The window before it is filled, and what becomes of what is done in it then."""
+
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, Qt, QUrl
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.chats.chat import Chat
+from app.crashes import RunMarker
+from app.look.dressing import dress
+from app.looks import Looks
+from app.program import Program, Start
+from app.settings import Settings
+from app.ui.composer.message_editor import MessageEditor
+from app.ui.first_view import FirstLayout
+from app.ui.main_window import MainWindow
+from app.ui.window_state import WindowState
+from tests.fakes import model_info
+from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace
+
+LOOKS = Looks(theme="light", zoom=2, enter_sends=True)
+SETTINGS = Settings(theme="light", zoom=2)
+
+
+@pytest.fixture
+def window(qtbot: QtBot, qapp: QApplication) -> Iterator[MainWindow]:
+    """Shown, and not filled."""
+    dress(qapp, LOOKS)
+    window = MainWindow(LOOKS, FirstLayout(list_choice=False))
+    qtbot.addWidget(window, before_close_func=lambda widget: widget.hide())
+    with qtbot.waitSignal(window.first_view.painted):
+        window.show()
+    qtbot.waitUntil(lambda: editor_of(window).hasFocus())
+    yield window
+
+
+def editor_of(window: MainWindow) -> MessageEditor:
+    return window.first_view.page.editor
+
+
+def fill(window: MainWindow) -> FakeWorkspace:
+    workspace = FakeWorkspace()
+    window.fill(workspace, FakeEngine(model_info()), SETTINGS)  # type: ignore[arg-type]
+    window.inspector.set_shown(False)
+    return workspace
+
+
+def place_of(widget: QWidget) -> QRect:
+    """In its window."""
+    return QRect(widget.mapTo(widget.window(), QPoint(0, 0)), widget.size())
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (900, 600), (563, 401)])
+def test_what_is_written_in_stands_where_it_stays(size: tuple[int, int], window, qtbot, qapp) -> None:
+    window.resize(*size)
+    qtbot.keyClick(editor_of(window), Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qapp.processEvents()
+    page, editor = place_of(window.first_view.page), place_of(editor_of(window))
+    titles = [action.text() for action in window.menuBar().actions()]
+
+    workspace = fill(window)
+    qapp.processEvents()
+    assert [action.text() for action in window.menuBar().actions()] == titles
+    assert place_of(window.tabs.pages) == page
+    assert place_of(editor_of(window)) == editor
+    workspace.new_chat()
+    qapp.processEvents()
+    composer = window.tabs.current.composer
+    assert place_of(composer.editor) == editor
+    assert composer.editor.font().pointSizeF() == qapp.font().pointSizeF() + 3
+
+
+def test_no_letter_is_lost_while_the_window_is_filled(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClicks(window.focusWidget(), "before, ")
+    workspace = fill(window)
+    qtbot.keyClicks(window.focusWidget(), "between, ")
+    session = workspace.add(Chat(), 0)
+    session.draft = "A draft. "
+    workspace.set_current(session)
+    qtbot.keyClicks(window.focusWidget(), "after")
+    assert window.tabs.current.composer.editor.toPlainText() == "A draft. before, between, after"
+    assert session.draft == "A draft. before, between, after"
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # what is not needed any more goes
+    assert window.tabs.current.composer.editor.hasFocus()
+
+
+def test_what_was_sent_before_there_was_a_chat_is_sent_then(window: MainWindow, qtbot: QtBot) -> None:
+    editor = editor_of(window)
+    for text in ("2 + 2?", "  ", "3 + 3?"):
+        editor.setPlainText(text)
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert editor.toPlainText() == ""
+    qtbot.keyClicks(editor, "and")
+    session = fill(window).new_chat()
+    assert [*session.sent, *(message.text for message in session.chat.queue)] == ["2 + 2?", "3 + 3?"]
+    assert session.draft == "and"
+
+
+def test_a_file_pasted_before_there_was_a_chat_is_read_then(window: MainWindow) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/notes.txt")])
+    editor_of(window).insertFromMimeData(data)
+    session = fill(window).new_chat()
+    assert session.files.asked_for == [Path("/notes.txt")]
+
+
+def test_of_two_chats_the_one_in_front_takes_what_was_written(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClicks(editor_of(window), "mine")
+    workspace = fill(window)
+    left, right = workspace.add(Chat(), 0), workspace.add(Chat(), 1)
+    workspace._row.show_beside(right, left)
+    workspace.set_current(right)
+    texts = {view.session: view.composer.editor.toPlainText() for view in window.tabs.shown_views}
+    assert texts == {left: "", right: "mine"}
+    assert isinstance(left, FakeSession)
+
+
+def test_a_window_closed_before_it_is_filled_is_known_to_be(window: MainWindow) -> None:
+    window.close()
+    assert window.was_closed
+    assert window.isVisible()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("DATA", "CONFIG", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    return tmp_path
+
+
+@pytest.mark.parametrize("has_inspector", [False, True])
+def test_the_list_and_the_inspector_find_the_places_kept_for_them(
+    has_inspector: bool, home: Path, qapp: QApplication, qtbot: QtBot
+) -> None:
+    state = WindowState(home / "window.ini")
+    places = []
+    for _start in range(2):
+        window = MainWindow(LOOKS, state.layout)
+        window.restoreGeometry(state.geometry)
+        window.show()
+        qtbot.waitExposed(window)
+        first = place_of(window.first_view.page)
+        start = Start(Path("none.gguf"), StringIO(), RunMarker(home / "marker"), None)
+        program = Program(qapp, window, state, SETTINGS, start)  # type: ignore[arg-type]
+        state.restore(window)
+        qapp.processEvents()
+        places.append((first, place_of(window.tabs.pages)))
+        window.inspector.set_shown(has_inspector)
+        window.navigation.restore(211, not has_inspector, ())
+        window.resize(791, 707)  # the screen of these tests has no room for all three
+        docks = [window.inspector.dock(name) for name in window.inspector.names]
+        window.resizeDocks(docks[:1], [400], Qt.Orientation.Horizontal)
+        qapp.processEvents()
+        state.save(window)
+        window.hide()
+        window.deleteLater()
+        program.deleteLater()
+        qapp.processEvents()
+    (usual, usual_filled), (kept, kept_filled) = places
+    assert usual == usual_filled
+    assert kept == kept_filled
+    assert kept.left() == (0 if has_inspector else 212)
+    assert (kept.right() < 790) == has_inspector
