@@ -1,10 +1,9 @@
 """`python -m app` is `skein`, and so is the frozen program, which also runs our modules as its children."""
 
 import os
-import runpy
 import sys
 
-from app.engine.child_process import CHILD_OPTION
+from app import CHILD_OPTION
 
 
 def run() -> int:
@@ -12,6 +11,8 @@ def run() -> int:
     if getattr(sys, "frozen", False):
         _leave_no_trace_for_others()
     if sys.argv[1:2] == [CHILD_OPTION]:
+        import runpy
+
         _program, _option, module, *arguments = sys.argv
         sys.argv = [module, *arguments]
         runpy.run_module(module, run_name="__main__", alter_sys=True)

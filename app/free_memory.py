@@ -26,13 +26,13 @@ def _rooms_in_groups() -> Iterator[int]:
     for line in lines:
         number, controllers, path = line.split(":", 2)
         if number == "0":  # version 2
-            yield from _rooms_above(CGROUPS, path, "memory.max", "memory.current", "inactive_file")
+            yield from _rooms_above(CGROUPS, path, "memory.max", "memory.current", "")
         elif "memory" in controllers.split(","):
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
             yield from _rooms_above(CGROUPS / "memory", path, *names)
 
 
-def _rooms_above(root: Path, path: str, limit: str, usage: str, pages: str) -> Iterator[int]:
+def _rooms_above(root: Path, path: str, limit: str, usage: str, prefix: str) -> Iterator[int]:
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):
         if not folder.is_relative_to(root):
@@ -43,4 +43,6 @@ def _rooms_above(root: Path, path: str, limit: str, usage: str, pages: str) -> I
             stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
         except (OSError, ValueError):
             continue
-        yield max_bytes - used + int(stat.get(pages, 0))  # pages of files go first when room is short
+        # Pages of files go when room is short, also those that are in use, such as a loaded model's.
+        pages = (int(stat.get(f"{prefix}{kind}_file", 0)) for kind in ("inactive", "active"))
+        yield max_bytes - used + sum(pages)

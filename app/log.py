@@ -1,17 +1,15 @@
 """Where messages go: a rotating file for the user to send us, and the terminal for warnings.
 
-Prompts and answers are never logged. Called once, on the main thread, before anything else starts.
+Prompts and answers are never logged. Set up on the main thread, before any other starts.
 """
 
 import contextlib
 import logging
-import logging.handlers
 import re
 import sys
 from collections import deque
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 FORMAT = "%(asctime)s %(levelname)-7s %(threadName)s %(name)s: %(message)s"
 MAX_FILE_BYTES = 2_000_000
@@ -29,8 +27,7 @@ class PlainFormatter(logging.Formatter):
         return _CONTROL_CHARS.sub(lambda found: f"\\x{ord(found[0]):02x}", super().format(record))
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One message as it stands in the file."""
 
     number: int  # counts all of this run
@@ -61,8 +58,30 @@ class RecentLines(logging.Handler):
 recent_lines = RecentLines()
 
 
+class _Held(logging.Handler):
+    """What was logged before anybody knew where to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+_held = _Held()
+
+
+def hold() -> None:
+    """Until `configure`, which takes longer: the window is painted first."""
+    logging.getLogger().addHandler(_held)
+    logging.getLogger("app").setLevel(logging.INFO)
+
+
 def configure(log_dir: Path, *, debug: bool = False, stream: TextIO | None = None) -> Path:
     """Starts logging and returns the file written to. `debug` adds one line per engine step to the file."""
+    import logging.handlers
+
     file_path = log_dir / "skein.log"
     to_file = logging.handlers.RotatingFileHandler(
         file_path,
@@ -83,4 +102,15 @@ def configure(log_dir: Path, *, debug: bool = False, stream: TextIO | None = Non
         handler.setFormatter(PlainFormatter(FORMAT))
         root.addHandler(handler)
     root.addHandler(recent_lines)
+    root.removeHandler(_held)
+    while _held.records:
+        root.handle(_held.records.pop(0))
     return file_path
+
+
+def write_held(log_dir: Path) -> None:
+    """Where it has come to nothing before `configure`."""
+    if _held in logging.getLogger().handlers:
+        with contextlib.suppress(OSError):
+            log_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            configure(log_dir)

@@ -3,6 +3,7 @@
 Follows the platform's rules (on Linux the XDG variables). Makes folders only in `private_dir`. Any thread.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -86,3 +87,12 @@ def private_dir(path: Path) -> Path:
     path.mkdir(parents=True, exist_ok=True)
     path.chmod(0o700)
     return path
+
+
+def is_read_only(folder: Path) -> bool:
+    return may(folder, os.R_OK | os.X_OK) and not may(folder, os.W_OK)
+
+
+def may(folder: Path, mode: int) -> bool:
+    """Ask before trying: SQLite, the lock and the log would each fail in a way of its own."""
+    return os.access(folder, mode, effective_ids=os.access in os.supports_effective_ids)

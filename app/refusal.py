@@ -4,7 +4,6 @@ For what happens before there is a window, or where there can be none. Knows no 
 """
 
 import shutil
-import subprocess
 import sys
 from typing import TextIO
 
@@ -35,6 +34,8 @@ def show_without_qt(reason: str) -> None:
 
         ctypes.windll.user32.MessageBoxW(None, reason, "Skein", _ERROR_ICON)
     elif dialog := next((dialog for dialog in DIALOGS if shutil.which(dialog[0])), None):
+        import subprocess
+
         subprocess.run([*dialog, reason], stderr=subprocess.DEVNULL, check=False)
 
 

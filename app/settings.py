@@ -5,12 +5,12 @@ Knows nothing of the engine or of Qt; whoever needs its values turns them into h
 
 import json
 import logging
-import os
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+
+from app.whole_file import replacing, sync_dir
 
 Theme = Literal["system", "light", "dark"]
 Motion = Literal["system", "full", "reduced"]
@@ -66,6 +66,7 @@ class ModelSettings(BaseModel):
     adapters: tuple[AdapterSettings, ...] = ()
     workers: tuple[str, ...] = ()  # "host:port"; the layers are spread over them and this machine
     num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] | None = None
+    draft_model: Path | None = None
 
 
 class Settings(BaseModel):
@@ -164,36 +165,13 @@ class Settings(BaseModel):
         """
         if self._path:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _replace_file(self._path, self._to_store().model_dump_json(indent=2))
+            with replacing(self._path) as file:
+                file.write(self._to_store().model_dump_json(indent=2))
+            sync_dir(self._path.parent)
 
     def _to_store(self) -> "Settings":
         hidden = {name: stored for name, (_, stored) in self._overridden.items() if self.is_overridden(name)}
         return self.model_copy(update=hidden)
-
-
-def _replace_file(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    _sync_dir(path.parent)
-
-
-def _sync_dir(path: Path) -> None:
-    """Makes a rename last through a power cut. Windows cannot open folders and needs no such call."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _set_aside(path: Path) -> None:

@@ -27,7 +27,8 @@ def groups(tmp_path, monkeypatch):
 
 
 def limited(limit, used, pages):
-    return {"memory.max": limit, "memory.current": used, "memory.stat": f"anon 5\ninactive_file {pages}\n"}
+    stat = f"anon 5\ninactive_file {pages // 2}\nactive_file {pages // 2}\n"
+    return {"memory.max": limit, "memory.current": used, "memory.stat": stat}
 
 
 def test_without_limits_it_is_what_the_system_has(groups):
@@ -54,7 +55,7 @@ def test_groups_of_version_1_are_known(groups):
     files = {
         "memory.limit_in_bytes": 300_000,
         "memory.usage_in_bytes": 200_000,
-        "memory.stat": "total_inactive_file 10000\n",
+        "memory.stat": "total_inactive_file 6000\ntotal_active_file 4000\n",
     }
     groups("4:cpu,memory:/box\n1:cpuset:/\n", memory__box=files)
     assert free_memory.free_memory_bytes() == 110_000

@@ -22,6 +22,23 @@ def former_logging() -> Iterator[None]:
     app.setLevel(levels[1])
 
 
+def test_what_was_logged_before_the_window_was_painted_is_in_the_file(tmp_path: Path) -> None:
+    log.hold()
+    logging.getLogger("app.look").info("The language is en.")
+    logging.getLogger("app.look").debug("not this")
+    file = log.configure(tmp_path, stream=io.StringIO())
+    logging.getLogger("app.look").info("The window is complete.")
+    told = [line.partition(": ")[2] for line in file.read_text().splitlines()]
+    assert told == ["The language is en.", "The window is complete."]
+
+
+def test_what_was_logged_is_kept_where_there_is_no_window(tmp_path: Path) -> None:
+    log.hold()
+    logging.getLogger("app").warning("no screen")
+    log.write_held(tmp_path / "log")
+    assert "no screen" in (tmp_path / "log" / "skein.log").read_text()
+
+
 def test_the_last_lines_of_this_run_are_at_hand(tmp_path: Path) -> None:
     lines = log.RecentLines(max_lines=3)
     logger = logging.getLogger("app.test")

@@ -5,8 +5,6 @@ Presets of LM Studio are read, too. Reads and writes small files; any thread, on
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +19,7 @@ from app.chats.sampling_json import BadSamplingError, from_json, to_json
 from app.chats.text import valid_unicode
 from app.engine.types import Overflow
 from app.said import said
+from app.whole_file import replacing
 
 FORMAT = "skein-preset"
 VERSION = 1
@@ -101,17 +100,8 @@ def read_preset(path: Path) -> Preset:
 def write_preset(path: Path, preset: Preset) -> None:
     """All of it or nothing. Raises PresetError."""
     text = valid_unicode(json.dumps(as_object(preset), ensure_ascii=False, indent=2, allow_nan=False))
-    with _explained(path.name):
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".preset.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+    with _explained(path.name), replacing(path) as file:
+        file.write(text + "\n")
 
 
 def as_object(preset: Preset) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from app.look.figures import count, decimal
 from app.look.words import mark, tr, tr_n
 
 CLOSED = mark("closed chat")
+NO_BREAK = "\u00a0"  # a narrow panel breaks between the figures, not within one
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +63,22 @@ def figures_of(cells: CellMap, num_shared: int, num_streams: int) -> CellFigures
 
 def figures_text(figures: CellFigures) -> str:
     shared, fragmentation = (100 * share for share in (figures.shared_ratio, figures.fragmentation))
-    return " · ".join(
-        (
-            tr_n("{n} cell used", "{n} cells used", figures.num_used),
-            tr("{free} free of {total}", free=count(figures.num_free), total=count(figures.num_total)),
-            tr(
-                "{number} shared ({share}% of used)",
-                number=count(figures.num_shared),
-                share=decimal(shared, 0),
-            ),
-            tr(
-                "fragmentation {share}% ({gaps})",
-                share=decimal(fragmentation, 0),
-                gaps=tr_n("{n} gap", "{n} gaps", figures.num_gaps),
-            ),
-            tr("high water {number}", number=count(figures.high_water)),
-        )
+    parts = (
+        tr_n("{n} cell used", "{n} cells used", figures.num_used),
+        tr("{free} free of {total}", free=count(figures.num_free), total=count(figures.num_total)),
+        tr(
+            "{number} shared ({share}% of used)",
+            number=count(figures.num_shared),
+            share=decimal(shared, 0),
+        ),
+        tr(
+            "fragmentation {share}% ({gaps})",
+            share=decimal(fragmentation, 0),
+            gaps=tr_n("{n} gap", "{n} gaps", figures.num_gaps),
+        ),
+        tr("high water {number}", number=count(figures.high_water)),
     )
+    return " · ".join(part.replace(" ", NO_BREAK) for part in parts)
 
 
 def cell_text(

@@ -11,6 +11,7 @@ from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, as_tooltip
+from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr, tr_n
 
@@ -109,9 +110,7 @@ class CheckBadge(QWidget):
             QGuiApplication.clipboard().setText(evidence_text(self._disagreement))
 
     def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setProperty("kind", "quiet")
-        button.setProperty("place", "bar")
+        button = quiet_button(text, self, "bar")
         button.setFont(small_font())
         button.setToolTip(tip)
         return button

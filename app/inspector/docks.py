@@ -44,6 +44,8 @@ class InspectorDocks(QObject):
         self.files.opened.connect(self.show_recording)
         self._titles: Mapping[str, str] = {}
         self._tabs: Collection[str] = ()
+        self._sequence: int | None = None  # chosen last, of what is shown
+        self._step: int | None = None  # likewise
         self._layouts: dict[str, QByteArray] = {}  # of panels that are not made yet, by name
         self._window = window
         self._rows = rows
@@ -99,6 +101,7 @@ class InspectorDocks(QObject):
         self.recording.start(model)
         if not self.shown.is_live:
             return
+        self._sequence = self._step = None
         for panel in self.panels:
             panel.reset()
         self._draw()
@@ -143,6 +146,7 @@ class InspectorDocks(QObject):
     @Slot(object)
     def show_recording(self, recording: Recording) -> None:
         self.files.recording = recording
+        self._sequence = self._step = None
         for panel in self.panels:
             panel.show_recording(recording)
             panel.set_titles(self._titles_of(recording))
@@ -260,6 +264,10 @@ class InspectorDocks(QObject):
         panel.step_selected.connect(self._on_step_selected)
         if layout := self._layouts.pop(panel.NAME, None):
             panel.restore_layout(layout)
+        if self._sequence is not None:
+            panel.select_sequence(self._sequence)
+        if self._step is not None:
+            panel.select_step(self._step)
         return panel
 
     @Slot(object)
@@ -311,8 +319,7 @@ class InspectorDocks(QObject):
     @Slot()
     def _settle(self) -> None:
         for dock in self._docks.values():
-            if dock.isFloating():  # Qt is silent about one that was behind a tab when it was torn off
-                dock.show_panel(dock.isVisible())
+            dock.settle()
             others = self._window.tabifiedDockWidgets(dock)
             is_on_tab = not dock.isFloating() and any(not other.isHidden() for other in others)
             dock.title.set_on_tab(is_on_tab)
@@ -355,6 +362,7 @@ class InspectorDocks(QObject):
     @Slot(int)
     def _on_sequence_selected(self, seq_id: int) -> None:
         if not self._is_selecting:
+            self._sequence = seq_id
             self._is_selecting = True  # a panel may say so in turn
             for panel in self.panels:
                 panel.select_sequence(seq_id)
@@ -363,6 +371,7 @@ class InspectorDocks(QObject):
     @Slot(int)
     def _on_step_selected(self, step: int) -> None:
         if not self._is_selecting:
+            self._step = step
             self._is_selecting = True
             for panel in self.panels:
                 panel.select_step(step)

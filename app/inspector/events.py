@@ -24,9 +24,10 @@ from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
 from app.inspector.event_list import COLUMNS, KIND, KINDS, SEQ, STEP, TAB, TIME, Clock, EventList, kind_text
 from app.inspector.recording import Recording
-from app.inspector.row_table import LEFT, SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowTable
 from app.look.fonts import small_font
 from app.look.plain_text import PlainLabel
+from app.look.tables import LEFT
 from app.look.words import mark, tr
 
 WIDEST = {STEP: "999,999", TIME: "00:00:00.000", KIND: KINDS.values(), SEQ: "00"}

@@ -112,10 +112,6 @@ class PackedSteps(Sequence[StepReport]):
     def so_far(self) -> StepsSoFar:
         return StepsSoFar(tuple(self._packs), self._num_left_out, tuple(self._newest))
 
-    @property
-    def num_packed_bytes(self) -> int:
-        return sum(map(len, self._packs))
-
     def append(self, report: StepReport) -> None:
         self._newest.append(report)
         if len(self._newest) == NUM_UNPACKED + PER_PACK:

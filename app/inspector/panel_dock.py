@@ -31,6 +31,7 @@ class PanelDock(QDockWidget):
         super().__init__(title, window)
         self._make = make
         self._panel: DockPanel | None = None
+        self._is_shown = False  # as Qt has told last
         self.title = DockTitle(self)
         self.setObjectName(f"inspector.{kind.NAME}")
         self._seat = _Seat(self)
@@ -57,9 +58,15 @@ class PanelDock(QDockWidget):
 
     @Slot(bool)
     def show_panel(self, is_shown: bool) -> None:
-        """None is made for a window that is not shown itself."""
-        if self._panel or (is_shown and self.isVisible()):
+        """None is made for a window that is not shown itself, or whose parts are still being put in place."""
+        self._is_shown = is_shown
+        if self._panel or (is_shown and self.isVisible() and self.updatesEnabled()):
             self.panel.setVisible(is_shown)
+
+    def settle(self) -> None:
+        """All is in its place."""
+        # Qt is silent about one that was behind a tab when it was torn off.
+        self.show_panel(self.isVisible() if self.isFloating() else self._is_shown)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -83,10 +83,7 @@ class PrefixPanel(DockPanel):
         self.reset()
 
     def draw(self) -> None:
-        """The newest request is shown until the user chooses another one."""
-        follows = not self.requests.rowCount() or self.table.currentIndex().row() <= 0
-        if self.requests.read_on(self.recording) and follows:
-            self.table.setCurrentIndex(self.requests.index(0, 0))
+        self._read_on()
         self._show()
 
     def reset(self) -> None:
@@ -100,8 +97,15 @@ class PrefixPanel(DockPanel):
         self.requests.set_titles(dict(self.recording.titles) | dict(titles))
 
     def select_sequence(self, seq_id: int) -> None:
+        self._read_on()
         if (row := self.requests.newest_of(seq_id)) is not None:
             self.table.setCurrentIndex(self.requests.index(row, 0))
+
+    def _read_on(self) -> None:
+        """The newest request is shown until the user chooses another one."""
+        follows = not self.requests.rowCount() or self.table.currentIndex().row() <= 0
+        if self.requests.read_on(self.recording) and follows:
+            self.table.setCurrentIndex(self.requests.index(0, 0))
 
     def sizeHint(self) -> QSize:
         return QSize(600, 300)

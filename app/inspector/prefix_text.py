@@ -89,14 +89,14 @@ def what_to_do(lease: Lease) -> str:
             )
         case PrefixEnd.DROPPED:
             return tr(
-                "A larger context (Engine settings, --ctx) or a higher cap for this chat puts that off."
+                "A larger context (Context settings, --ctx) or a higher cap for this chat puts that off."
             )
         case PrefixEnd.NO_ROLLBACK:
             return tr(
                 "Go on at the end of such a chat: editing, forking and branching cost the whole prompt."
             )
         case PrefixEnd.EVICTED:
-            return tr("Pin the chat, or choose a larger context (Engine settings, --ctx).")
+            return tr("Pin the chat, or choose a larger context (Context settings, --ctx).")
         case PrefixEnd.DOUBTED:
             return tr("Nothing: the answer is right, it only took longer.")
         case _:

@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.look.fonts import small_font
 from app.look.plain_text import PlainLabel, one_line
+from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr
 
@@ -23,10 +24,8 @@ class RecordingBanner(QWidget):
         self._words = PlainLabel(parent=self)
         self._words.setFont(small_font())
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.back = QPushButton(tr("Back to live"), self)
+        self.back = quiet_button(tr("Back to live"), self, "bar")
         self.back.setFont(small_font())
-        self.back.setProperty("kind", "quiet")
-        self.back.setProperty("place", "bar")
         self.back.clicked.connect(self.back_requested)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 2, 8, 2)

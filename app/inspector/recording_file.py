@@ -7,7 +7,6 @@ holds of chats is their tabs' titles and the text of their answers. Knows no wid
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from app.engine.types import CellMap, ModelInfo, StepReport, TokenLogprob
 from app.inspector.packed_steps import StepsSoFar
 from app.inspector.recording import MAX_STEPS, Recording
 from app.said import said, together
+from app.whole_file import replacing
 
 VERSION = 1
 MAX_FILE_BYTES = 2 << 30
@@ -131,16 +131,8 @@ def load(path: Path, max_steps: int = MAX_STEPS) -> Recording:
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Beside the old file, which stays as it is until the new one is complete. Raises OSError."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def _lines(snapshot: Snapshot) -> Iterator[str]:
@@ -239,7 +231,8 @@ def _check_step(report: StepReport, former: StepReport | None) -> None:
     _check(report)
     if former and report.step < former.step:
         raise ValueError(said("its steps are not in order"))
-    if min(report.schedule_ms, report.decode_ms, report.update_ms, report.sample_ms, report.started_at) < 0:
+    times = (report.schedule_ms, report.decode_ms, report.update_ms, report.sample_ms, report.draft_ms)
+    if min(*times, report.started_at) < 0:
         raise ValueError(said("a time is negative"))
     planned = report.pause.planned if report.pause else ()
     for span in (*report.spans, *planned):

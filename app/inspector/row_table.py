@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from app.look.fonts import small_font, tabular
 from app.look.painted import SWATCH, paint_swatch
 from app.look.sequence_colours import colour_of
+from app.look.tables import LEFT, RIGHT, dress_table
 from app.look.tokens import Tokens, current
 from app.look.words import tr
 
@@ -34,8 +35,6 @@ ROW_HEIGHT = 24
 PADDING = 6
 TINT = 0.16
 SWATCH_ROOM = 10
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 _ROOT = QModelIndex()
 
@@ -74,20 +73,12 @@ class RowTable(QTableView):
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFont(tabular(small_font()))
-        self.setAccessibleName(name)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         rows, columns = self.verticalHeader(), self.horizontalHeader()
-        rows.hide()
+        rows.setMinimumSectionSize(ROW_HEIGHT)  # before the height itself: it is never below it
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(ROW_HEIGHT)
-        rows.setDefaultSectionSize(ROW_HEIGHT)
+        dress_table(self, name, ROW_HEIGHT)
         columns.setFont(small_font())
-        columns.setHighlightSections(False)
         columns.setMinimumSectionSize(24)
 
     def width_of(self, widest: str | Iterable[str], head: str = "", room: int = 0) -> int:

@@ -185,6 +185,29 @@ def _of_drafts(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float |
     return value
 
 
+def _share(get: Callable[[Usage], tuple[int, int]]) -> Callable[[SequenceRow], float | None]:
+    """How many were right, of how many that were guessed. None where none was."""
+
+    def value(row: SequenceRow) -> float | None:
+        num_kept, num_drafted = get(row.usage) if row.usage else (0, 0)
+        return num_kept / num_drafted if num_drafted else None
+
+    return value
+
+
+def _of_lookup(usage: Usage) -> tuple[int, int]:
+    num_kept = usage.num_kept_tokens - usage.num_model_kept_tokens
+    return num_kept, usage.num_drafted_tokens - usage.num_model_drafted_tokens
+
+
+def _of_draft_model(usage: Usage) -> tuple[int, int]:
+    return usage.num_model_kept_tokens, usage.num_model_drafted_tokens
+
+
+def _share_text(share: float) -> str:
+    return percent(share, 1)
+
+
 def _state(row: SequenceRow) -> str:
     if row.slot:
         return prefill(row.slot) if row.slot.state is SlotState.PREFILL else tr(SLOT_STATES[row.slot.state])
@@ -338,7 +361,7 @@ COLUMNS = (
     Column(
         "drafted",
         mark("tokens\ndrafted"),
-        mark("Guesses at the last answer, from its own chat, that were checked beside its own tokens"),
+        mark("Guesses at the last answer that were checked beside its own tokens"),
         "",
         _of_drafts(lambda usage: usage.num_drafted_tokens),
         count,
@@ -356,8 +379,24 @@ COLUMNS = (
         mark("kept\nshare"),
         mark("How many of the guesses were right"),
         "100%",
-        _of_drafts(lambda usage: usage.num_kept_tokens / usage.num_drafted_tokens),
-        lambda share: percent(share, 1),
+        _share(lambda usage: (usage.num_kept_tokens, usage.num_drafted_tokens)),
+        _share_text,
+    ),
+    Column(
+        "lookup_share",
+        mark("lookup\nkept"),
+        mark("How many of the guesses from the chat's own text were right"),
+        "100%",
+        _share(_of_lookup),
+        _share_text,
+    ),
+    Column(
+        "model_share",
+        mark("model\nkept"),
+        mark("How many of the draft model's guesses were right"),
+        "100%",
+        _share(_of_draft_model),
+        _share_text,
     ),
 )
 

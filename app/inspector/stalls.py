@@ -144,10 +144,11 @@ def _gap(report: StepReport, before: Before) -> list[Cause]:
 
 
 def _slow_schedule(report: StepReport, before: Before) -> list[Cause]:
-    if report.schedule_ms < max(MIN_SLOW_MS, before.usual_ms):
+    schedule_ms = report.schedule_ms - report.draft_ms
+    if schedule_ms < max(MIN_SLOW_MS, before.usual_ms):
         return []
     why = _saving_texts(report) or tr("no event tells why")
-    time = milliseconds(report.schedule_ms)
+    time = milliseconds(schedule_ms)
     return [Cause(Stall.HELD_UP, tr("Scheduling took {time}: {reason}.", time=time, reason=why))]
 
 

@@ -67,7 +67,8 @@ class _Clock:
 def _phases(report: StepReport, begin_us: float) -> Iterator[TraceEvent]:
     """The step and, within it, what it consists of."""
     lengths_ms = {
-        "schedule": report.schedule_ms,
+        "schedule": report.schedule_ms - report.draft_ms,
+        **({"draft model": report.draft_ms} if report.draft_ms else {}),
         "decode": report.decode_ms,
         "sample": report.sample_ms,
         "deliver": deliver_ms(report),

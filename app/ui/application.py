@@ -10,12 +10,15 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
+from app.look.theme import STYLE, STYLE_PROPERTY
+
 
 class Application(QApplication):
     asked_to_open = Signal()  # there are files to take
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        super().__init__(list(arguments))
+        super().__init__([*arguments, "-style", STYLE])  # sooner than by a call, which would return the style
+        self.setProperty(STYLE_PROPERTY, STYLE)
         self._asked_files: list[Path] = []
 
     def take_asked_files(self) -> list[Path]:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from app.log import MAX_RECENT_LINES, Line
 from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
+from app.look.window_size import resize_to_fit
 from app.look.words import tr
 
 PERIOD_MS = 500
@@ -38,7 +39,7 @@ class LogViewer(QDialog):
         self._lines_since = lines_since
         self._num_seen = 0
         self.setWindowTitle(tr("Log"))
-        self.resize(SIZE)
+        resize_to_fit(self, SIZE)
         self.levels = QComboBox(self)
         self.levels.setAccessibleName(tr("Lowest level shown"))
         names = (tr("Everything"), tr("Information"), tr("Warnings"), tr("Errors"))

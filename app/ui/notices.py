@@ -14,6 +14,7 @@ from app.engine.types import ModelInfo
 from app.look.figures import percent
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, one_line
+from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import sentences, tr, tr_said
 from app.ui.engine.pause_strip import PauseStrip
@@ -131,10 +132,14 @@ class Banner(QWidget):
 
 
 class LoadStrip(QWidget):
-    """A model's name, how much of it is loaded, a way to call it off, and a line that grows."""
+    """A model's name, how much of it is loaded, a way to call it off, and a line that grows.
+
+    Of a load that has ended at once nothing is seen: the page below would only jump down and up again.
+    """
 
     cancel_requested = Signal()
     HEIGHT = 34
+    SHOWN_AFTER_MS = 300
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -142,9 +147,7 @@ class LoadStrip(QWidget):
         self._fraction = 0.0
         self.setFixedHeight(self.HEIGHT)
         self.setAccessibleName(tr("Loading a model"))
-        self.cancel = QPushButton(tr("Cancel"), self)
-        self.cancel.setProperty("kind", "quiet")
-        self.cancel.setProperty("place", "bar")
+        self.cancel = quiet_button(tr("Cancel"), self, "bar")
         self.cancel.setProperty("command", "chat.stop")
         self.cancel.setToolTip(tr("Stop loading; the model that answers now stays (Esc)"))
         self.cancel.clicked.connect(self.cancel_requested)
@@ -152,6 +155,10 @@ class LoadStrip(QWidget):
         row.setContentsMargins(16, 0, 12, 2)
         row.addStretch(1)
         row.addWidget(self.cancel)
+        self._shows = QTimer(self)
+        self._shows.setSingleShot(True)
+        self._shows.setInterval(self.SHOWN_AFTER_MS)
+        self._shows.timeout.connect(self.show)
         self.hide()
 
     @property
@@ -161,7 +168,11 @@ class LoadStrip(QWidget):
     def start(self, path: Path) -> None:
         self._name = one_line(path.name)
         self.set_fraction(0.0)
-        self.show()
+        self._shows.start()
+
+    def end(self) -> None:
+        self._shows.stop()
+        self.hide()
 
     def set_fraction(self, fraction: float) -> None:
         self._fraction = min(1.0, max(0.0, fraction))
@@ -188,8 +199,7 @@ class UndoToast(QWidget):
         self._ground = parent
         self._on_undo: Callable[[], object] | None = None
         self._words = PlainLabel(parent=self)
-        self.button = QPushButton(tr("Undo"), self)
-        self.button.setProperty("kind", "quiet")
+        self.button = quiet_button(tr("Undo"), self)
         self.button.clicked.connect(self._on_clicked)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 8, 6)

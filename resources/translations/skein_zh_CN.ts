@@ -358,23 +358,18 @@
     </message>
     <message>
         <source>released sequence {seq_id}: {tokens} tokens kept</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/engine/news.py</extracomment>
         <translation>释放了序列 {seq_id}：保留 {tokens} 个词元</translation>
     </message>
     <message>
         <source>released sequence {seq_id}: {tokens} tokens freed</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/engine/news.py</extracomment>
         <translation>释放了序列 {seq_id}：清除 {tokens} 个词元</translation>
     </message>
     <message>
         <source>forked sequence {source} into {target}: {cells} cells shared</source>
         <extracomment>app/engine/slots.py</extracomment>
         <translation>序列 {source} 分叉为序列 {target}：共享 {cells} 个单元</translation>
-    </message>
-    <message>
-        <source>not hibernated</source>
-        <extracomment>app/engine/slots.py</extracomment>
-        <translation>未休眠</translation>
     </message>
     <message>
         <source>not hibernated: the state of sequence {seq_id} cannot be saved now</source>
@@ -390,11 +385,6 @@
         <source>no saved cells were restored: this chat has none</source>
         <extracomment>app/engine/slots.py</extracomment>
         <translation>没有恢复已保存的单元：这个对话没有保存过</translation>
-    </message>
-    <message>
-        <source>not cleared</source>
-        <extracomment>app/engine/slots.py</extracomment>
-        <translation>未清空</translation>
     </message>
     <message>
         <source>pinned sequence {seq_id}</source>
@@ -448,43 +438,33 @@
     </message>
     <message>
         <source>resumed sequence {seq_id}: {there} tokens there, {missing} to compute</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/engine/news.py</extracomment>
         <translation>继续使用序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
     </message>
     <message>
         <source>leased sequence {seq_id}: {there} tokens there, {missing} to compute</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/engine/news.py</extracomment>
         <translation>租用了序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
     </message>
     <message>
         <source>hibernated sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/engine/news.py</extracomment>
         <translation>休眠了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>evicted sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/engine/news.py</extracomment>
         <translation>逐出了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>restored sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/engine/news.py</extracomment>
         <translation>恢复了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>the saved state for sequence {seq_id} could not be used: computing it again</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/engine/news.py</extracomment>
         <translation>序列 {seq_id} 的已保存状态无法使用：重新计算</translation>
-    </message>
-    <message>
-        <source>{what}: this chat is answering</source>
-        <extracomment>app/engine/slots.py</extracomment>
-        <translation>{what}：这个对话正在回答</translation>
-    </message>
-    <message>
-        <source>{what}: this chat holds no cells</source>
-        <extracomment>app/engine/slots.py</extracomment>
-        <translation>{what}：这个对话没有占用单元</translation>
     </message>
     <message>
         <source>Sequence {seq_id} holds position {position:,}.</source>
@@ -517,9 +497,9 @@
         <translation>请新建对话：这个模型没有针对更长的对话训练过。</translation>
     </message>
     <message>
-        <source>Start a new chat, or choose a larger context in Engine settings (--ctx).</source>
+        <source>Start a new chat, or choose a larger context in Context settings (--ctx).</source>
         <extracomment>app/engine/types.py</extracomment>
-        <translation>请新建对话，或在引擎设置中选择更大的上下文（--ctx）。</translation>
+        <translation>请新建对话，或在“上下文设置”中选择更大的上下文（--ctx）。</translation>
     </message>
     <message>
         <source>The engine does not hold the tokens of this answer any more. It can be computed again from its text, which may be cut into other tokens than were sampled.</source>
@@ -1506,7 +1486,7 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>Another model was loaded before this answer was finished.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/open_requests.py</extracomment>
         <translation>这个回答还未完成，就加载了另一个模型。</translation>
     </message>
     <message>
@@ -1770,11 +1750,6 @@ High water: cells used at most since the model was loaded.</source>
         <translation>工作节点 {address} 没有可用于计算的设备。</translation>
     </message>
     <message>
-        <source>{name} has a damaged header. Download it again.</source>
-        <extracomment>app/engine/llama/spread.py</extracomment>
-        <translation>{name} 的文件头已损坏。请重新下载。</translation>
-    </message>
-    <message>
         <source>What is sent to a worker is neither encrypted nor protected by a password: prompts and answers can be read on the way, and whoever reaches a worker can take it over. Use workers in trusted networks only.</source>
         <extracomment>app/engine/workers.py</extracomment>
         <translation>发送给工作节点的内容既不加密，也没有密码保护：提示词和回答在途中可被读取，任何能连上工作节点的人都可以控制它。请只在可信的网络中使用工作节点。</translation>
@@ -1810,6 +1785,11 @@ High water: cells used at most since the model was loaded.</source>
         <translation>“{text}”不是工作节点的地址。请写出它的名称或 IPv4 地址以及端口，例如 192.168.1.20:50052。</translation>
     </message>
     <message>
+        <source>Start it there again, or name those that are left by --workers.</source>
+        <extracomment>app/headless.py</extracomment>
+        <translation>请在那里重新启动它，或用 --workers 指定剩下的那些。</translation>
+    </message>
+    <message>
         <source>drafted</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>推测</translation>
@@ -1823,6 +1803,11 @@ High water: cells used at most since the model was loaded.</source>
         <source>Whether a token is sampled from its last row, and from those in front of guesses</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>是否从它的最后一行以及各推测之前的行采样词元</translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <extracomment>app/inspector/event_list.py</extracomment>
+        <translation>草稿模型</translation>
     </message>
     <message>
         <source>Requests</source>
@@ -1965,9 +1950,9 @@ High water: cells used at most since the model was loaded.</source>
         <translation>对话本身没有问题；使用不改写历史的模板即可避免。</translation>
     </message>
     <message>
-        <source>A larger context (Engine settings, --ctx) or a higher cap for this chat puts that off.</source>
+        <source>A larger context (Context settings, --ctx) or a higher cap for this chat puts that off.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation>更大的上下文（引擎设置，--ctx）或更高的对话上限可以推迟这种情况。</translation>
+        <translation>更大的上下文（上下文设置，--ctx）或更高的对话上限可以推迟这种情况。</translation>
     </message>
     <message>
         <source>Go on at the end of such a chat: editing, forking and branching cost the whole prompt.</source>
@@ -1975,9 +1960,9 @@ High water: cells used at most since the model was loaded.</source>
         <translation>请在这类对话的末尾继续：编辑、分叉和另起版本都要重新计算整个提示词。</translation>
     </message>
     <message>
-        <source>Pin the chat, or choose a larger context (Engine settings, --ctx).</source>
+        <source>Pin the chat, or choose a larger context (Context settings, --ctx).</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation>请固定这个对话，或选择更大的上下文（引擎设置，--ctx）。</translation>
+        <translation>请固定这个对话，或选择更大的上下文（上下文设置，--ctx）。</translation>
     </message>
     <message>
         <source>Nothing: the answer is right, it only took longer.</source>
@@ -2540,11 +2525,6 @@ drafted</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>词元
 推测</translation>
-    </message>
-    <message>
-        <source>Guesses at the last answer, from its own chat, that were checked beside its own tokens</source>
-        <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>从对话自身推测的上一个回答的词元，与回答自身的词元一起检验</translation>
     </message>
     <message>
         <source>drafted
@@ -3236,7 +3216,7 @@ share</source>
     </message>
     <message>
         <source>it does not answer</source>
-        <extracomment>app/models/download.py</extracomment>
+        <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>没有响应</translation>
     </message>
     <message>
@@ -3266,7 +3246,7 @@ share</source>
     </message>
     <message>
         <source>There is another file at {path}, and it is left as it is. Move or rename it, then go on.</source>
-        <extracomment>app/models/download.py</extracomment>
+        <extracomment>app/models/part_file.py</extracomment>
         <translation>{path} 处已有另一个文件，没有改动它。请移动或重命名它，然后继续。</translation>
     </message>
     <message>
@@ -3376,43 +3356,142 @@ share</source>
     </message>
     <message>
         <source>{hub} answers, but not as a hub for models does. Check its address in the settings.</source>
-        <extracomment>app/models/hub.py</extracomment>
+        <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 有响应，但不像模型网站。请在设置中检查它的地址。</translation>
     </message>
     <message>
         <source>{hub} cannot be reached ({reason}). Check the connection to the internet, then try again. Models on this machine can be used all the same.</source>
-        <extracomment>app/models/hub.py</extracomment>
+        <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>无法连接 {hub}（{reason}）。请检查网络连接，然后重试。这台电脑上的模型仍可使用。</translation>
     </message>
     <message>
         <source>{hub} does not accept your token. Make a new one there and enter it here.</source>
-        <extracomment>app/models/hub.py</extracomment>
+        <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 不接受您的令牌。请在那里创建一个新令牌，并在此输入。</translation>
     </message>
     <message>
         <source>{hub} says that it was asked too often. Wait some minutes, then try again; with a token it allows more.</source>
-        <extracomment>app/models/hub.py</extracomment>
+        <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 表示请求过于频繁。请等几分钟再试；使用令牌可以请求更多。</translation>
     </message>
     <message>
         <source>{hub} has trouble (HTTP {status}). Try again in some minutes.</source>
-        <extracomment>app/models/hub.py</extracomment>
+        <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 出了问题（HTTP {status}）。请过几分钟再试。</translation>
     </message>
     <message>
         <source>{repo} is given only to those who have a token and have accepted its terms. Accept them at {page}, then enter your token here.</source>
-        <extracomment>app/models/hub.py</extracomment>
+        <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{repo} 只提供给有令牌并已接受其条款的人。请在 {page} 接受条款，然后在此输入您的令牌。</translation>
     </message>
     <message>
         <source>{repo} is not at {hub}: it was renamed, removed, or is private. Search for it again.</source>
-        <extracomment>app/models/hub.py</extracomment>
+        <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 上没有 {repo}：它已改名、被移除或不公开。请重新搜索。</translation>
     </message>
     <message>
         <source>its name claims that it has {count:,} parts</source>
         <extracomment>app/models/hub.py</extracomment>
         <translation>从名称看，它声称有 {count:,} 个分片</translation>
+    </message>
+    <message>
+        <source>It cannot take back what it has computed.</source>
+        <extracomment>app/engine/draft_model.py</extracomment>
+        <translation>它无法撤回已计算的内容。</translation>
+    </message>
+    <message>
+        <source>The draft model {name} guesses no more. {reason}</source>
+        <extracomment>app/engine/drafting.py</extracomment>
+        <translation>草稿模型 {name} 不再推测。{reason}</translation>
+    </message>
+    <message>
+        <source>{draft} cannot guess for {model}.</source>
+        <extracomment>app/engine/llama/draft.py</extracomment>
+        <translation>{draft} 无法为 {model} 推测。</translation>
+    </message>
+    <message>
+        <source>Choose another draft model, or none, in the model&apos;s settings.</source>
+        <extracomment>app/engine/llama/draft.py</extracomment>
+        <translation>请在模型的设置中选择其他草稿模型，或不用草稿模型。</translation>
+    </message>
+    <message>
+        <source>It cannot take back what it has computed, so it cannot correct a guess.</source>
+        <extracomment>app/engine/llama/draft.py</extracomment>
+        <translation>它无法撤回已计算的内容，因此无法更正推测。</translation>
+    </message>
+    <message>
+        <source>It has another kind of vocabulary, or begins and ends texts otherwise.</source>
+        <extracomment>app/engine/llama/draft.py</extracomment>
+        <translation>它的词表类型不同，或文本的开头和结尾标记不同。</translation>
+    </message>
+    <message>
+        <source>It knows {theirs:,} tokens, and the model {ours:,}.</source>
+        <extracomment>app/engine/llama/draft.py</extracomment>
+        <translation>它有 {theirs:,} 个词元，而模型有 {ours:,} 个。</translation>
+    </message>
+    <message>
+        <source>Token {number} is “{theirs}” to it, and “{ours}” to the model.</source>
+        <extracomment>app/engine/llama/draft.py</extracomment>
+        <translation>词元 {number} 在它那里是“{theirs}”，在模型中是“{ours}”。</translation>
+    </message>
+    <message>
+        <source>not hibernated: this chat holds no cells</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>未休眠：这个对话没有占用单元</translation>
+    </message>
+    <message>
+        <source>not hibernated: this chat is answering</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>未休眠：这个对话正在回答</translation>
+    </message>
+    <message>
+        <source>not cleared: this chat holds no cells</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>未清空：这个对话没有占用单元</translation>
+    </message>
+    <message>
+        <source>not cleared: this chat is answering</source>
+        <extracomment>app/engine/slots.py</extracomment>
+        <translation>未清空：这个对话正在回答</translation>
+    </message>
+    <message>
+        <source>Guesses at the last answer that were checked beside its own tokens</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>对上一个回答的推测中，与回答自身的词元一起检验的部分</translation>
+    </message>
+    <message>
+        <source>lookup
+kept</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>查找
+保留</translation>
+    </message>
+    <message>
+        <source>How many of the guesses from the chat&apos;s own text were right</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>从对话自身文本作出的推测中有多少是对的</translation>
+    </message>
+    <message>
+        <source>model
+kept</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>模型
+保留</translation>
+    </message>
+    <message>
+        <source>How many of the draft model&apos;s guesses were right</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>草稿模型的推测中有多少是对的</translation>
+    </message>
+    <message>
+        <source>Its tokens are other ones.</source>
+        <extracomment>app/models/draft_fit.py</extracomment>
+        <translation>它的词元不同。</translation>
+    </message>
+    <message>
+        <source>its vocabulary cannot be read</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>它的词表无法读取</translation>
     </message>
     <message>
         <source>{missing} of its {count} parts are missing on the hub</source>
@@ -3430,9 +3509,24 @@ share</source>
         <translation>模型网站 {hub} 想让 Skein 转到 {address}，那里不安全。没有从那里下载任何内容。如果您选择了镜像站，请检查它的地址。</translation>
     </message>
     <message>
+        <source>its answer does not end</source>
+        <extracomment>app/models/hub_client.py</extracomment>
+        <translation>它的响应没有结束</translation>
+    </message>
+    <message>
         <source>{hub} sends Skein from address to address without an end. Try again later.</source>
         <extracomment>app/models/hub_session.py</extracomment>
         <translation>{hub} 让 Skein 在地址之间不停跳转。请稍后重试。</translation>
+    </message>
+    <message>
+        <source>{hub} cannot prove that it is itself ({reason}). Check the date and time of this computer, and whether your network wants you to sign in first, as in a hotel.</source>
+        <extracomment>app/models/hub_trouble.py</extracomment>
+        <translation>{hub} 无法证明自己的身份（{reason}）。请检查这台电脑的日期和时间，以及您的网络是否要求先登录（例如在酒店）。</translation>
+    </message>
+    <message>
+        <source>{hub} says that it was asked too often. Try again in {minutes:.0f} min; with a token it allows more.</source>
+        <extracomment>app/models/hub_trouble.py</extracomment>
+        <translation>{hub} 表示请求过于频繁。请在 {minutes:.0f} 分钟后重试；使用令牌可以请求更多。</translation>
     </message>
     <message>
         <source>Values are kept as {type} only with flash attention: choose f16, or do not switch it off.</source>
@@ -3480,9 +3574,19 @@ share</source>
         <translation>这个模型无法撤回推测，因此不作推测。</translation>
     </message>
     <message>
+        <source>Choose how many tokens are guessed, too: without any it is not loaded.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>还请选择推测多少个词元：不推测就不会加载它。</translation>
+    </message>
+    <message>
         <source>A context of {fitting:,} tokens fits, {wanted:,} does not.</source>
         <extracomment>app/models/memory_fit.py</extracomment>
         <translation>{fitting:,} 个词元的上下文放得下，{wanted:,} 个放不下。</translation>
+    </message>
+    <message>
+        <source>It fits if the number of layers on devices is left to Skein.</source>
+        <extracomment>app/models/memory_fit.py</extracomment>
+        <translation>如果由 Skein 决定放到设备上的层数，就放得下。</translation>
     </message>
     <message>
         <source>It fits if its keys and values are kept as q8_0, which takes about half.</source>
@@ -3498,6 +3602,11 @@ share</source>
         <source>{name} with a context of {tokens:,} tokens needs {needed:.1f} GiB, but only {available:.1f} GiB are free.</source>
         <extracomment>app/models/memory_fit.py</extracomment>
         <translation>{name} 连同 {tokens:,} 个词元的上下文需要 {needed:.1f} GiB，但只有 {available:.1f} GiB 可用。</translation>
+    </message>
+    <message>
+        <source>{name} with a context of {tokens:,} tokens needs {needed:.1f} GiB on {device}, but only {available:.1f} GiB are free there.</source>
+        <extracomment>app/models/memory_fit.py</extracomment>
+        <translation>{name} 连同 {tokens:,} 个词元的上下文在 {device} 上需要 {needed:.1f} GiB，但那里只有 {available:.1f} GiB 可用。</translation>
     </message>
     <message>
         <source>it is not a file</source>
@@ -3528,6 +3637,11 @@ share</source>
         <source>{path} leads somewhere else. Skein writes only into the folder for downloads itself: remove that link, or choose another folder.</source>
         <extracomment>app/models/order.py</extracomment>
         <translation>{path} 指向别处。Skein 只写入下载文件夹本身：请移除这个链接，或选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>{path} is being written by another download, here or in another Skein. Wait until that is done, then go on.</source>
+        <extracomment>app/models/part_file.py</extracomment>
+        <translation>{path} 正在由另一个下载写入，可能在这里，也可能在另一个 Skein 中。请等它完成，然后继续。</translation>
     </message>
     <message>
         <source>The quickest here: short questions and drafts, on any computer.</source>
@@ -4225,6 +4339,11 @@ share</source>
         <translation>已暂停，所有对话都是如此</translation>
     </message>
     <message>
+        <source>{state}. {notice}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>{state}。{notice}</translation>
+    </message>
+    <message>
         <source>{state}: {notice}</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>{state}：{notice}</translation>
@@ -4640,14 +4759,14 @@ share</source>
     </message>
     <message numerus="yes">
         <source>Closed {n} chats.</source>
-        <extracomment>app/ui/main_window.py</extracomment>
+        <extracomment>app/ui/window_news.py</extracomment>
         <translation>
             <numerusform>已关闭 {n} 个对话。</numerusform>
         </translation>
     </message>
     <message>
         <source>All chats are saved again.</source>
-        <extracomment>app/ui/main_window.py</extracomment>
+        <extracomment>app/ui/window_news.py</extracomment>
         <translation>所有对话又已保存。</translation>
     </message>
     <message>
@@ -5039,32 +5158,32 @@ share</source>
     </message>
     <message>
         <source>Skein ended unexpectedly at its last {number} starts, so it has opened neither a model nor your tabs. Your chats are safe.</source>
-        <extracomment>app/window.py</extracomment>
+        <extracomment>app/program.py</extracomment>
         <translation>Skein 最近 {number} 次启动都意外结束，因此没有打开模型，也没有打开您的标签页。您的对话是安全的。</translation>
     </message>
     <message>
         <source>Open them now</source>
-        <extracomment>app/window.py</extracomment>
+        <extracomment>app/program.py</extracomment>
         <translation>立即打开</translation>
     </message>
     <message>
         <source>Skein ended unexpectedly the last time. What it was doing then is in a report.</source>
-        <extracomment>app/window.py</extracomment>
+        <extracomment>app/program.py</extracomment>
         <translation>Skein 上次意外结束。当时的情况记录在报告中。</translation>
     </message>
     <message>
         <source>Show report</source>
-        <extracomment>app/window.py</extracomment>
+        <extracomment>app/program.py</extracomment>
         <translation>显示报告</translation>
     </message>
     <message>
         <source>Something went wrong in Skein itself. Your chats are saved; it is best to start again.</source>
-        <extracomment>app/window.py</extracomment>
+        <extracomment>app/program.py</extracomment>
         <translation>Skein 自身出了问题。您的对话都已保存；最好重新启动。</translation>
     </message>
     <message>
         <source>The log in {folder} tells more.</source>
-        <extracomment>app/window.py</extracomment>
+        <extracomment>app/program.py</extracomment>
         <translation>{folder} 中的日志有更多信息。</translation>
     </message>
     <message>
@@ -6027,17 +6146,17 @@ share</source>
     </message>
     <message>
         <source>Reload model</source>
-        <extracomment>app/ui/main_window.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>重新加载模型</translation>
     </message>
     <message>
         <source>The settings could not be saved: {reason}.</source>
-        <extracomment>app/ui/main_window.py</extracomment>
+        <extracomment>app/ui/window_news.py</extracomment>
         <translation>无法保存设置：{reason}。</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/commands/menu_titles.py</extracomment>
         <translation>编辑(&amp;E)</translation>
     </message>
     <message>
@@ -6067,7 +6186,7 @@ share</source>
     </message>
     <message>
         <source>&amp;File</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/commands/menu_titles.py</extracomment>
         <translation>文件(&amp;F)</translation>
     </message>
     <message>
@@ -6112,7 +6231,7 @@ share</source>
     </message>
     <message>
         <source>&amp;View</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/commands/menu_titles.py</extracomment>
         <translation>视图(&amp;V)</translation>
     </message>
     <message>
@@ -6187,7 +6306,7 @@ share</source>
     </message>
     <message>
         <source>&amp;Chat</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/commands/menu_titles.py</extracomment>
         <translation>对话(&amp;C)</translation>
     </message>
     <message>
@@ -6357,7 +6476,7 @@ share</source>
     </message>
     <message>
         <source>&amp;Model</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/commands/menu_titles.py</extracomment>
         <translation>模型(&amp;M)</translation>
     </message>
     <message>
@@ -6377,7 +6496,7 @@ share</source>
     </message>
     <message>
         <source>&amp;Tools</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/commands/menu_titles.py</extracomment>
         <translation>工具(&amp;T)</translation>
     </message>
     <message>
@@ -6387,7 +6506,7 @@ share</source>
     </message>
     <message>
         <source>&amp;Help</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/commands/menu_titles.py</extracomment>
         <translation>帮助(&amp;H)</translation>
     </message>
     <message>
@@ -6688,6 +6807,51 @@ share</source>
         <translation>把文件的文本放入下一条消息</translation>
     </message>
     <message>
+        <source>{size} of memory</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>{size} 内存</translation>
+    </message>
+    <message>
+        <source>{expected} of memory were expected, and {taken} taken.</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>预计占用 {expected} 内存，实际占用 {taken}。</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} here ({free} free), {elsewhere}: fits.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>这里约需 {needed}（可用 {free}），{elsewhere}：放得下。</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} here ({free} free), {elsewhere}: other programs would have to make room.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>这里约需 {needed}（可用 {free}），{elsewhere}：其他程序需要让出空间。</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} here ({free} free), {elsewhere}: does not fit.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>这里约需 {needed}（可用 {free}），{elsewhere}：放不下。</translation>
+    </message>
+    <message>
+        <source>{needed} on {device}</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>{device} 上 {needed}</translation>
+    </message>
+    <message>
+        <source>{needed} on {device} ({free} free)</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>{device} 上 {needed}（可用 {free}）</translation>
+    </message>
+    <message>
+        <source>Loaded now: {expected} were expected, {taken} are taken.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>当前已加载：预计 {expected}，实际占用 {taken}。</translation>
+    </message>
+    <message>
+        <source>Most tokens guessed from the chat&apos;s text or by a draft model and checked in one step.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
+    </message>
+    <message>
         <source>Most tokens guessed from the chat&apos;s own text and checked in one step.</source>
         <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
@@ -6940,9 +7104,9 @@ share</source>
         <translation>等待发送</translation>
     </message>
     <message>
-        <source>waits for the answer</source>
+        <source>waits to be sent</source>
         <extracomment>app/ui/transcript/queue_view.py</extracomment>
-        <translation>等待回答</translation>
+        <translation>等待发送</translation>
     </message>
     <message>
         <source>Edit this message</source>
@@ -6996,12 +7160,12 @@ share</source>
     </message>
     <message>
         <source>Loading {name} was cancelled, so no model is open.</source>
-        <extracomment>app/ui/main_window.py</extracomment>
+        <extracomment>app/ui/window_news.py</extracomment>
         <translation>已取消加载 {name}，因此没有打开模型。</translation>
     </message>
     <message>
         <source>Load it</source>
-        <extracomment>app/ui/main_window.py</extracomment>
+        <extracomment>app/ui/window_news.py</extracomment>
         <translation>加载</translation>
     </message>
     <message>
@@ -7144,6 +7308,21 @@ share</source>
         <source>{name} could not be loaded.</source>
         <extracomment>app/ui/models/download_rows.py</extracomment>
         <translation>{name} 无法下载。</translation>
+    </message>
+    <message>
+        <source>Draft model</source>
+        <extracomment>app/ui/models/draft_row.py</extracomment>
+        <translation>草稿模型</translation>
+    </message>
+    <message>
+        <source>A smaller model that guesses tokens, which this one checks: the same answers, often sooner.</source>
+        <extracomment>app/ui/models/draft_row.py</extracomment>
+        <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答相同，往往更快。</translation>
+    </message>
+    <message>
+        <source>No smaller model with the same vocabulary is here.</source>
+        <extracomment>app/ui/models/draft_row.py</extracomment>
+        <translation>这里没有词表相同的更小模型。</translation>
     </message>
     <message>
         <source>Some models are given only to people who have accepted their terms. Make a token with the right to read on the hub&apos;s web page, under Settings, Access Tokens. It is kept in the keyring of this system and told to this hub alone.</source>
@@ -7331,7 +7510,7 @@ share</source>
     </message>
     <message>
         <source>Folder for downloads</source>
-        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>下载文件夹</translation>
     </message>
     <message>
@@ -7492,7 +7671,7 @@ share</source>
     </message>
     <message>
         <source>&amp;Add folder…</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>添加文件夹(&amp;A)…</translation>
     </message>
     <message>
@@ -7519,37 +7698,37 @@ share</source>
     </message>
     <message>
         <source>Show models of &amp;other programs</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>显示其他程序的模型(&amp;O)</translation>
     </message>
     <message>
         <source>&amp;Look again</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>重新查找(&amp;L)</translation>
     </message>
     <message>
         <source>Downloads: {folder}</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>下载：{folder}</translation>
     </message>
     <message>
         <source>Open in the file manager</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>在文件管理器中打开</translation>
     </message>
     <message>
         <source>Choose another folder…</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>选择其他文件夹…</translation>
     </message>
     <message>
         <source>Use the usual folder</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>使用默认文件夹</translation>
     </message>
     <message>
         <source>Add a folder with models</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>添加存放模型的文件夹</translation>
     </message>
     <message>
@@ -7564,7 +7743,7 @@ share</source>
     </message>
     <message>
         <source>Models</source>
-        <extracomment>app/ui/models/library_page.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>模型</translation>
     </message>
     <message>
@@ -7776,11 +7955,6 @@ share</source>
         <source>Guessed tokens</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>推测词元</translation>
-    </message>
-    <message>
-        <source>Most tokens guessed from the chat&apos;s own text and checked in one step; 0 guesses none.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>一步中最多从对话自身的文本推测并检验多少个词元；0 表示不推测。</translation>
     </message>
     <message>
         <source>Keys are kept as</source>
@@ -8643,7 +8817,7 @@ share</source>
     </message>
     <message>
         <source>None</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/models/draft_row.py</extracomment>
         <translation>无</translation>
     </message>
     <message>

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTextEd
 from pytestqt.qtbot import QtBot
 
 from app.engine.commands import CheckCells
-from app.inspector.dock_panel import DockPanel
+from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.docks import STATE_VERSION, InspectorDocks
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
@@ -292,6 +292,26 @@ class TestPanels:
         for panel in docks.panels:
             assert isinstance(panel, Noted)
             assert panel.chosen == [("sequence", 3), ("step", 17)]
+
+    def test_a_panel_that_is_first_seen_later_shows_what_was_chosen_of_this_recording(
+        self, window: QMainWindow, qtbot: QtBot
+    ) -> None:
+        class Second(Noted):
+            NAME, TITLE = "second", "Second"
+
+        later = (Later(kind.NAME, kind.TITLE, lambda kind=kind: kind) for kind in (Behind, Second))
+        docks = InspectorDocks(window, ((5, (Front, *later)),))
+        window.show()
+        settle()
+        front = docks.panel("front")
+        front.sequence_selected.emit(3)
+        front.step_selected.emit(17)
+        assert docks.panels == (front,)
+        docks.show_panel("behind")
+        assert docks.panel("behind").chosen == [("sequence", 3), ("step", 17)]  # type: ignore[attr-defined]
+        docks.set_model(model_info())
+        docks.show_panel("second")
+        assert docks.panel("second").chosen == []  # type: ignore[attr-defined]
 
     def test_what_a_panel_wants_leaves_the_docks(self, docks: InspectorDocks, qtbot: QtBot) -> None:
         with qtbot.waitSignal(docks.commanded) as commanded:

@@ -90,7 +90,7 @@ def test_a_hidden_panel_asks_for_nothing(panel: PrefixPanel, qtbot: QtBot) -> No
     panel.hide()
     panel.recording.append([replace(report(9), leases=(EDITED,))])
     with qtbot.assertNotEmitted(panel.commanded):
-        panel.select_sequence(0)
+        panel.select_sequence(1)
     with qtbot.waitSignal(panel.commanded):
         panel.show()
 

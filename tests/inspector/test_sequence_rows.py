@@ -62,6 +62,11 @@ def test_guesses_are_shown_with_how_many_were_right() -> None:
     slot = replace(slot, usage=replace(slot.usage, num_drafted_tokens=1800, num_kept_tokens=1200))
     texts = shown(SequenceRow("Sums", slot=slot))
     assert (texts["drafted"], texts["kept"], texts["kept_share"]) == ("1,800", "1,200", "66%")
+    assert texts["lookup_share"] == "66%"
+    assert "model_share" not in texts
+    usage = replace(slot.usage, num_model_drafted_tokens=800, num_model_kept_tokens=700)
+    texts = shown(SequenceRow("Sums", slot=replace(slot, usage=usage)))
+    assert (texts["kept_share"], texts["lookup_share"], texts["model_share"]) == ("66%", "50%", "87%")
 
 
 def test_an_empty_slot_shows_only_its_number_and_state() -> None:

@@ -70,6 +70,7 @@ def test_saving_cells_takes_the_time_of_scheduling() -> None:
     pinned = Event(EventKind.PIN, "pinned", 1)
     slow = step(2, span(0, 10), span(1, 10), schedule_ms=60.0, events=(saved, pinned))
     assert texts(slow) == ["Scheduling took 60.0 ms: hibernated sequence 3: 400 tokens."]
+    assert texts(replace(slow, draft_ms=59.0)) == []
 
 
 def test_a_prompt_took_the_step() -> None:

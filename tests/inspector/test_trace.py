@@ -81,6 +81,16 @@ def test_the_phases_of_a_step_follow_one_another_within_it(tmp_path: Path) -> No
     assert batcher[5]["ts"] == 20_000.0
 
 
+def test_what_a_draft_model_took_is_a_phase_of_its_own(tmp_path: Path) -> None:
+    drafted = replace(step(1, span(0, 50)), draft_ms=0.04)
+    whole, *phases = [event for event in of(traced(tmp_path, drafted), "X") if event["tid"] == 1]
+    assert [(phase["name"], phase["dur"]) for phase in phases[:2]] == [
+        ("schedule", 60.0),
+        ("draft model", 40.0),
+    ]
+    assert whole["dur"] == 10_600.0
+
+
 def test_cells_and_waiting_chats_are_counted_at_every_step(tmp_path: Path) -> None:
     full = step(1, cells=CellUsage(100, 60, 20), waiting=(waiting(), waiting()))
     events = traced(tmp_path, full, idle_step(1))

@@ -41,7 +41,8 @@ def window(
     apply_theme(qapp, "light")
     settings = Settings.load(tmp_path / "settings.json")
     settings.theme = "light"
-    window = MainWindow(workspace, engine, settings)  # type: ignore[arg-type]
+    window = MainWindow()
+    window.fill(workspace, engine, settings)  # type: ignore[arg-type]
     window.show_presets(FakePresets(), FakeTokenCounter(window))  # type: ignore[arg-type]
     qtbot.addWidget(window, before_close_func=lambda widget: widget.hide())
     workspace.new_chat()
@@ -55,15 +56,17 @@ def window(
 def whole_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
     """The window of the program with all its parts, as it is made before it runs: nothing loaded, no chat."""
     from app.crashes import RunMarker
-    from app.window import Program, Start
+    from app.program import Program, Start
+    from app.ui.window_state import WindowState
 
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("DATA", "CONFIG", "CACHE", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(home / name))
         start = Start(Path("none.gguf"), StringIO(), RunMarker(home / "marker"), None)
-        program = Program(qapp, Settings(theme="light"), start)
-        window = program._window
+        window = MainWindow()
+        state = WindowState(home / "window.ini")
+        program = Program(qapp, window, state, Settings(theme="light"), start)  # type: ignore[arg-type]
         window.show()
         yield window
         window.hide()

@@ -53,6 +53,10 @@ class FakeEngine(QObject):
         self.loading.emit(params.path)
 
     @property
+    def loaded_params(self) -> LoadParams | None:
+        return replace(self._params, n_ctx=self.model.n_ctx) if self._params and self.model else None
+
+    @property
     def can_sleep(self) -> bool:
         return bool(self.model) and not (self.is_loading or self.is_asleep)
 

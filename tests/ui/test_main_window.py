@@ -86,7 +86,7 @@ class TestTabs:
     def test_a_tab_follows_its_chats_title(self, window: MainWindow, workspace: FakeWorkspace) -> None:
         workspace.sessions[0].send("Count from 7 to 30")
         assert window.tabs.strip.bar.tabText(0) == "Count from 7 to 30"
-        assert window.windowTitle() == "Count from 7 to 30 – Skein"
+        assert window.windowTitle() == "Count from 7 to 30 — Skein"
 
     def test_an_answer_finished_behind_makes_the_tab_unread_until_it_is_shown(
         self, window: MainWindow, workspace: FakeWorkspace
@@ -272,11 +272,11 @@ class TestEngine:
 
 class TestModel:
     def test_a_load_is_shown_under_the_tabs_and_never_modal(
-        self, window: MainWindow, engine: FakeEngine
+        self, window: MainWindow, engine: FakeEngine, qtbot: QtBot
     ) -> None:
         engine.loading.emit(Path("/m/big.gguf"))
         engine.load_progressed.emit(0.5)
-        assert window.notices.progress.isVisible()
+        qtbot.waitUntil(window.notices.progress.isVisible)
         assert window.notices.progress.text == "Loading big.gguf  50%"
         engine.finish_load(model_info(name="big", n_ctx=8192))
         assert not window.notices.progress.isVisible()
@@ -556,7 +556,8 @@ class TestCommands:
     ) -> None:
         usual = window.tabs.views[0].composer.editor.font().pointSizeF()
         window.appearance.set_zoom(3)
-        again = MainWindow(FakeWorkspace(), engine, window.preferences.settings)  # type: ignore[arg-type]
+        again = MainWindow()
+        again.fill(FakeWorkspace(), engine, window.preferences.settings)  # type: ignore[arg-type]
         qtbot.addWidget(again, before_close_func=lambda widget: widget.hide())
         again._workspace.new_chat()
         assert again.tabs.views[0].composer.editor.font().pointSizeF() == usual + 3

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -53,10 +53,14 @@ def test_taking_the_action_of_a_banner_dismisses_it(notices: Notices) -> None:
     assert notices.banners() == []
 
 
-def test_a_load_shows_its_name_and_share(notices: Notices) -> None:
+def test_a_load_shows_its_name_and_share_unless_it_has_ended_at_once(notices: Notices, qtbot: QtBot) -> None:
+    notices.progress.start(Path("/m/model.gguf"))
+    notices.progress.end()
+    assert not notices.progress.findChild(QTimer).isActive()
     notices.progress.start(Path("/m/model.gguf"))
     notices.progress.set_fraction(0.42)
-    assert notices.progress.isVisible()
+    assert notices.progress.isHidden()
+    qtbot.waitUntil(notices.progress.isVisible)
     assert notices.progress.text == "Loading model.gguf  42%"
 
 

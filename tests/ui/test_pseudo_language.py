@@ -5,11 +5,12 @@ So whatever is seen without brackets cannot be translated, and whatever is cut o
 
 import asyncio
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTranslator
+from PySide6.QtCore import QEvent, Qt, QTranslator
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QRadioButton,
+    QScrollArea,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -38,6 +40,8 @@ from app.settings import Settings
 from app.ui.commands.commands import commands_of
 from app.ui.data.import_preview import ImportPreview
 from app.ui.main_window import MainWindow
+from app.ui.settings.setting_list import PAGES
+from app.ui.settings.settings_window import SettingsWindow
 from app.ui.transcript.empty_chat import SAMPLES
 from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
@@ -54,7 +58,12 @@ class Pseudo(QTranslator):
     def translate(self, context: str, text: str, disambiguation: str = "", n: int = -1) -> str | None:
         if context == "QShortcut" or not WORD.search(text):  # names of keys
             return None
-        return "\n".join(f"[{line}{'·' * round(0.4 * len(line))}]" for line in text.split("\n"))
+        return "\n".join(f"[{line}{_more(round(0.4 * len(line)))}]" for line in text.split("\n"))
+
+
+def _more(num_letters: int) -> str:
+    """In words, so that a long text can be wrapped."""
+    return " ".join(textwrap.wrap("·" * num_letters, 8))
 
 
 @pytest.fixture
@@ -64,7 +73,8 @@ def pseudo_window(
     translator = Pseudo()
     qapp.installTranslator(translator)
     apply_theme(qapp, "light")
-    window = MainWindow(workspace, engine, Settings.load(tmp_path / "settings.json"))  # type: ignore[arg-type]
+    window = MainWindow()
+    window.fill(workspace, engine, Settings.load(tmp_path / "settings.json"))  # type: ignore[arg-type]
     qtbot.addWidget(window, before_close_func=lambda widget: widget.hide())
     workspace.new_chat()
     window.show()
@@ -94,14 +104,29 @@ def untranslated(root: QWidget) -> list[str]:
 
 
 def cut_off(root: QWidget) -> list[str]:
-    """Texts whose widget is smaller than it needs to be, and does not wrap or elide on purpose."""
+    """Texts whose widget is smaller than it needs to be, and does not wrap or elide on purpose.
+
+    And the names of areas that cannot be scrolled sideways, though what is in them is wider.
+    """
+    QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)  # what has just come up gets its place
     kinds = (QPushButton, QRadioButton, QCheckBox, QLabel)
-    return sorted(
+    texts = sorted(
         widget.text()
         for kind in kinds
         for widget in root.findChildren(kind)
         if widget.isVisibleTo(root) and widget.text() and _is_cut_off(widget)
     )
+    return [*texts, *(_name(area) for area in root.findChildren(QScrollArea) if _is_too_narrow(area))]
+
+
+def _is_too_narrow(area: QScrollArea) -> bool:
+    page: QWidget | None = area.widget()
+    cannot_scroll = area.horizontalScrollBarPolicy() is Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+    return cannot_scroll and page is not None and page.isVisible() and page.width() > area.viewport().width()
+
+
+def _name(area: QScrollArea) -> str:
+    return f"{type(area).__name__} in {type(area.parentWidget()).__name__}"
 
 
 def _is_cut_off(widget: QWidget) -> bool:
@@ -159,6 +184,21 @@ async def test_every_dialog_is_translated_and_has_room(
             dialog.close()
     await finish_all()
     assert len(opened) >= 5
+
+
+async def test_every_page_of_the_settings_has_room_in_the_smallest_window(
+    qloop: asyncio.AbstractEventLoop, pseudo_window: MainWindow
+) -> None:
+    _actions_named(pseudo_window, "app.settings")[0].trigger()
+    settings = pseudo_window.findChild(SettingsWindow)
+    assert settings is not None
+    settings.resize(settings.minimumSize())
+    for page in PAGES:
+        settings.show_page(page.name)
+        assert untranslated(settings) == [], page.name
+        assert cut_off(settings) == [], page.name
+    settings.close()
+    await finish_all()
 
 
 def _actions_named(window: MainWindow, *names: str) -> list[QAction]:

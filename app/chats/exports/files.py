@@ -24,9 +24,8 @@ from app.said import said
 
 MAX_NAME_CHARS = 80
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
-_RESERVED = re.compile(
-    r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE
-)  # names of devices on Windows
+# Names of devices on Windows.
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 
 class Form(StrEnum):

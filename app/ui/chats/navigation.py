@@ -16,17 +16,13 @@ from app.look.marks import Mark
 from app.look.words import tr, tr_n
 from app.ui.chats.chat_title import shown_title
 from app.ui.chats.search_popup import Known, SearchPopup
-from app.ui.chats.sidebar import USUAL_WIDTH, Sidebar
+from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_rows import Kind
 from app.ui.commands.actions import make_action
 from app.ui.commands.menus import Menus
 from app.ui.notices import Notices, UndoToast
+from app.ui.proportions import LIST_WIDTH, has_list
 from app.ui.tabs.chat_tabs import ChatTabs
-
-# A window below this, or one where the inspector leaves less beside it, has no room for the list unless it
-# is asked for.
-NARROW = 1_000
-ROOM = USUAL_WIDTH + 480
 
 
 class Navigation(QObject):
@@ -52,7 +48,7 @@ class Navigation(QObject):
         self._undo = undo
         self._window = window
         self._is_chosen: bool | None = None  # whether the list is shown; None: as the window's width says
-        self._width = USUAL_WIDTH
+        self._width = LIST_WIDTH
         self._hit = ("", "", "")  # to be shown when its chat is there: chat id, turn id, words
         self.sidebar = Sidebar(middle)
         self.popup = SearchPopup(window)
@@ -200,8 +196,7 @@ class Navigation(QObject):
             self._fit()
 
     def _fit(self) -> None:
-        is_wide = self._window.width() >= NARROW and self._middle.width() >= ROOM
-        is_wanted = is_wide if self._is_chosen is None else self._is_chosen
+        is_wanted = has_list(self._is_chosen, self._window.width(), self._middle.width())
         if is_wanted == self.sidebar.isHidden():
             self._width = self.width
             self.sidebar.setVisible(is_wanted)

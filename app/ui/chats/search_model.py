@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from app.look import marks
 from app.look.marks import Mark
 from app.look.words import tr
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.storage.search import SearchHit
 from app.ui.chats.search_rows import Found, Heading, hit_rows, title_rows
 

@@ -16,7 +16,7 @@ from app.look.marks import Mark
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import tr
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.storage.search import SearchHit
 from app.ui.chats.escape import keeps_escape
 from app.ui.chats.search_delegate import HEADING_HEIGHT, HEIGHT, SearchDelegate

@@ -8,7 +8,7 @@ from PySide6.QtCore import QDateTime, QLocale
 from app.look.marks import Mark
 from app.look.plain_text import one_line
 from app.look.words import locale, tr
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.storage.search import FOUND_END, FOUND_START, SearchHit
 from app.ui.chats.chat_title import shown_title
 

@@ -4,6 +4,7 @@ Tells what the user wants; whoever owns the chats does it. GUI thread.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
@@ -33,14 +34,14 @@ from app.look.marks import Mark
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import tr
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.ui.chats.escape import keeps_escape
 from app.ui.chats.sidebar_delegate import SidebarDelegate
 from app.ui.chats.sidebar_menu import SidebarMenu
 from app.ui.chats.sidebar_model import SidebarModel
 from app.ui.chats.sidebar_rows import Kind, Row, local_today
+from app.ui.proportions import MIN_LIST_WIDTH
 
-MIN_WIDTH, USUAL_WIDTH = 180, 240
 _LOOK_AT_CLOCK_MS = 60_000
 
 
@@ -103,7 +104,7 @@ class Sidebar(QWidget):
         return [row for row in rows if row]
 
     def _lay_out(self) -> None:
-        self.setMinimumWidth(MIN_WIDTH)
+        self.setMinimumWidth(MIN_LIST_WIDTH)
         self.setAccessibleName(tr("All chats"))
         self.filter.setPlaceholderText(tr("Filter chats"))
         self.filter.setAccessibleName(tr("Filter chats by their titles"))
@@ -132,6 +133,8 @@ class Sidebar(QWidget):
         column.addLayout(head)
         column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
+        for before, after in pairwise((self.filter, search, folder, self.list)):
+            QWidget.setTabOrder(before, after)
         self.setFocusProxy(self.list)
 
     def _connect(self) -> None:

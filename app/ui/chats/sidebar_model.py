@@ -10,7 +10,7 @@ from app.look import marks
 from app.look.marks import Mark
 from app.look.plain_text import as_tooltip
 from app.look.words import tr, tr_n
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.ui.chats.sidebar_rows import Kind, Row, local_today, rows_of
 
 CHATS_TYPE = "application/x-skein-chats"

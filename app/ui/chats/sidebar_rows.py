@@ -9,7 +9,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QDate
 
 from app.look.words import locale, tr
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.ui.chats.chat_title import shown_title
 
 RECENT_DAYS = 7

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app import paths
 from app.bridge import diagnostics
 from app.log import recent_lines
+from app.look.come_up import come_up
 from app.look.words import tr
 from app.ui.about import About
 from app.ui.log_viewer import LogViewer
@@ -42,9 +43,7 @@ class HelpCommands:
         """One window, which stays beside the chats."""
         if self._log is None:
             self._log = LogViewer(recent_lines.since, self.open_log_folder, self._window)
-        self._log.show()
-        self._log.raise_()
-        self._log.activateWindow()
+        come_up(self._log)
 
 
 def open_folder(path: Path) -> None:

@@ -17,6 +17,7 @@ from app.bridge.workspace import Workspace
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
 from app.look.words import tr
+from app.ui.commands import menu_titles
 from app.ui.commands.actions import Shortcut, add_menu, make_action, radio_menu, submenu, tick
 from app.ui.commands.edit_actions import edit_actions
 from app.ui.commands.help_commands import HelpCommands
@@ -64,6 +65,7 @@ class Menus(QObject):
         self._window = window
         self._parts = parts
         self._bar = window.menuBar()
+        self._bar.clear()  # of the titles that stood there alone
         self._make_file_menu()
         self._make_edit_menu()
         self._make_view_menu()
@@ -102,7 +104,7 @@ class Menus(QObject):
         quit_skein = new("app.quit", tr("&Quit"), tr("Save everything and quit"), parts.quit, "Ctrl+Q")
         quit_skein.setMenuRole(QAction.MenuRole.QuitRole)
         self.file = self._add(
-            tr("&File"),
+            tr(menu_titles.FILE),
             new(
                 "chat.new",
                 tr("&New chat"),
@@ -155,7 +157,7 @@ class Menus(QObject):
             ),
         )
         self.edit = self._add(
-            tr("&Edit"),
+            tr(menu_titles.EDIT),
             *edit_actions(self._window),
             None,
             self.find,
@@ -194,11 +196,11 @@ class Menus(QObject):
             tr("F&ull screen"),
             tr("Use the whole screen, or go back"),
             self._toggle_full_screen,
-            Key.FullScreen,
+            Key.FullScreen if QKeySequence.keyBindings(Key.FullScreen) else "F11",
         )
         self.full_screen.setCheckable(True)
         self.view = self._add(
-            tr("&View"),
+            tr(menu_titles.VIEW),
             new(
                 "view.palette",
                 tr("&Command palette…"),
@@ -297,7 +299,7 @@ class Menus(QObject):
             needs=tr("There is no answer yet."),
         )
         self.chat = self._add(
-            tr("&Chat"),
+            tr(menu_titles.CHAT),
             self.stop,
             self.copy_answer,
             self.tokens,
@@ -398,7 +400,7 @@ class Menus(QObject):
         for action in (steps.resume, steps.step):
             action.setProperty("needs", tr("Pause all chats first."))
         self.model = self._add(
-            tr("&Model"),
+            tr(menu_titles.MODEL),
             new(
                 "model.open",
                 tr("&Open model…"),
@@ -434,7 +436,7 @@ class Menus(QObject):
 
     def _make_tools_menu(self) -> None:
         """The local API and the self-test add themselves."""
-        self.tools = self._add(tr("&Tools"))
+        self.tools = self._add(tr(menu_titles.TOOLS))
 
     def _make_help_menu(self) -> None:
         parts, new = self._parts, self._action
@@ -443,7 +445,7 @@ class Menus(QObject):
         )
         about.setMenuRole(QAction.MenuRole.AboutRole)
         self.help = self._add(
-            tr("&Help"),
+            tr(menu_titles.HELP),
             new(
                 "help.shortcuts",
                 tr("&Keyboard shortcuts"),

@@ -6,9 +6,8 @@ Shows values and tells what was asked for; knows no files. Not modal. GUI thread
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QDateTime, QLocale, QSize, Signal, Slot
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QHBoxLayout,
     QHeaderView,
@@ -21,6 +20,8 @@ from PySide6.QtWidgets import (
 from app.look.dialog_button import dialog_button
 from app.look.figures import mebibytes
 from app.look.plain_text import PlainLabel
+from app.look.tables import LEFT, RIGHT, cell, dress_table
+from app.look.window_size import resize_to_fit
 from app.look.words import locale, mark, tr
 from app.storage.backups import Backup, Reason
 
@@ -65,7 +66,7 @@ class BackupsDialog(QDialog):
         self.cancel_button = dialog_button(tr("Cancel"), self._stop_asking, self)
         self.close_button = dialog_button(tr("Close"), self.close, self)
         self.setWindowTitle(tr("Backups"))
-        self.resize(SIZE.boundedTo(self.screen().availableSize() - QSize(40, 80)))
+        resize_to_fit(self, SIZE)
         self._lay_out(intro)
         self.table.itemSelectionChanged.connect(self._stop_asking)
         self.finished.connect(self._stop_asking)
@@ -143,17 +144,9 @@ class BackupsDialog(QDialog):
     def _table(self) -> QTableWidget:
         table = QTableWidget(0, len(_HEADS), self)
         for column, head in enumerate(_HEADS):
-            table.setHorizontalHeaderItem(column, _cell(tr(head), _RIGHT if column == 2 else _LEFT))
-        table.setAccessibleName(tr("Backups"))
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+            table.setHorizontalHeaderItem(column, cell(tr(head), RIGHT if column == 2 else LEFT))
+        dress_table(table, tr("Backups"), ROW_HEIGHT)
         header = table.horizontalHeader()
-        header.setHighlightSections(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
@@ -176,22 +169,12 @@ class BackupsDialog(QDialog):
         column.addLayout(foot)
 
 
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-
-
 def _items(backup: Backup) -> tuple[QTableWidgetItem, ...]:
     return (
-        _cell(when(backup.made_at)),
-        _cell(tr(_WHY[backup.reason])),
-        _cell(mebibytes(backup.size_bytes), _RIGHT),
+        cell(when(backup.made_at)),
+        cell(tr(_WHY[backup.reason])),
+        cell(mebibytes(backup.size_bytes), RIGHT),
     )
-
-
-def _cell(text: str, alignment: Qt.AlignmentFlag = _LEFT) -> QTableWidgetItem:
-    cell = QTableWidgetItem(text)
-    cell.setTextAlignment(alignment)
-    return cell
 
 
 def when(moment: datetime) -> str:

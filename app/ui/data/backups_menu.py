@@ -4,6 +4,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.bridge.chat_backups import ChatBackups
+from app.look.come_up import come_up
 from app.look.words import tr, tr_said
 from app.storage.backups import Backup
 from app.ui.commands.actions import make_action
@@ -45,9 +46,7 @@ class BackupsMenu(QObject):
 
     def show_dialog(self) -> None:
         self._backups.refresh()
-        self.dialog.show()
-        self.dialog.raise_()
-        self.dialog.activateWindow()
+        come_up(self.dialog)
 
     def _open_folder(self) -> None:
         open_folder(self._backups.folder)

@@ -19,6 +19,7 @@ from app.chats.imports.problems import Problem
 from app.chats.imports.read import Found
 from app.look.dialog_button import dialog_button
 from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.window_size import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.ui.settings.setting_controls import Switch
 
@@ -59,7 +60,7 @@ class ImportPreview(QDialog):
         self._lay_out()
         for part in (self.chats, self.problems, self.with_known, self.known_words, self.left_out):
             part.hide()
-        self.resize(SIZE)
+        resize_to_fit(self, SIZE)
 
     def show_progress(self, fraction: float) -> None:
         self.bar.setValue(round(1000 * fraction))

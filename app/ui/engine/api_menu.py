@@ -5,6 +5,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.bridge.local_api import LocalApi
+from app.look.come_up import come_up
 from app.look.words import tr
 from app.settings import Settings
 from app.ui.commands.actions import fill, make_action
@@ -55,9 +56,7 @@ class ApiMenu(QObject):
         fill(menu, self.switch, self.copy_address, self.copy_key, self.open)
 
     def show_panel(self) -> None:
-        self.panel.show()
-        self.panel.raise_()
-        self.panel.activateWindow()
+        come_up(self.panel)
 
     @Slot()
     def _on_changed(self) -> None:

@@ -75,7 +75,9 @@ class ChatModels(QObject):
         is_meant = not chat.model_path or not chat.turns or chat.id in self._agreed
         if is_meant or view.session.is_busy or self._path is None or self._path == Path(chat.model_path):
             return None
-        return Path(chat.model_path)
+        former, model = Path(chat.model_path), self._engine.model
+        has_moved = model and former.name == model.path.name and _name_of_last(chat) == model.name
+        return None if has_moved else former
 
     def _switch_back(self, view: ChatView) -> None:
         view.model_line.hide()

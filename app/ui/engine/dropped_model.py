@@ -1,8 +1,12 @@
 """Which model file, if any, is being dropped on the window. Pure function."""
 
-from pathlib import Path
+from __future__ import annotations
 
-from PySide6.QtCore import QMimeData
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QMimeData
 
 
 def dropped_model(data: QMimeData) -> Path | None:

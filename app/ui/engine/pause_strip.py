@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWi
 from app.engine.types import PauseState
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
+from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 
@@ -60,9 +61,7 @@ class PauseStrip(QWidget):
             self._leave.start()
 
     def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setProperty("kind", "quiet")
-        button.setProperty("place", "bar")
+        button = quiet_button(text, self, "bar")
         button.setToolTip(tip)
         return button
 

@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
 
 from app.engine.types import ModelInfo
 from app.look.dialog_button import dialog_button
-from app.look.figures import count, decimal, percent, seconds
+from app.look.figures import count, data_size, percent, seconds
 from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.window_size import resize_to_fit
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.selftest.report import TITLES, Line, Outcome, Report
 from app.ui.engine.self_test_row import CANCELLED, OUTCOMES, RUNNING, WARNING, LineRow, Mark
@@ -209,7 +210,7 @@ class SelfTestDialog(QDialog):
         column.addLayout(progress)
         column.addWidget(self._scrolled_rows(), 1)
         column.addLayout(foot)
-        self.resize(SIZE.boundedTo(self.screen().availableSize() - QSize(40, 80)))
+        resize_to_fit(self, SIZE)
 
     def _scrolled_rows(self) -> QScrollArea:
         inside = QWidget()
@@ -263,7 +264,7 @@ def verdict_text(report: Report) -> str:
 
 
 def memory_text(needed_bytes: int, free_bytes: int) -> str:
-    needed, free = gibibytes(needed_bytes), gibibytes(free_bytes)
+    needed, free = data_size(needed_bytes), data_size(free_bytes)
     if needed_bytes <= free_bytes:
         return tr(
             "Needs up to {needed} of memory while it runs; {free} are free. Your chats go on.",
@@ -276,7 +277,3 @@ def memory_text(needed_bytes: int, free_bytes: int) -> str:
         needed=needed,
         free=free,
     )
-
-
-def gibibytes(size_bytes: int) -> str:
-    return tr("{number} GiB", number=decimal(size_bytes / 2**30, 1))

@@ -10,6 +10,7 @@ from app.bridge import self_test
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.self_test import SelfTest
 from app.bridge.tasks import spawn
+from app.look.come_up import come_up
 from app.look.words import mark, sentences, tr
 from app.selftest.report import Report
 from app.settings import Settings
@@ -50,9 +51,7 @@ class SelfTestMenu(QObject):
 
     def show_dialog(self) -> None:
         self._show_model()
-        self.dialog.show()
-        self.dialog.raise_()
-        self.dialog.activateWindow()
+        come_up(self.dialog)
 
     def save(self, report: Report, path: Path) -> None:
         """As text or as JSON, by its name."""

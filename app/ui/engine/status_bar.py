@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 from app.engine.types import ModelInfo, StepReport
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_tab_text
+from app.look.quiet_button import quiet_button
 from app.look.words import mark, tr
 from app.ui.engine.status_text import cells_text, model_text, queue_text, speed_text
+from app.ui.proportions import status_height
 
 ASLEEP = mark("It has given its memory back, and comes back with the next message.")
 
@@ -35,6 +37,7 @@ class StatusBar(QStatusBar):
         self.api.hide()
         self.stop_all = self._stop_all_button()
         self.setContentsMargins(8, 0, 8, 0)
+        self.setFixedHeight(status_height())
         self.set_model(None)
         self.set_num_busy(0)
 
@@ -90,8 +93,6 @@ class StatusBar(QStatusBar):
         return button
 
     def _button(self, place: str) -> QPushButton:
-        button = QPushButton(self)
-        button.setProperty("kind", "quiet")
-        button.setProperty("place", place)
+        button = quiet_button("", self, place)
         button.setFont(tabular(small_font()))
         return button

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
 from app.bridge.text_file import write_text_file
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel, one_line
+from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr, tr_n
 from app.ui.message.code_colours import file_name
@@ -46,10 +47,8 @@ class CodeBlock(QWidget):
         self.note = PlainLabel(parent=self)
         self.note.setFont(small_font())
         self.note.hide()
-        self.copy_clean = QPushButton(tr("Copy without them"), self)
+        self.copy_clean = quiet_button(tr("Copy without them"), self, "bar")
         self.copy_clean.hide()
-        self.copy_clean.setProperty("kind", "quiet")
-        self.copy_clean.setProperty("place", "bar")
         self.copy_clean.setFont(small_font())
         self.copy_clean.clicked.connect(
             lambda: QGuiApplication.clipboard().setText(without_hidden(self._code))

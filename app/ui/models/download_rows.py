@@ -6,6 +6,7 @@ Shows values and tells what was asked for.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -21,7 +22,7 @@ from app.look.dialog_button import dialog_button
 from app.look.figures import data_size
 from app.look.fonts import tabular
 from app.look.icon_button import IconButton
-from app.look.plain_text import PlainLabel, as_tooltip, one_line
+from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 
 SIDE = 28
@@ -46,7 +47,7 @@ class DownloadRow(QWidget):
     def __init__(self, download: Download, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.download = download
-        self.name = PlainLabel(one_line(download.name), self)
+        self.name = ElidedLabel(one_line(download.name), self)
         self.figures = PlainLabel(parent=self, tone="muted")
         self.figures.setFont(tabular(self.figures.font()))
         self.trouble = PlainLabel(parent=self, tone="danger")
@@ -103,16 +104,18 @@ class DownloadRow(QWidget):
         words.addLayout(line)
         words.addWidget(self.bar)
         words.addWidget(self.trouble)
+        offers = QHBoxLayout()
+        offers.setSpacing(8)
+        offers.addWidget(self.page_button)
+        offers.addWidget(self.token_button)
+        offers.addStretch(1)
+        words.addLayout(offers)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 4, 0, 4)
         row.setSpacing(4)
         row.addLayout(words, 1)
         row.addSpacing(8)
-        buttons = (
-            *(self.page_button, self.token_button, self.open_button),
-            *(self.pause_button, self.resume_button, self.cancel_button),
-        )
-        for button in buttons:
+        for button in (self.open_button, self.pause_button, self.resume_button, self.cancel_button):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
 
@@ -159,10 +162,21 @@ class DownloadRows(QScrollArea):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        rows = list(self.rows.values())[:MAX_SHOWN]
-        width = self.width()
-        heights = (max(row.sizeHint().height(), row.heightForWidth(width)) for row in rows)
+        newest, width = list(self.rows.values())[-MAX_SHOWN:], self.viewport().width()
+        heights = (
+            row.heightForWidth(width) if row.hasHeightForWidth() else row.sizeHint().height()
+            for row in newest
+        )
         return QSize(super().sizeHint().width(), sum(heights))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, min(len(self.rows), MAX_SHOWN) * (SIDE + 8))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """With less room a text takes more lines."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
 
     def _add(self, download: Download) -> None:
         row = DownloadRow(download, self._inside)

@@ -4,14 +4,14 @@ Shows values and tells what was chosen; the token goes to the keyring and is not
 """
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_said
 from app.models.hub_address import DEFAULT_ENDPOINT
 
-WIDTH = 520
+FIELD_WIDTH = 472
 WHY_TOKEN = mark(
     "Some models are given only to people who have accepted their terms. Make a token with the right to read "
     "on the hub's web page, under Settings, Access Tokens. It is kept in the keyring of this system and told "
@@ -33,7 +33,6 @@ class HubAccess(QDialog):
         super().__init__(parent)
         self._has_token = False
         self.setWindowTitle(tr("Access to the hub"))
-        self.setMinimumWidth(WIDTH)
         self.endpoint = QLineEdit(self)
         self.endpoint.setPlaceholderText(DEFAULT_ENDPOINT)
         self.token = QLineEdit(self)
@@ -79,20 +78,20 @@ class HubAccess(QDialog):
         label.setWordWrap(True)
         return label
 
+    def _field(self, name: str, field: QLineEdit, why: str) -> QVBoxLayout:
+        label = QLabel(name, self)
+        label.setBuddy(field)
+        field.setMinimumWidth(FIELD_WIDTH)  # here, so that Qt asks how high the words are in this width
+        column = QVBoxLayout()
+        column.setSpacing(6)
+        for part in (label, field, self._words(why)):
+            column.addWidget(part)
+        return column
+
     def _lay_out(self) -> None:
-        form = QFormLayout()
-        form.setVerticalSpacing(8)
-        form.setHorizontalSpacing(12)
-        form.addRow(tr("&Token"), self.token)
-        form.addRow("", self._words(tr(WHY_TOKEN)))
-        link = QHBoxLayout()
-        link.addWidget(self.page_button)
-        link.addStretch(1)
-        form.addRow("", link)
-        form.addRow(tr("Mi&rror"), self.endpoint)
-        form.addRow("", self._words(tr(WHY_MIRROR)))
         foot = QHBoxLayout()
         foot.setSpacing(8)
+        foot.addWidget(self.page_button)
         foot.addWidget(self.forget_button)
         foot.addStretch(1)
         foot.addWidget(self.close_button)
@@ -100,6 +99,7 @@ class HubAccess(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 16, 24, 16)
         column.setSpacing(16)
-        column.addLayout(form)
+        column.addLayout(self._field(tr("&Token"), self.token, tr(WHY_TOKEN)))
+        column.addLayout(self._field(tr("Mi&rror"), self.endpoint, tr(WHY_MIRROR)))
         column.addWidget(self.note)
         column.addLayout(foot)

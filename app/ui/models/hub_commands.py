@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.downloads import Download, Downloads
+from app.bridge.downloads import Download, Downloads, State
 from app.bridge.model_hub import ModelHub
 from app.bridge.preferences import Preferences
 from app.look.words import tr, tr_n
@@ -39,10 +39,12 @@ class HubCommands(QObject):
         self._models = models
         self._commands = commands
         self._notices = notices
+        self._unfinished = ""  # what is told of those that an earlier run has begun
         self.page: HubPage | None = None
         downloads.finished.connect(self._on_finished)
         downloads.failed.connect(self._on_failed)
         downloads.restored.connect(self._on_restored)
+        downloads.changed.connect(self._on_changed)
         commands.offer_hub(self._make_page)
 
     def _make_page(self, window: QWidget) -> QWidget:
@@ -77,9 +79,22 @@ class HubCommands(QObject):
     def _on_restored(self) -> None:
         """What is told of an earlier crash is not pushed aside."""
         if not self._notices.banners():
-            number = len(self._downloads.items)
-            told = tr_n("{n} download is not finished.", "{n} downloads are not finished.", number)
-            self._notices.show_offer(told, tr("Show"), self._commands.show_hub)
+            number = self._num_paused
+            self._unfinished = tr_n(
+                "{n} download is not finished.", "{n} downloads are not finished.", number
+            )
+            self._notices.show_offer(self._unfinished, tr("Show"), self._commands.show_hub)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        """Once somebody has done something about them, it need not be told any more."""
+        if self._unfinished and (self._is_seen or not self._num_paused):
+            self._notices.withdraw(self._unfinished)
+            self._unfinished = ""
+
+    @property
+    def _num_paused(self) -> int:
+        return sum(item.state is State.PAUSED for item in self._downloads.items)
 
     @property
     def _is_seen(self) -> bool:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QPushButton,
@@ -22,7 +21,8 @@ from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size, num_params
 from app.look.fonts import tabular
 from app.look.icons import icon
-from app.look.plain_text import PlainLabel, as_tooltip, heading, one_line
+from app.look.plain_text import PlainLabel, as_tooltip, heading, one_line, short_path
+from app.look.tables import LEFT, RIGHT, cell, dress_table
 from app.look.words import mark, tr, tr_said
 from app.models.hub import HubModel, Repo, RepoContents
 from app.models.recommended import best_of
@@ -35,8 +35,6 @@ _HEADS = (mark("Quantisation"), mark("Size"), mark("Memory"))
 CHOOSE = mark("Choose a model to see its files.")
 LOADING = mark("Asking the hub for the files…")
 NOTHING = mark("There is no GGUF with a checksum here that could be loaded.")
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class HubDetails(QWidget):
@@ -57,6 +55,7 @@ class HubDetails(QWidget):
         self.table = self._table()
         self.download_button = QPushButton(tr("&Download"), self)
         self.download_button.setAutoDefault(False)
+        self.download_button.setProperty("kind", "first")  # not the default one: Enter searches
         self.download_button.setEnabled(False)
         self.folder = PlainLabel(parent=self, tone="muted")
         self.folder_button = dialog_button(tr("C&hange…"), self.folder_requested.emit, self)
@@ -123,7 +122,7 @@ class HubDetails(QWidget):
         self.note.setVisible(bool(text))
 
     def show_folder(self, folder: Path) -> None:
-        text = tr("to {folder}", folder=_short(folder))
+        text = tr("to {folder}", folder=short_path(folder))
         self.folder.setText(self.folder.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, 240))
         self.folder.setToolTip(as_tooltip(str(folder)))
 
@@ -159,24 +158,16 @@ class HubDetails(QWidget):
     def _table(self) -> QTableWidget:
         table = QTableWidget(0, len(_HEADS), self)
         table.setHorizontalHeaderLabels([tr(head) for head in _HEADS])
-        table.setAccessibleName(tr("Files"))
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setTabKeyNavigation(False)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
+        dress_table(table, tr("Files"), ROW_HEIGHT)
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # of names that begin alike
         table.setIconSize(ICON)
         table.setFont(tabular(table.font()))
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = table.horizontalHeader()
-        header.setHighlightSections(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in (1, 2):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         role = Qt.ItemDataRole.TextAlignmentRole
-        for column, alignment in enumerate((_LEFT, _RIGHT, _LEFT)):
+        for column, alignment in enumerate((LEFT, RIGHT, LEFT)):
             table.model().setHeaderData(column, Qt.Orientation.Horizontal, alignment, role)
         return table
 
@@ -225,22 +216,10 @@ def names_of(models: tuple[HubModel, ...]) -> list[str]:
 
 def _items(model: HubModel, name: str, fitting: Fitting | None) -> tuple[QTableWidgetItem, ...]:
     told = tr(FITS[fitting.fit]) if fitting else ""
-    memory = _cell(tr("incomplete") if model.problem else told)
+    memory = cell(tr("incomplete") if model.problem else told)
     if fitting:
         memory.setIcon(icon(FIT_ICONS[fitting.fit], fit_colour(fitting.fit)))
         memory.setToolTip(as_tooltip(fit_text(fitting)))
-    first = _cell(name)
+    first = cell(name)
     first.setToolTip(as_tooltip("\n".join(file.path for file in model.files[:20])))
-    return first, _cell(data_size(model.size_bytes), _RIGHT), memory
-
-
-def _cell(text: str, alignment: Qt.AlignmentFlag = _LEFT) -> QTableWidgetItem:
-    cell = QTableWidgetItem(text)
-    cell.setTextAlignment(alignment)
-    return cell
-
-
-def _short(path: Path) -> str:
-    """Below the user's own folder, as a shell would write it."""
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
+    return first, cell(data_size(model.size_bytes), RIGHT), memory

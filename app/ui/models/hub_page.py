@@ -139,6 +139,8 @@ class HubPage(QWidget):
         self.list.scrollToTop()
         self._contents = None
         self.details.begin(None)
+        if not self.rows.rowCount():
+            self.details.show_note("")  # there is none to choose
 
     @Slot()
     def _on_chosen(self) -> None:
@@ -299,11 +301,15 @@ class HubPage(QWidget):
         top.setSpacing(8)
         top.addWidget(self.search, 1)
         top.addWidget(self.access_button)
-        told = QHBoxLayout()
-        told.setSpacing(8)
-        told.addWidget(self.trouble, 1)
+        offers = QHBoxLayout()
+        offers.setSpacing(8)
         for button in (self.terms_button, self.token_button, self.again_button):
-            told.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            offers.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        offers.addStretch(1)
+        self._told = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._told.setSpacing(8)
+        self._told.addWidget(self.trouble, 1)
+        self._told.addLayout(offers)
         left = QVBoxLayout()
         left.setSpacing(6)
         left.addWidget(self.state)
@@ -316,7 +322,7 @@ class HubPage(QWidget):
         whole.setContentsMargins(16, 12, 16, 12)
         whole.setSpacing(12)
         whole.addLayout(top)
-        whole.addLayout(told)
+        whole.addLayout(self._told)
         whole.addLayout(self._middle, 1)
         whole.addWidget(self._line)
         whole.addWidget(self.downloads)
@@ -371,12 +377,12 @@ class HubPage(QWidget):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Details beside the list where there is room, else below it."""
+        """Details beside the list where there is room, else below it; so with what to do about trouble."""
         super().resizeEvent(event)
         is_wide = event.size().width() >= WIDE
-        self._middle.setDirection(
-            QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
-        )
+        direction = QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
+        for layout in (self._middle, self._told):
+            layout.setDirection(direction)
         self.details.setFixedWidth(DETAILS_WIDTH if is_wide else event.size().width() - 32)
 
 

@@ -68,6 +68,7 @@ def recommended_row(recommended: Recommended, free_bytes: int) -> HubRow:
     facts = (
         tr("{number} parameters", number=num_params(recommended.num_params)),
         tr("about {size}", size=data_size(size)),
+        tr("{size} of memory", size=data_size(need_bytes(size))),
         recommended.licence,
     )
     return HubRow(

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -18,18 +17,18 @@ from PySide6.QtWidgets import (
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size, num_params
 from app.look.icons import icon
-from app.look.plain_text import PlainLabel, as_tooltip
-from app.look.words import tr, tr_n, tr_said
+from app.look.plain_text import ElidedLabel, PlainLabel
+from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.ui.models.library_rows import (
     FIT_ICONS,
     KINDS,
-    LEFT,
     ModelRow,
     fit_colour,
     fit_text,
     problem_text,
     source_text,
+    taken_text,
 )
 
 ICON = QSize(16, 16)
@@ -98,7 +97,7 @@ class LibraryDetails(QWidget):
             self.fit_mark.setPixmap(icon(FIT_ICONS[fitting.fit], fit_colour(fitting.fit)).pixmap(ICON))
             self.fit.setText(fit_text(fitting))
         elif row.is_in_use:
-            self.fit.setText(tr("In use now."))
+            self.fit.setText(sentences(tr("In use now."), taken_text(row.taken) if row.taken else ""))
 
     def _show_facts(self, model: ModelFile) -> None:
         while item := self.facts.takeAt(0):
@@ -107,7 +106,7 @@ class LibraryDetails(QWidget):
                 widget.deleteLater()
         for number, (what, told) in enumerate(_facts(model)):
             self.facts.addWidget(PlainLabel(what, self, tone="muted"), number, 0)
-            self.facts.addWidget(_Fact(told, self), number, 1)
+            self.facts.addWidget(ElidedLabel(told, self), number, 1)
 
     def _lay_out(self) -> None:
         badge = QHBoxLayout()
@@ -150,23 +149,6 @@ class LibraryDetails(QWidget):
     @property
     def buttons(self) -> tuple[QPushButton, ...]:
         return (self.open_button, self.settings_button, self.reveal_button, self.trash_button)
-
-
-class _Fact(PlainLabel):
-    """One line, whatever a file says of itself. What has no room is left out in its middle."""
-
-    def __init__(self, text: str, parent: QWidget) -> None:
-        super().__init__(text, parent)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        is_cut = self.sizeHint().width() > self.width()
-        self.setToolTip(as_tooltip(self.text()) if is_cut else "")
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width())
-        QPainter(self).drawText(self.rect(), LEFT, text)
 
 
 def _facts(model: ModelFile) -> Iterator[tuple[str, str]]:

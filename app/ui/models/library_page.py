@@ -3,23 +3,18 @@
 Shows what the library of models and the estimates tell, and asks them for what the user wants done.
 """
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QBoxLayout,
-    QFileDialog,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QMenu,
     QPushButton,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -30,27 +25,16 @@ from app.bridge.preferences import Preferences
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size
 from app.look.flat_combo import FlatCombo
-from app.look.fonts import tabular
-from app.look.plain_text import PlainLabel, as_tab_text, one_line
+from app.look.plain_text import PlainLabel, one_line
 from app.look.words import mark, tr, tr_n, tr_said
-from app.models.folders import Folder
-from app.models.model_file import FileKind, ModelFile, Source
-from app.ui.commands.help_commands import open_folder
+from app.models.model_file import FileKind, ModelFile
+from app.ui.models.folders_menu import FoldersMenu
 from app.ui.models.library_details import LibraryDetails
-from app.ui.models.library_rows import (
-    COLUMNS,
-    LEAST_WANTED,
-    MEMORY,
-    NAME,
-    FoundModels,
-    ModelRow,
-    ModelTable,
-)
+from app.ui.models.library_rows import ModelRow
+from app.ui.models.library_table import LibraryTable
 from app.ui.models.reveal import reveal
 from app.ui.notices import UndoToast
 
-ROW_HEIGHT = 30
-NAME_WIDTH, CELL_ROOM, ICON_ROOM = 230, 22, 22
 DETAILS_WIDTH, DETAILS_HEIGHT, WIDE = 290, 220, 900
 
 CHAT = frozenset({FileKind.CHAT})
@@ -78,17 +62,15 @@ class LibraryPage(QWidget):
         super().__init__(parent)
         self._library = library
         self._fits = fits
-        self._preferences = preferences
         self._shown_models: tuple[tuple[ModelFile, ...], frozenset[Path]] | None = None
         self.search = QLineEdit(self)
         self.shown = FlatCombo(self)
         self.folders_button = QPushButton(tr("&Folders"), self)
-        self.folders_menu = QMenu(self)
-        self.rows = ModelTable(self)
-        self.found = FoundModels(self.rows, self)
-        self.table = QTableView(self)
+        self.folders_menu = FoldersMenu(library, preferences, self)
+        self.table = LibraryTable(self)
+        self.rows, self.found = self.table.rows, self.table.found
         self.empty = PlainLabel(parent=self, tone="muted")
-        self.add_button = dialog_button(tr("&Add folder…"), self.add_folder, self)
+        self.add_button = dialog_button(tr("&Add folder…"), self.folders_menu.add_folder, self)
         self.clear_button = dialog_button(tr("&Clear search"), self._clear, self)
         self.details = LibraryDetails(self)
         self.note = PlainLabel(parent=self, tone="muted")
@@ -102,7 +84,7 @@ class LibraryPage(QWidget):
 
     @property
     def chosen(self) -> ModelFile | None:
-        row = self._chosen_row()
+        row = self.table.chosen
         return row.model if row else None
 
     def choose(self, path: Path) -> None:
@@ -111,7 +93,7 @@ class LibraryPage(QWidget):
         model = self._library.model_at(path)
         if model and model.kind not in self._kinds():
             self.shown.setCurrentIndex(len(_SHOWN) - 1)
-        self._choose(path)
+        self.table.choose(path)
 
     # What is shown
 
@@ -129,12 +111,16 @@ class LibraryPage(QWidget):
         chosen, number = self.chosen, self.table.currentIndex().row()
         self._show_rows()
         if chosen:
-            self._choose(chosen.path)
-        if not self._chosen_row():
-            self.table.setCurrentIndex(self.found.index(min(number, self.found.rowCount() - 1), NAME))
-        if not self._chosen_row():
-            self._choose_first()
+            self.table.choose(chosen.path)
+        if not self.table.chosen:
+            self.table.choose_near(number)
+        if not self.table.chosen:
+            self.table.choose_first()
         self._show_details()
+        self._ask_again()
+
+    @Slot()
+    def _ask_again(self) -> None:
         if self.isVisible():
             self._fits.ask(self._library.models)
 
@@ -152,13 +138,15 @@ class LibraryPage(QWidget):
 
     def _row(self, model: ModelFile) -> ModelRow:
         is_in_use = self._library.is_in_use(model)
-        return ModelRow(model, None if is_in_use else self._fits.fitting(model), is_in_use)
+        if is_in_use:
+            return ModelRow(model, is_in_use=True, taken=self._fits.taken(model))
+        return ModelRow(model, self._fits.fitting(model))
 
     @Slot()
     def _search(self) -> None:
         self.found.search(self.search.text(), self._kinds())
-        if not self._chosen_row():
-            self._choose_first()
+        if not self.table.chosen:
+            self.table.choose_first()
         self._show_found()
         self._show_details()
 
@@ -177,49 +165,30 @@ class LibraryPage(QWidget):
         self.add_button.setVisible(not has_models)
         self.clear_button.setVisible(has_models)
         self.details.setVisible(num_found > 0)
-        self.note.setText(self._summary(num_found))
+        self.note.setText(self._summary())
 
-    def _summary(self, num_found: int) -> str:
+    def _summary(self) -> str:
         if (progress := self._library.progress) and progress[1]:
             done, of_how_many = progress
             return tr("Looking at files: {done} of {number}", done=count(done), number=count(of_how_many))
-        found = [self.found.row_at(self.found.index(number, NAME)).model for number in range(num_found)]
+        found = [row.model for row in self.table.found_rows]
         size = data_size(sum(model.size_bytes for model in found))
-        return tr_n("{n} model, {size}", "{n} models, {size}", num_found, size=size) if found else ""
+        return tr_n("{n} model, {size}", "{n} models, {size}", len(found), size=size) if found else ""
 
     @Slot()
     def _show_details(self) -> None:
-        row = self._chosen_row()
+        row = self.table.chosen
         self.details.apply(row, self._library.why_not_trash(row.model) if row else "")
 
     def _kinds(self) -> frozenset[FileKind]:
         kinds: frozenset[FileKind] = _SHOWN[self.shown.currentIndex()][1]
         return kinds
 
-    # Choosing
-
-    def _chosen_row(self) -> ModelRow | None:
-        chosen = self.table.selectionModel().selectedRows()
-        return self.found.row_at(chosen[0]) if chosen else None
-
-    def _choose(self, path: Path) -> None:
-        index = self.found.index_of(path)
-        if index.isValid():
-            self.table.setCurrentIndex(index)
-            self.table.scrollTo(index)
-
-    def _choose_first(self) -> None:
-        """The one in use, if it is among them."""
-        rows = [self.found.row_at(self.found.index(number, NAME)) for number in range(self.found.rowCount())]
-        first = next((row for row in rows if row.is_in_use), rows[0] if rows else None)
-        if first:
-            self._choose(first.model.path)
-
     # What is done with a model
 
     @Slot()
     def _open(self) -> None:
-        row = self._chosen_row()
+        row = self.table.chosen
         if row and row.model.can_chat and not row.is_in_use:
             self.open_requested.emit(row.model.path)
 
@@ -251,7 +220,7 @@ class LibraryPage(QWidget):
 
     @Slot(QPoint)
     def _show_menu(self, place: QPoint) -> None:
-        row = self._chosen_row()
+        row = self.table.chosen
         if not row:
             return
         menu = QMenu(self)
@@ -261,51 +230,6 @@ class LibraryPage(QWidget):
                 action = menu.addAction(button.text(), button.click)
                 action.setEnabled(button.isEnabled())
         menu.popup(self.table.viewport().mapToGlobal(place))
-
-    # Folders
-
-    @Slot()
-    def _fill_folders_menu(self) -> None:
-        self.folders_menu.clear()
-        for folder in self._library.folders:
-            self.folders_menu.addMenu(self._folder_menu(folder))
-        self.folders_menu.addSeparator()
-        self.folders_menu.addAction(tr("&Add folder…"), self.add_folder)
-        self.folders_menu.addSeparator()
-        others = self.folders_menu.addAction(tr("Show models of &other programs"))
-        others.setCheckable(True)
-        others.setChecked(self._preferences.settings.uses_other_programs_models)
-        others.toggled.connect(partial(self._preferences.set, "uses_other_programs_models"))
-        self.folders_menu.addAction(tr("&Look again"), self._library.refresh)
-
-    def _folder_menu(self, folder: Folder) -> QMenu:
-        is_downloads = folder.source is Source.DOWNLOADS
-        name = as_tab_text(_short(folder.path))
-        menu = QMenu(tr("Downloads: {folder}", folder=name) if is_downloads else name, self.folders_menu)
-        menu.addAction(tr("Open in the file manager"), partial(open_folder, folder.path))
-        if is_downloads:
-            menu.addAction(tr("Choose another folder…"), self._choose_download_folder)
-            reset = menu.addAction(
-                tr("Use the usual folder"), partial(self._preferences.reset, "download_folder")
-            )
-            reset.setEnabled(self._preferences.settings.download_folder is not None)
-        else:
-            menu.addAction(tr("Remove from the list"), partial(self._library.remove_folder, folder.path))
-        return menu
-
-    def add_folder(self) -> None:
-        self._ask_for_folder(tr("Add a folder with models"), self._library.add_folder)
-
-    def _choose_download_folder(self) -> None:
-        set_folder = partial(self._preferences.set, "download_folder")
-        self._ask_for_folder(tr("Folder for downloads"), set_folder)
-
-    def _ask_for_folder(self, title: str, on_chosen: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: on_chosen(Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
 
     # Building
 
@@ -322,36 +246,6 @@ class LibraryPage(QWidget):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.trouble.setWordWrap(True)
         self.trouble.hide()
-        self._dress_table()
-
-    def _dress_table(self) -> None:
-        table = self.table
-        table.setModel(self.found)
-        table.setAccessibleName(tr("Models"))
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setWordWrap(False)
-        table.setSortingEnabled(True)
-        table.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
-        table.setFont(tabular(table.font()))
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        for column in range(NAME + 1, len(COLUMNS)):
-            table.setColumnWidth(column, self._column_width(column))
-
-    def _column_width(self, column: int) -> int:
-        """As wide as the widest text, or as its head with the arrow."""
-        metrics = self.table.fontMetrics()
-        texts = (
-            metrics.horizontalAdvance(text) for text in (tr(COLUMNS[column].widest), tr(COLUMNS[column].head))
-        )
-        return max(texts) + CELL_ROOM + (ICON_ROOM if column == MEMORY else 0)
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -386,11 +280,10 @@ class LibraryPage(QWidget):
         self._library.changed.connect(self._on_library_changed)
         self._library.trashed.connect(self._on_trashed)
         self._library.failed.connect(self._on_failed)
-        self._fits.changed.connect(self._show_rows)
+        self._fits.changed.connect(self._ask_again)
         self._fits.estimated.connect(self._on_estimated)
         self.search.textChanged.connect(self._search)
         self.shown.currentIndexChanged.connect(self._search)
-        self.folders_menu.aboutToShow.connect(self._fill_folders_menu)
         self.table.activated.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
         self.table.customContextMenuRequested.connect(self._show_menu)
@@ -424,17 +317,4 @@ class LibraryPage(QWidget):
             self.details.setFixedWidth(DETAILS_WIDTH)
         else:
             self.details.setFixedHeight(DETAILS_HEIGHT)
-        self._fit_columns(event.size().width() - (DETAILS_WIDTH + 48 if is_wide else 32))
-
-    def _fit_columns(self, room: int) -> None:
-        room -= NAME_WIDTH + sum(self._column_width(column) for column in range(NAME + 1, len(COLUMNS)))
-        for column in LEAST_WANTED:
-            self.table.setColumnHidden(column, room < 0)
-            if room < 0:
-                room += self._column_width(column)
-
-
-def _short(path: Path) -> str:
-    """Below the user's own folder, as a shell would write it."""
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
+        self.table.fit_columns(event.size().width() - (DETAILS_WIDTH + 48 if is_wide else 32))

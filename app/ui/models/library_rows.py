@@ -15,10 +15,11 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QFont
 
-from app.bridge.model_fits import Fitting
+from app.bridge.model_fits import Fitting, Taken
 from app.look.figures import count, data_size, num_params
 from app.look.icons import icon
 from app.look.plain_text import as_tooltip
+from app.look.tables import LEFT, RIGHT
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
@@ -26,8 +27,6 @@ from app.models.model_file import FileKind, ModelFile, Source
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 KINDS = {
     FileKind.CHAT: mark("Chat model"),
@@ -53,6 +52,7 @@ class ModelRow:
     model: ModelFile
     fitting: Fitting | None = None
     is_in_use: bool = False
+    taken: Taken | None = None
 
     @property
     def words(self) -> str:
@@ -98,6 +98,14 @@ def fit_text(fitting: Fitting) -> str:
     else:
         told = tr("Needs about {needed} of {free} free memory.", needed=needed, free=free)
     return sentences(told, tr_said(fitting.advice))
+
+
+def taken_text(taken: Taken) -> str:
+    return tr(
+        "{expected} of memory were expected, and {taken} taken.",
+        expected=data_size(taken.expected_bytes),
+        taken=data_size(taken.taken_bytes),
+    )
 
 
 def fit_colour(fit: Fit) -> str:
@@ -236,6 +244,8 @@ def _colour(row: ModelRow, column: int) -> QColor | None:
 def _tip(row: ModelRow, column: int) -> str:
     if column == MEMORY and row.fitting:
         return fit_text(row.fitting)
+    if column == MEMORY and row.taken:
+        return taken_text(row.taken)
     return problem_text(row.model) or str(row.model.path)
 
 

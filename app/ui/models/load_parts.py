@@ -6,13 +6,15 @@ GUI thread.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.bridge.load_forecast import Forecast
+from app.bridge.load_forecast import Forecast, Part
 from app.engine.types import Device, DeviceKind
+from app.look.bars import paint_lines_between
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size
+from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
@@ -43,19 +45,7 @@ class Section(QWidget):
             column.addWidget(part)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(QColor(current().hairline))
-        for part in [part for part in self._parts if not part.isHidden()][1:]:
-            painter.drawLine(0, part.y(), self.width(), part.y())
-
-
-class Foot(QWidget):
-    """Stays where it is while what stands above it is scrolled."""
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(current().raised))
-        painter.fillRect(0, 0, self.width(), 1, QColor(current().hairline))
+        paint_lines_between(self._parts, self)
 
 
 class DeviceList(QWidget):
@@ -127,11 +117,19 @@ class MemoryLine(QWidget):
         self._icon = QLabel(self)
         self._words = PlainLabel(tr("Working out the memory…"), self)
         self._words.setWordWrap(True)
+        self.taken = PlainLabel(parent=self, tone="muted")
+        self.taken.setFont(small_font())
+        self.taken.setWordWrap(True)
+        self.taken.hide()
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self._words)
+        words.addWidget(self.taken)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._words, 1)
+        row.addLayout(words, 1)
         self._forecast: Forecast | None = None
         self.use = dialog_button("", self._on_use, self)
         self.use.setProperty("kind", "quiet")
@@ -145,6 +143,8 @@ class MemoryLine(QWidget):
     def apply(self, forecast: Forecast | None, problem: str = "") -> None:
         self._words.setText(problem or (memory_text(forecast) if forecast else ""))
         self._words.setToolTip(parts_text(forecast) if forecast else "")
+        self.taken.setText(taken_text(forecast))
+        self.taken.setVisible(bool(self.taken.text()))
         self._forecast = forecast
         smaller = forecast.smaller_n_ctx if forecast else 0
         self.use.setText(tr("Use {tokens}", tokens=count(smaller)))
@@ -160,8 +160,10 @@ class MemoryLine(QWidget):
 
 
 def memory_text(forecast: Forecast) -> str:
-    needed, free = data_size(forecast.need.total_bytes), data_size(forecast.free_bytes)
+    needed, free = data_size(forecast.needed_here_bytes), data_size(forecast.free_bytes)
     values = {"needed": needed, "free": free}
+    if forecast.elsewhere:
+        return sentences(_split_text(forecast, values), tr_said(forecast.advice))
     match forecast.fit:
         case Fit.FITS:
             text = tr("Needs about {needed}; {free} are free: fits.", **values)
@@ -172,6 +174,43 @@ def memory_text(forecast: Forecast) -> str:
         case _:
             text = tr("Needs about {needed}, but only {free} are free: does not fit.", **values)
     return sentences(text, tr_said(forecast.advice))
+
+
+def _split_text(forecast: Forecast, values: dict[str, str]) -> str:
+    values["elsewhere"] = ", ".join(map(_part_text, forecast.elsewhere))
+    match forecast.fit:
+        case Fit.FITS:
+            return tr("Needs about {needed} here ({free} free), {elsewhere}: fits.", **values)
+        case Fit.TIGHT:
+            return tr(
+                "Needs about {needed} here ({free} free), {elsewhere}: other programs would have to make "
+                "room.",
+                **values,
+            )
+        case _:
+            return tr("Needs about {needed} here ({free} free), {elsewhere}: does not fit.", **values)
+
+
+def _part_text(part: Part) -> str:
+    if not part.free_bytes:
+        return tr("{needed} on {device}", needed=data_size(part.needed_bytes), device=part.device)
+    return tr(
+        "{needed} on {device} ({free} free)",
+        needed=data_size(part.needed_bytes),
+        free=data_size(part.free_bytes),
+        device=part.device,
+    )
+
+
+def taken_text(forecast: Forecast | None) -> str:
+    """Of the model as it is loaded now. Empty where it is not."""
+    if not forecast or not forecast.taken:
+        return ""
+    return tr(
+        "Loaded now: {expected} were expected, {taken} are taken.",
+        expected=data_size(forecast.taken.expected_bytes),
+        taken=data_size(forecast.taken.taken_bytes),
+    )
 
 
 def parts_text(forecast: Forecast) -> str:

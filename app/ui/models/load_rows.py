@@ -5,6 +5,7 @@ Texts are marked here and translated where they are shown.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
@@ -25,8 +26,7 @@ from app.ui.settings.setting_row import RESET_SIDE, Row
 INHERIT = "inherit"  # what a list of choices has in place of None
 AS_FOR_ALL = mark("As for all")
 AUTOMATIC = mark("Automatic")
-# Numbers whose zero means "choose for me": that is what None says here.
-_LEAST = {"n_ctx": 256, "n_threads": 1}
+_LEAST = {"n_ctx": 256, "n_threads": 1}  # numbers whose zero means "choose for me"
 _KV_NAMES = {
     KvType.F16: mark("f16: 16 bits, exact"),
     KvType.BF16: mark("bf16: 16 bits"),
@@ -63,6 +63,7 @@ GROUPS = (
                 mark("Context pool (all chats)"),
                 mark("Tokens for all chats together."),
                 word=AS_FOR_ALL,
+                word_for_zero=AUTOMATIC,
                 step=1024,
             ),
             Setting(
@@ -82,7 +83,13 @@ GROUPS = (
     Group(
         mark("Speed"),
         (
-            Setting("n_threads", mark("Threads"), mark("How many CPU threads compute."), word=AS_FOR_ALL),
+            Setting(
+                "n_threads",
+                mark("Threads"),
+                mark("How many CPU threads compute."),
+                word=AS_FOR_ALL,
+                word_for_zero=AUTOMATIC,
+            ),
             Setting(
                 "n_batch",
                 mark("Batch"),
@@ -106,7 +113,7 @@ GROUPS = (
             Setting(
                 "num_drafted_tokens",
                 mark("Guessed tokens"),
-                mark("Most tokens guessed from the chat's own text and checked in one step; 0 guesses none."),
+                mark("Most tokens guessed from the chat's text or by a draft model and checked in one step."),
                 word=AS_FOR_ALL,
             ),
         ),
@@ -170,7 +177,7 @@ GROUPS = (
 
 
 def load_field(name: str) -> Field:
-    """Of ModelSettings, without the zero that None stands for here."""
+    """Of ModelSettings, without a zero that is a word."""
     field = field_of(name, ModelSettings)
     return replace(field, low=_LEAST.get(name, field.low))
 
@@ -242,6 +249,8 @@ class LoadRow(Row):
 def in_words(setting: Setting, params: LoadParams) -> str:
     """What `params` has there."""
     value = getattr(params, setting.name)
+    if isinstance(value, Path):
+        return value.stem
     if setting.named:
         named = setting.named()
         return named.get(value, named[INHERIT])

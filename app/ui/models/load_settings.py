@@ -12,16 +12,22 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.draft_candidates import DraftCandidates
 from app.bridge.load_forecast import LoadForecast
+from app.bridge.model_library import ModelLibrary
 from app.bridge.parameters import load_params
 from app.bridge.preferences import Preferences
-from app.engine.types import LoadParams
+from app.engine.types import USUAL_DRAFTED_TOKENS, Device, LoadParams
+from app.look.bars import Foot
+from app.look.come_up import come_up
 from app.look.dialog_button import dialog_button
+from app.look.window_size import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.settings import ModelSettings
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.adapter_list import AdapterList
-from app.ui.models.load_parts import DeviceList, Foot, MemoryLine, Section
+from app.ui.models.draft_row import DraftRow
+from app.ui.models.load_parts import DeviceList, MemoryLine, Section
 from app.ui.models.load_rows import GROUPS, LoadRow, in_words
 from app.ui.models.workers_section import WorkersSection
 
@@ -33,9 +39,16 @@ class LoadSettings(QObject):
     """Shows the dialog of a model; one at a time."""
 
     def __init__(
-        self, preferences: Preferences, models: ModelLoading, engine: ActiveEngine, parent: QWidget
+        self,
+        preferences: Preferences,
+        models: ModelLoading,
+        engine: ActiveEngine,
+        parent: QWidget,
+        library: ModelLibrary | None = None,
     ) -> None:
+        """Without a library no draft models are offered."""
         super().__init__(parent)
+        self._library = library
         self._preferences = preferences
         self._models = models
         self._engine = engine
@@ -49,7 +62,7 @@ class LoadSettings(QObject):
             self.dialog = None
         if self.dialog is None:
             self.dialog = LoadSettingsDialog(
-                path, self._preferences, self._models, self._engine, self._parent
+                path, self._preferences, self._models, self._engine, self._parent, self._library
             )
         self.dialog.come_up()
 
@@ -62,32 +75,36 @@ class LoadSettingsDialog(QDialog):
         models: ModelLoading,
         engine: ActiveEngine,
         parent: QWidget,
+        library: ModelLibrary | None = None,
     ) -> None:
         super().__init__(parent)
         self.path = model_path
         self._preferences = preferences
         self._models = models
         self._engine = engine
-        self.forecast = LoadForecast(model_path, self)
+        self.forecast = LoadForecast(model_path, engine, self)
         self.rows = {setting.name: LoadRow(setting, self) for group in GROUPS for setting in group.rows}
+        self.rows["draft_model"] = self.draft_row = DraftRow(self)
+        self.drafts = DraftCandidates(model_path, library, self) if library else None
         self.adapters = AdapterList(self.forecast, self)
         self.devices = DeviceList(self)
         self.workers = self._workers_section()
+        self._workers_told: tuple[Device, ...] = ()  # what the forecast counts on
         self.memory = MemoryLine(self)
         self.load_button = dialog_button("", self._load, self)
         self.reset_button = dialog_button(tr("Reset all"), self._reset_all, self)
         self.close_button = dialog_button(tr("Close"), self.close, self)
         self.setWindowTitle(tr("How {name} is loaded", name=model_path.stem))
         self.setMinimumSize(MIN_SIZE)
-        self.resize(SIZE.boundedTo(self.screen().availableSize()))
+        resize_to_fit(self, SIZE)
         self._lay_out()
         self._connect()
 
     def come_up(self) -> None:
         self._show_values()
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        if self.drafts:
+            self.drafts.look()
+        come_up(self)
 
     @property
     def own(self) -> ModelSettings:
@@ -105,8 +122,11 @@ class LoadSettingsDialog(QDialog):
     def _on_chosen(self, name: str, value: Any) -> None:
         """What the library would refuse is refused here, and nothing has changed."""
         row = self.rows.get(name)
+        values = {name: value}
+        if name == "draft_model" and value and not self._params(self.own).num_drafted_tokens:
+            values["num_drafted_tokens"] = USUAL_DRAFTED_TOKENS  # else it would do nothing
         try:
-            wanted = ModelSettings.model_validate({**self.own.model_dump(), name: value})
+            wanted = ModelSettings.model_validate({**self.own.model_dump(), **values})
         except ValidationError as error:
             self._refuse(row, error.errors()[0]["msg"])
             return
@@ -137,13 +157,29 @@ class LoadSettingsDialog(QDialog):
     @Slot()
     def _show_values(self) -> None:
         self._show_rows()
-        self.forecast.ask(self._params(self.own))
+        self._ask_forecast()
+
+    def _ask_forecast(self) -> None:
+        self._workers_told = self.workers.devices
+        self.forecast.ask(self._params(self.own), self._workers_told)
+
+    @Slot()
+    def _on_worker_told(self) -> None:
+        """One has answered, and says how much memory it has."""
+        if self.isVisible() and self.workers.devices != self._workers_told:
+            self._ask_forecast()
 
     @Slot()
     def _show_forecast(self) -> None:
         """The header has been read by now, which tells what has no effect."""
         self._show_rows()
         self.memory.apply(self.forecast.forecast, tr_said(self.forecast.problem))
+
+    @Slot()
+    def _offer_drafts(self) -> None:
+        if self.drafts:
+            self.draft_row.offer(self.drafts.fitting)
+        self._show_rows()
 
     def _show_rows(self) -> None:
         own, loaded, model = self.own, self._loaded, self._engine.model
@@ -182,7 +218,10 @@ class LoadSettingsDialog(QDialog):
         self.adapters.changed.connect(lambda adapters: self._on_chosen("adapters", adapters))
         self.devices.changed.connect(lambda devices: self._on_chosen("devices", devices))
         self.workers.changed.connect(lambda: self._on_chosen("workers", self.workers.chosen))
+        self.workers.workers.changed.connect(self._on_worker_told)
         self.forecast.changed.connect(self._show_forecast)
+        if self.drafts:
+            self.drafts.changed.connect(self._offer_drafts)
         self.memory.context_chosen.connect(lambda n_ctx: self._on_chosen("n_ctx", n_ctx))
         self._preferences.changed.connect(self._on_setting_changed)
         self._models.changed.connect(self._show_values)
@@ -200,6 +239,8 @@ class LoadSettingsDialog(QDialog):
         column.setSpacing(20)
         for group in GROUPS:
             parts: list[QWidget] = [self.rows[setting.name] for setting in group.rows]
+            if self.rows["num_drafted_tokens"] in parts:
+                parts.append(self.draft_row)
             if self.rows["n_gpu_layers"] in parts:
                 parts.append(self.devices)
             column.addWidget(Section(tr(group.title), parts, page))

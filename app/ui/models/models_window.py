@@ -1,17 +1,18 @@
 """The window about models: those on this machine, and those that can be had. Not modal. GUI thread."""
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app.bridge.model_fits import ModelFits
 from app.bridge.model_library import ModelLibrary
 from app.bridge.preferences import Preferences
+from app.look.come_up import come_up
+from app.look.window_size import resize_to_fit
 from app.look.words import tr
 from app.ui.models.library_page import LibraryPage
 
 SIZE, MIN_SIZE = QSize(1120, 700), QSize(560, 440)
-FRAME_SIZE = QSize(40, 80)
 
 
 class ModelsWindow(QDialog):
@@ -27,11 +28,13 @@ class ModelsWindow(QDialog):
         self._pages = QStackedWidget(self)
         self.setWindowTitle(tr("Models"))
         self.setMinimumSize(MIN_SIZE)
-        self.resize(SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
+        resize_to_fit(self, SIZE)
         self._tabs.setDrawBase(False)
         self._tabs.setExpanding(False)
         self._tabs.setAccessibleName(tr("Pages"))
         self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
+        for keys in (QKeySequence.StandardKey.NextChild, QKeySequence.StandardKey.PreviousChild):
+            QShortcut(keys, self, self._show_other_page)  # there are two at most
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(0)
@@ -53,10 +56,11 @@ class ModelsWindow(QDialog):
         self._tabs.setCurrentIndex(self._pages.indexOf(page))
         self.come_up()
 
+    def _show_other_page(self) -> None:
+        self._tabs.setCurrentIndex((self._tabs.currentIndex() + 1) % self._tabs.count())
+
     def come_up(self) -> None:
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        come_up(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape ends a search first, then closes."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QV
 from app.bridge.preferences import Preferences
 from app.bridge.worker_list import WorkerList
 from app.engine.errors import InvalidRequestError
+from app.engine.types import Device, DeviceKind
 from app.engine.workers import MAX_WORKERS, TRUSTED_ONLY, Worker, WorkerState
 from app.look.dialog_button import dialog_button
 from app.look.figures import data_size
@@ -70,6 +71,14 @@ class WorkersSection(QWidget):
     @property
     def chosen(self) -> tuple[str, ...]:
         return tuple(address for address in self.workers.addresses if address in self._chosen)
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The chosen ones with their memory, as far as it is known."""
+        found = ((address, self.workers.found(address)) for address in self.chosen)
+        return tuple(
+            worker.device if worker else Device(address, "", DeviceKind.GPU) for address, worker in found
+        )
 
     def choose(self, address: str, is_chosen: bool) -> None:
         if is_chosen:

@@ -4,7 +4,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.preferences import Preferences
-from app.look.fonts import MAX_ZOOM, MIN_ZOOM, choose_families
+from app.look.dressing import dress
+from app.look.fonts import MAX_ZOOM, MIN_ZOOM
 from app.look.motion import choose_motion
 from app.look.theme import apply_theme
 from app.settings import Settings
@@ -68,6 +69,5 @@ class Appearance(QObject):
 
 def apply_look(app: QApplication, settings: Settings) -> None:
     """All of it, before the first widget is made."""
-    apply_theme(app, settings.theme)
-    choose_families(app, settings.reading_font, settings.code_font)
+    dress(app, settings)
     choose_motion(app, settings.motion)

@@ -333,6 +333,7 @@ class ChatSettings(QFrame):
     def _head(self) -> QVBoxLayout:
         note = PlainLabel(tr("Changes count from the next message on."), self, tone="muted")
         note.setFont(small_font())
+        note.setWordWrap(True)
         words = _column(heading(tr("Chat settings"), self), note)
         words.setSpacing(2)
         row = QHBoxLayout()

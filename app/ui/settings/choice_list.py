@@ -67,6 +67,7 @@ class ChoiceList(QWidget):
         button = QRadioButton(tr(choice.label), self)
         self._group.addButton(button, index)
         sentence = PlainLabel(parent=self, tone="muted")
+        sentence.setWordWrap(True)
         self._sentences[choice.value] = sentence
         self._say(choice)
         return button

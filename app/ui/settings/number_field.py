@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from app.look.fonts import tabular
 from app.look.icons import paint_icon
@@ -43,6 +43,15 @@ def dress_number(box: QAbstractSpinBox) -> None:
     box.setFixedSize(WIDTH, HEIGHT)
     box.setFont(tabular(box.font()))
     box.lineEdit().setTextMargins(INSET, 0, 0, 0)
+
+
+def show_number(box: QSpinBox | QDoubleSpinBox, value: float | None) -> None:
+    """None is its lowest value. Nobody has chosen it, so nothing is told."""
+    shown = box.minimum() if value is None else value
+    if shown != box.value():  # else what is half typed would be lost
+        box.blockSignals(True)
+        box.setValue(shown)  # type: ignore[arg-type]
+        box.blockSignals(False)
 
 
 def paint_arrows(box: QWidget, possible: QAbstractSpinBox.StepEnabledFlag) -> None:

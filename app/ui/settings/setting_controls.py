@@ -16,9 +16,10 @@ from app.look.flat_combo import FlatCombo
 from app.look.tokens import current
 from app.look.words import locale, tr
 from app.ui.settings.choice_list import ChoiceList
-from app.ui.settings.number_field import HEIGHT, NumberField, dress_number, paint_arrows
+from app.ui.settings.number_field import HEIGHT, NumberField, dress_number, paint_arrows, show_number
 from app.ui.settings.setting_fields import Field
 from app.ui.settings.setting_list import Setting
+from app.ui.settings.two_worded_number import TwoWordedNumber
 
 MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
@@ -53,6 +54,8 @@ def _made(setting: Setting, field: Field, parent: QWidget) -> QWidget:
         return NamedControl(setting.named, parent)
     if field.kind is bool:
         return Switch(parent)
+    if field.kind is int and setting.word_for_zero:
+        return TwoWordedNumber(setting, field, parent)
     if field.kind is int:
         return WholeNumber(setting, field, parent)
     if field.kind is float:
@@ -147,11 +150,7 @@ class WholeNumber(NumberField):
         return None if value == self._none else value
 
     def show_value(self, value: int | None) -> None:
-        shown = self.minimum() if value is None else value
-        if shown != self.value():  # else what is half typed would be lost
-            self.blockSignals(True)
-            self.setValue(shown)
-            self.blockSignals(False)
+        show_number(self, value)
 
 
 class DecimalNumber(QDoubleSpinBox):
@@ -178,11 +177,7 @@ class DecimalNumber(QDoubleSpinBox):
         return round(value, self.DECIMALS) if value >= self._low else None
 
     def show_value(self, value: float | None) -> None:
-        shown = self.minimum() if value is None else value
-        if shown != self.value():  # else what is half typed would be lost
-            self.blockSignals(True)
-            self.setValue(shown)
-            self.blockSignals(False)
+        show_number(self, value)
 
     def textFromValue(self, value: float) -> str:
         return locale().toString(round(value, self.DECIMALS), "g", 6)

@@ -32,13 +32,14 @@ class Facts:
 class Setting:
     """`sentence` says what it does. `word` is shown for zero, for none, or for an empty text.
 
-    `note` tells what comes of it here and now.
+    `note` tells what comes of it here and now. With a `word_for_zero`, `word` is for none alone.
     """
 
     name: str  # of the field of Settings
     label: str
     sentence: str
     word: str = ""
+    word_for_zero: str = ""
     step: float = 1
     choices: Sequence[Choice] = ()
     named: Callable[[], Mapping[Any, str]] | None = None  # values and their names, where they are found out

@@ -28,6 +28,7 @@ class Row(QWidget):
         super().__init__(parent)
         self._title, self._sentence = title, sentence
         self.title = heading(title, self)
+        self.title.setWordWrap(True)
         self.sentence = PlainLabel(sentence, self, tone="muted")
         self.sentence.setWordWrap(True)
         self.title.setVisible(bool(title))

@@ -8,12 +8,10 @@ from collections.abc import Callable, Sequence
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import (
-    QColor,
     QFont,
     QHideEvent,
     QKeyEvent,
     QKeySequence,
-    QPainter,
     QPaintEvent,
     QShortcut,
 )
@@ -30,9 +28,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge.preferences import Preferences
+from app.look.bars import Foot, paint_lines_between
+from app.look.come_up import come_up
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
-from app.look.tokens import current
+from app.look.window_size import resize_to_fit
 from app.look.words import tr
 from app.ui.commands.commands import Command
 from app.ui.commands.fuzzy import fold
@@ -70,7 +70,7 @@ class SettingsWindow(QDialog):
         self._scroll = QScrollArea(self)
         self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(MIN_SIZE)
-        self.resize(SIZE)
+        resize_to_fit(self, SIZE)
         self._lay_out()
         self._connect()
         self._show_values()
@@ -98,9 +98,7 @@ class SettingsWindow(QDialog):
 
     def come_up(self) -> None:
         self._show_values()
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        come_up(self)
 
     # What is chosen
 
@@ -293,14 +291,10 @@ class _Section(QWidget):
         return any(found)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(QColor(current().hairline))
-        shown = [row for row in self.rows if not row.isHidden()]
-        for row in shown[1:]:
-            painter.drawLine(0, row.y(), self.width(), row.y())
+        paint_lines_between(self.rows, self)
 
 
-class _ReloadStrip(QWidget):
+class _ReloadStrip(Foot):
     """Some settings make the context, so they wait for the next one."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -317,8 +311,3 @@ class _ReloadStrip(QWidget):
         row.setSpacing(12)
         row.addWidget(words, 1)
         row.addWidget(self.button)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(current().raised))
-        painter.fillRect(0, 0, self.width(), 1, QColor(current().hairline))

@@ -10,7 +10,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QKeySequence
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QKeySequenceEdit,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.plain_text import PlainLabel
+from app.look.tables import LEFT, dress_table
 from app.look.tokens import current
 from app.look.words import mark, tr
 from app.ui.commands.commands import Command
@@ -164,17 +164,21 @@ class ShortcutTable(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        for part in (self.keys, self.set_button, self.add_button, self.none_button, self.reset_button):
-            line.addWidget(part, 1 if part is self.keys else 0)
-        line.addWidget(self.reset_all_button)
+        line, back = QHBoxLayout(), QHBoxLayout()
+        line.addWidget(self.keys, 1)
+        for button in (self.set_button, self.add_button, self.none_button):
+            line.addWidget(button)
+        back.addStretch(1)
+        for button in (self.reset_button, self.reset_all_button):
+            back.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.table, 1)
         column.addWidget(self.name)
-        column.addLayout(line)
+        for row in (line, back):
+            row.setSpacing(8)
+            column.addLayout(row)
         column.addWidget(self.message)
         self.setMinimumHeight(MIN_HEIGHT)
 
@@ -228,17 +232,9 @@ class _Rows(QAbstractTableModel):
 def _table(model: _Rows, parent: QWidget) -> QTableView:
     table = QTableView(parent)
     table.setModel(model)
-    table.setAccessibleName(tr("Commands and their shortcuts"))
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setTabKeyNavigation(False)
-    table.setShowGrid(False)
-    table.setWordWrap(False)
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+    dress_table(table, tr("Commands and their shortcuts"), ROW_HEIGHT)
     head = table.horizontalHeader()
-    head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    head.setHighlightSections(False)
+    head.setDefaultAlignment(LEFT)
     head.setSectionResizeMode(COMMAND, QHeaderView.ResizeMode.Stretch)
     for column in (KEYS, DEFAULT):
         table.setColumnWidth(column, 176)

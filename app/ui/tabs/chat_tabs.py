@@ -12,8 +12,10 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.engine.types import StepReport
+from app.look.fonts import reading_font
 from app.look.words import tr
 from app.ui.commands.panes import has_focus
+from app.ui.first_view import FirstPage
 from app.ui.notices import Notices
 from app.ui.tabs.split_pages import SplitPages
 from app.ui.tabs.tab import Tab
@@ -40,9 +42,17 @@ class ChatTabs(QWidget):
     closed_many = Signal(int)  # so many chats that somebody may want back
     said = Signal(str)  # something to be told in passing
 
-    def __init__(self, workspace: Workspace, notices: Notices, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        notices: Notices,
+        parent: QWidget | None = None,
+        first_page: FirstPage | None = None,
+    ) -> None:
+        """The `first_page` is shown until there is a chat, which takes the editor from it."""
         super().__init__(parent)
         self._workspace = workspace
+        self._first_page = first_page
         self._tabs: list[Tab] = []  # in their order
         self._by_chat_id: dict[str, Tab] = {}
         self._told_slots: set[str] = set()  # chats the last report was about
@@ -61,6 +71,8 @@ class ChatTabs(QWidget):
         column.addWidget(self.pages, 1)
         self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once for 1,000 tabs that open
         self._connect()
+        if first_page:
+            self.pages.show_pages([first_page], 0)
         for index, session in enumerate(workspace.sessions):
             self._on_opened(session, index)
         self._show_pages()
@@ -266,7 +278,10 @@ class ChatTabs(QWidget):
             return
         current = self._workspace.shown.index(self._workspace.current)
         had_focus = has_focus(self.pages)
-        self.pages.show_pages([self._view_of(tab) for tab in shown], current)
+        views = [self._view_of(tab) for tab in shown]
+        self.pages.show_pages(views, current)
+        for view in views:  # in another place Qt gives an editor the font back that it had in the one before
+            view.composer.set_reading_font(reading_font(self._zoom))
         if had_focus and not has_focus(self.pages):  # a page that changes sides loses it
             self._view_of(shown[current]).setFocus()
         self.strip.set_current(self._tabs.index(shown[current]))
@@ -395,7 +410,7 @@ class ChatTabs(QWidget):
             ChatView,  # with all that reads Markdown: the window is shown without
         )
 
-        view = ChatView(tab.session, self)
+        view = ChatView(tab.session, self, self._take_first_page(tab))
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
@@ -403,6 +418,16 @@ class ChatTabs(QWidget):
         view.undo_offered.connect(self.undo_offered)
         self.view_made.emit(view)
         return view
+
+    def _take_first_page(self, tab: Tab) -> FirstPage | None:
+        """For the chat in front, once."""
+        page = self._first_page if tab is self._current_tab else None
+        if page:
+            self._first_page = None
+            self.pages.take(page)
+            page.hide()
+            page.deleteLater()
+        return page
 
     def _drop_view(self, tab: Tab) -> None:
         if tab.view:

@@ -25,18 +25,18 @@ from app.ui.chats.chat_title import shown_title
 from app.ui.composer.composer import Composer
 from app.ui.composer.drafting import Drafting
 from app.ui.composer.dropped_files import dropped_files
+from app.ui.first_view import FirstPage
+from app.ui.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR, composer_width
 from app.ui.tabs.model_line import ModelLine
 from app.ui.transcript.answer_text import answer_ended_text
 from app.ui.transcript.empty_chat import EmptyChat
 from app.ui.transcript.find_bar import FindBar
 from app.ui.transcript.find_in_chat import FindInChat
 from app.ui.transcript.message_picker import MessagePicker
-from app.ui.transcript.transcript import Transcript, column_width
+from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.transcript_actions import TranscriptActions
 from app.ui.transcript.turn_editor import TurnEditor
 from app.ui.transcript.turn_view import Progress
-
-OVERHANG = 16  # the composer's frame stands round the column of text
 
 
 class ChatView(QWidget):
@@ -45,7 +45,10 @@ class ChatView(QWidget):
     tokens_requested = Signal(object, object)  # the session, the Turn whose tokens somebody wants to see
     undo_offered = Signal(str, object)  # what was done, and what takes it back
 
-    def __init__(self, session: ChatSession, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: ChatSession, parent: QWidget | None = None, first_page: FirstPage | None = None
+    ) -> None:
+        """Takes the editor of the first page, with what is written in it."""
         super().__init__(parent)
         self.session = session
         self.setAcceptDrops(True)
@@ -62,13 +65,15 @@ class ChatView(QWidget):
         self.finder = FindInChat(self.find_bar, self.transcript, session.chat, self)
         self.empty = EmptyChat(self)
         self.model_line = ModelLine(self)
-        self.composer = Composer(parent=self)
+        self.composer = Composer(self, first_page.hand_over() if first_page else None)
         self.drafting = Drafting(session, self.composer, self)
         self._lay_out()
         self._bound_composer()
         self._connect()
         self._show_state()
         self.show_limits()
+        if first_page:
+            first_page.tell(self.composer)
 
     @property
     def title(self) -> str:
@@ -133,10 +138,10 @@ class ChatView(QWidget):
         self._foot.addWidget(self.model_line)
         self._foot.addWidget(self.composer)
         foot = QHBoxLayout()
-        foot.setContentsMargins(8, 0, 8 + self.transcript.verticalScrollBar().sizeHint().width(), 16)
-        foot.addStretch(1)
-        foot.addLayout(self._foot, 1000)
-        foot.addStretch(1)
+        foot.setContentsMargins(BESIDE_COMPOSER, 0, BESIDE_COMPOSER + SCROLL_BAR, BELOW_COMPOSER)
+        foot.addStretch()
+        foot.addLayout(self._foot, 1)
+        foot.addStretch()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -173,7 +178,7 @@ class ChatView(QWidget):
 
     def _bound_composer(self) -> None:
         """As wide as the column of text and a little more, where there is room."""
-        width = column_width(self.maximumWidth(), self._zoom) + 2 * OVERHANG
+        width = composer_width(self._zoom)
         for part in (self.model_line, self.composer):
             part.setMaximumWidth(width)
 

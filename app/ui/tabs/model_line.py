@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWi
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, as_tab_text, as_tooltip, one_line
+from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr
 
@@ -53,9 +54,7 @@ class ModelLine(QWidget):
         self.show()
 
     def _button(self) -> QPushButton:
-        button = QPushButton(self)
-        button.setProperty("kind", "quiet")
-        button.setProperty("place", "bar")
+        button = quiet_button("", self, "bar")
         button.setFont(small_font())
         return button
 

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QApplication, QSplitter, QStackedLayout, QVBoxLayo
 
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.proportions import HALF
 
 LINE = 2
 MIN_PANE = 260
-HALF = 0.5
 
 
 class SplitPages(QSplitter):

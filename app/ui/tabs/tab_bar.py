@@ -24,8 +24,10 @@ from app.look.plain_text import as_tab_text
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.chats.title_edit import TitleEdit
+from app.ui.proportions import TAB_HEIGHT
 
-MIN_TAB, MAX_TAB, PINNED_TAB, TAB_HEIGHT = 128, 220, 60, 34
+MIN_TAB, MAX_TAB, PINNED_TAB = 128, 220, 60
+SQUEEZED_TAB = 160  # a longer title keeps this much of it where there are many; then the bar scrolls
 _AROUND_TITLE = 68  # mark, × and the spaces between, as the style sheet has them
 _CROSS = 14
 _PULLED_OUT = 24  # so far below the tabs the mouse carries one away
@@ -109,7 +111,7 @@ class TabBar(QTabBar):
         return QSize(PINNED_TAB if face.is_pinned else self._width_of(face.title), TAB_HEIGHT)
 
     def minimumTabSizeHint(self, index: int) -> QSize:
-        return QSize(PINNED_TAB if self._face(index).is_pinned else MIN_TAB, TAB_HEIGHT)
+        return self.tabSizeHint(index).boundedTo(QSize(SQUEEZED_TAB, TAB_HEIGHT))
 
     def _width_of(self, title: str) -> int:
         if title not in self._widths:

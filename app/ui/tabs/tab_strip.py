@@ -17,6 +17,7 @@ from app.look.painted import tab_mark
 from app.look.plain_text import as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.proportions import ABOVE_TABS, STRIP_HEIGHT
 from app.ui.tabs.tab import Tab
 from app.ui.tabs.tab_bar import TabBar
 
@@ -35,12 +36,13 @@ class TabStrip(QWidget):
         self._new.setProperty("command", "chat.new")
         self._list = IconButton("chevron-down", tr("All open chats"), 28, self)
         row = QHBoxLayout(self)
-        row.setContentsMargins(8, 4, 8, 0)
+        row.setContentsMargins(8, ABOVE_TABS, 8, 0)
         row.setSpacing(4)
         row.addWidget(self.bar)
         row.addWidget(self._new)
         row.addStretch(1)
         row.addWidget(self._list)
+        self.setFixedHeight(STRIP_HEIGHT)
         self._new.clicked.connect(self.new_requested)
         self._list.clicked.connect(self.list_requested)
         self.bar.currentChanged.connect(self._on_current_changed)

@@ -35,7 +35,7 @@ def _usage_parts(usage: Usage) -> tuple[str, ...]:
     if not usage.num_generated_tokens:
         return ()
     first = usage.time_to_first_token_s
-    reused = percent(_num_cached(usage), usage.num_prompt_tokens)
+    reused = percent(usage.num_cached_tokens, usage.num_prompt_tokens)
     return (
         rate(usage.tokens_per_s) if usage.tokens_per_s else "",
         _short(first) if first else "",
@@ -47,15 +47,11 @@ def _short(duration_s: float) -> str:
     return seconds(duration_s) if duration_s >= 0.1 else milliseconds(duration_s * 1000)
 
 
-def _num_cached(usage: Usage) -> int:
-    return usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
-
-
 def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
     """What became of the prompt: a name, a number of tokens, and what it means."""
     if not usage.num_prompt_tokens:
         return ()
-    computed = max(0, usage.num_prompt_tokens - _num_cached(usage))
+    computed = max(0, usage.num_prompt_tokens - usage.num_cached_tokens)
     wrong = usage.num_drafted_tokens - usage.num_kept_tokens
     again = usage.num_computed_tokens - computed - usage.num_generated_tokens - wrong
     rows = [
@@ -69,6 +65,9 @@ def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
     if usage.num_drafted_tokens:
         guessed = tr("of {number} guessed tokens", number=count(usage.num_drafted_tokens))
         rows.append((tr("kept"), count(usage.num_kept_tokens), guessed))
+    if usage.num_model_drafted_tokens:
+        written = tr("of {number} guessed tokens", number=count(usage.num_model_drafted_tokens))
+        rows.append((tr("draft model"), count(usage.num_model_kept_tokens), written))
     if again > 0:
         rows.append((tr("Again"), count(again), tr("computed a second time, after a pause")))
     return tuple(rows)
@@ -79,14 +78,14 @@ def usage_times(usage: Usage) -> str:
     if not first:
         return ""
     if usage.queue_s < 0.05:
-        told = tr("First token after {time}.", time=seconds(first))
+        told = tr("First token after {time}.", time=_short(first))
     else:
         told = tr(
             "First token after {time}, {waited} of it waiting.",
-            time=seconds(first),
-            waited=seconds(usage.queue_s),
+            time=_short(first),
+            waited=_short(usage.queue_s),
         )
-    return f"{told} {tr('All of it took {time}.', time=seconds(first + usage.decode_s))}"
+    return f"{told} {tr('All of it took {time}.', time=_short(first + usage.decode_s))}"
 
 
 def finish_text(turn: Turn) -> str:
@@ -138,4 +137,8 @@ def notice_line(turn: Turn) -> str:
     if mark is None:
         return tr_said(turn.notice)
     head = f"{mark.glyph} {mark.word.capitalize()}"
-    return tr("{state}: {notice}", state=head, notice=tr_said(turn.notice)) if turn.notice else head
+    if not turn.notice:
+        return head
+    if turn.state is TurnState.STOPPED:  # the user did; the notice says something else, not why
+        return tr("{state}. {notice}", state=head, notice=tr_said(turn.notice))
+    return tr("{state}: {notice}", state=head, notice=tr_said(turn.notice))

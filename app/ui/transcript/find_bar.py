@@ -1,13 +1,13 @@
 """Where somebody writes what to look for in a chat, and sees how often it is there. GUI thread."""
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
+from app.look.bars import Bar
 from app.look.fonts import tabular
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
-from app.look.tokens import current
 from app.look.words import tr
 
 SIDE = 28
@@ -15,7 +15,7 @@ FIELD_WIDTH = 260
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class FindBar(QWidget):
+class FindBar(Bar):
     """Enter and F3 go on, with Shift back; Esc closes."""
 
     query_changed = Signal()
@@ -87,9 +87,3 @@ class FindBar(QWidget):
             self.step_requested.emit(-1 if is_back else 1)
         else:
             super().keyPressEvent(event)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(tokens.window))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, QColor(tokens.hairline))

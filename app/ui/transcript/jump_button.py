@@ -18,6 +18,7 @@ class JumpButton(QToolButton):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._num_unread = -1
+        self._seen = (0, False)  # when the reader was last at the end: turns, and whether one was written
         self.setFixedSize(self.SIDE + 2 * self.MARGIN, self.SIDE + self.MARGIN)
         self.setIconSize(QSize(16, 16))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -28,6 +29,13 @@ class JumpButton(QToolButton):
     @property
     def num_unread(self) -> int:
         return self._num_unread
+
+    def count(self, num_turns: int, is_busy: bool, is_at_end: bool) -> None:
+        """An answer that has ended since is as new as a turn that was added."""
+        if is_at_end:
+            self._seen = (num_turns, is_busy)
+        num_seen, was_busy = self._seen
+        self.show_unread(max(0, num_turns - num_seen) + int(was_busy and not is_busy))
 
     def show_unread(self, num_unread: int) -> None:
         if num_unread == self._num_unread:

@@ -5,12 +5,15 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QPushButton, QWidget
 
 from app.chats.chat import Chat, Turn
+from app.look.bars import Bar
 from app.look.icons import paint_icon
 from app.look.plain_text import PlainLabel, one_line
+from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr, tr_n
 from app.ui.message.message_text import as_markdown, as_plain_text, speaker
-from app.ui.transcript.transcript import MARGIN, Transcript
+from app.ui.proportions import COLUMN_MARGIN as MARGIN
+from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_view import TurnView
 
 BOX = 16
@@ -142,7 +145,7 @@ class PickCover(QAbstractButton):
             paint_icon(painter, "check", box.adjusted(2, 2, -2, -2), tokens.on_accent)
 
 
-class PickerBar(QWidget):
+class PickerBar(Bar):
     cancelled = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -150,9 +153,8 @@ class PickerBar(QWidget):
         self._count = PlainLabel(parent=self)
         self.markdown = QPushButton(tr("Copy as Markdown"), self)
         self.plain = QPushButton(tr("Copy as plain text"), self)
-        self.cancel = QPushButton(tr("Cancel"), self)
+        self.cancel = quiet_button(tr("Cancel"), self)
         self.cancel.setToolTip(tr("Esc"))
-        self.cancel.setProperty("kind", "quiet")
         self.cancel.clicked.connect(self.cancelled)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 12, 6)
@@ -174,12 +176,6 @@ class PickerBar(QWidget):
 
     def event(self, event: QEvent) -> bool:
         return _took_escape(event, self.cancelled) or super().event(event)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(tokens.window))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, QColor(tokens.hairline))
 
 
 def _took_escape(event: QEvent, cancelled: SignalInstance) -> bool:

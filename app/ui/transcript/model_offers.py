@@ -6,6 +6,7 @@ Hidden until it is known what there is. GUI thread.
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 
+from app.look.quiet_button import quiet_button
 from app.look.words import tr, tr_n
 
 SPACE = 4
@@ -54,8 +55,7 @@ class ModelOffers(QWidget):
         return QSize(0, super().minimumSizeHint().height())
 
     def _button(self, text: str, requested: SignalInstance) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setProperty("kind", "quiet")
+        button = quiet_button(text, self)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(requested)
         button.hide()

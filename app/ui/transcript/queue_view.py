@@ -78,7 +78,7 @@ class QueuedBubble(QWidget):
         self.words = PlainLabel("\n".join(text.splitlines()[:6]), self)
         self.words.setWordWrap(True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self._state = PlainLabel(tr("waits for the answer"), self, tone="muted")
+        self._state = PlainLabel(tr("waits to be sent"), self, tone="muted")
         self._state.setFont(small_font())
         self.edit = IconButton("pencil", tr("Edit this message"), SIDE, self)
         self.remove = IconButton("x", tr("Do not send this message"), SIDE, self)

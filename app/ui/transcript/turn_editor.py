@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
 
+from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr
 
@@ -37,9 +38,8 @@ class TurnEditor(QWidget):
         self.text.installEventFilter(self)
         self.save = QPushButton(save_label, self)
         self.save.setToolTip(tr("Ctrl+Enter"))
-        self.cancel = QPushButton(tr("Cancel"), self)
+        self.cancel = quiet_button(tr("Cancel"), self)
         self.cancel.setToolTip(tr("Esc"))
-        self.cancel.setProperty("kind", "quiet")
         self.save.clicked.connect(self._on_saved)
         self.cancel.clicked.connect(self.cancelled)
         self.text.textChanged.connect(self._on_changed)

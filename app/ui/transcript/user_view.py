@@ -67,6 +67,7 @@ class UserView(TurnView):
             self.notice.setGeometry(width - BUBBLE_PADDING_X - widest, bottom + GAP, widest, height)
             bottom += GAP + height
         self._place_actions(width, bottom + 2)
+        self.update()  # the bubble is this widget's own, and around the text
         return bottom + 2 + TurnButtons.HEIGHT
 
     def _place_actions(self, width: int, y: int) -> None:

@@ -19,7 +19,8 @@ from app.engine.types import Role
 from app.look.theme import apply_theme
 from app.settings import Settings
 from app.storage.chat_rows import ChatChange
-from app.storage.chat_store import ChatStore, Tabs
+from app.storage.chat_store import ChatStore
+from app.storage.tab_rows import Tabs
 from app.ui.chats.navigation import Navigation, said_words
 from app.ui.chats.sidebar_rows import Kind
 from app.ui.main_window import MainWindow
@@ -85,7 +86,8 @@ def run(qloop: asyncio.AbstractEventLoop, qapp: QApplication, tmp_path: Path) ->
         await store.save([ChatChange.of(each) for each in CHATS], Tabs(("a",), "a"))
         workspace = Workspace(engine, store, settings, parent)  # type: ignore[arg-type]
         library = Library(store, workspace, parent)
-        window = MainWindow(workspace, engine, settings)  # type: ignore[arg-type]
+        window = MainWindow()
+        window.fill(workspace, engine, settings)  # type: ignore[arg-type]
         window.show_library(library, ChatSearch(store, parent))
         window.resize(width, 700)
         window.show()
@@ -226,7 +228,7 @@ async def test_a_renamed_chat_is_renamed_everywhere(qloop, run) -> None:
         it.navigation.sidebar.rename_requested.emit("a", "Adding")
         await it.until(lambda: "Adding" in it.listed)
         assert it.tabs == ["Adding"]
-        assert it.window.windowTitle() == "Adding – Skein"
+        assert it.window.windowTitle() == "Adding — Skein"
 
 
 async def test_the_button_at_the_end_of_the_tabs_lists_them_all(qloop, run) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look import marks
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.storage.search import FOUND_END, FOUND_START, SearchHit
 from app.ui.chats.search_popup import Known, SearchPopup
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.look import marks
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.storage.search import FOUND_END, FOUND_START, SearchHit
 from app.ui.chats.search_rows import MAX_TITLES, Found, Heading, day_text, hit_rows, pieces_of, title_rows
 

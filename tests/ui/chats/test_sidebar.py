@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.look import marks
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.ui.chats import sidebar, sidebar_model
 from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_menu import SidebarMenu

@@ -1,6 +1,6 @@
 from datetime import UTC, date, datetime, timedelta
 
-from app.storage.chat_store import ChatSummary
+from app.storage.list_rows import ChatSummary
 from app.ui.chats.sidebar_rows import Kind, Row, month_name, rows_of
 
 TODAY = date(2026, 11, 21)

@@ -82,3 +82,21 @@ async def test_a_model_that_is_gone_is_not_offered(
     workspace.open(chat_of(tmp_path / "gone.gguf"), 1)
     await finish_all()
     assert line_of(window).isHidden()
+
+
+async def test_the_same_model_at_another_place_is_no_other_model(
+    qloop, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, other: Path, tmp_path: Path
+) -> None:
+    """As the starter's is, wherever the program itself has moved."""
+    (tmp_path / "elsewhere").mkdir()
+    engine.load(LoadParams(tmp_path / "elsewhere" / other.name))
+    engine.finish_load(model_info(path=tmp_path / "elsewhere" / other.name, name="The other"))
+    other.touch()
+    workspace.open(chat_of(other), 1)
+    await finish_all()
+    assert line_of(window).isHidden()
+    engine.load(LoadParams(tmp_path / "elsewhere" / other.name))
+    engine.finish_load(model_info(path=tmp_path / "elsewhere" / other.name, name="A namesake"))
+    workspace.open(chat_of(other), 2)
+    await finish_all()
+    assert line_of(window).isVisible()

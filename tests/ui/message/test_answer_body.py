@@ -44,7 +44,7 @@ def whole(frame: QWidget, source: str) -> AnswerBody:
     return body
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(0, len(SOURCE)), max_size=40))
 def test_however_it_arrived_the_finished_answer_looks_the_same(frame: QWidget, cuts: list[int]) -> None:
     body = AnswerBody(frame)

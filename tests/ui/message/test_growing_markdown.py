@@ -44,7 +44,7 @@ LONG = {
 }
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     pieces=st.lists(st.sampled_from(PIECES), max_size=16),
     cuts=st.lists(st.integers(0, 400), max_size=12),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.model_fits import Fitting
+from app.bridge.model_fits import Fitting, Taken
 from app.bridge.model_library import Trashed
 from app.models.folders import Folder
 from app.models.model_file import FileKind, ModelFile, Source
@@ -24,7 +24,7 @@ def model_file(name: str, size_gib: float = 1.0, **values: object) -> ModelFile:
         "size_bytes": int(size_gib * GIB),
         "source": Source.DOWNLOADS,
     }
-    return ModelFile(path=path, parts=(path,), name=name, **(known | values))  # type: ignore[arg-type]
+    return ModelFile(**({"path": path, "parts": (path,), "name": name} | known | values))  # type: ignore[arg-type]
 
 
 class FakeModelLibrary(QObject):
@@ -84,12 +84,16 @@ class FakeModelFits(QObject):
 
     def __init__(self) -> None:
         super().__init__()
+        self.in_use: dict[Path, Taken] = {}
         self.unknown: set[Path] = set()
         self.asked: tuple[ModelFile, ...] = ()
 
     def fitting(self, model: ModelFile) -> Fitting | None:
         known = model.can_chat and model.path not in self.unknown
         return Fitting(model.size_bytes, 8 * GIB) if known else None
+
+    def taken(self, model: ModelFile) -> Taken | None:
+        return self.in_use.get(model.path)
 
     def ask(self, models: tuple[ModelFile, ...]) -> None:
         self.asked = models

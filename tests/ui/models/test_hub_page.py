@@ -2,7 +2,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -143,6 +144,7 @@ def test_a_search_and_the_way_back(page: HubPage, hub: FakeModelHub) -> None:
     )
     search(page, hub, "nothing like it")
     assert "Search for fewer words" in page.state.text()
+    assert page.details.note.text() == ""  # there is none to choose
     page.search.clear()
     page.search.returnPressed.emit()
     hub.found.emit(Found("nothing like it", (Repo("late/answer"),)))
@@ -270,12 +272,34 @@ def test_everything_has_a_name_and_room(page: HubPage, hub: FakeModelHub, downlo
     assert page.details.width() <= 520
 
 
+def test_a_long_name_and_trouble_leave_room_for_the_buttons(
+    page: HubPage, downloads: FakeDownloads, hub: FakeModelHub, qtbot: QtBot
+) -> None:
+    page.resize(520, 700)
+    choose(page, 0)
+    hub.failed.emit(Trouble("Accept its terms. " * 8, "https://hub.example"))
+    long = download(State.FAILED, name="long-" * 40, trouble="x " * 200, page="https://hub.example")
+    downloads.become(download(id="1"), download(id="2"), download(id="3"), long)
+    row = page.downloads.rows[long.id]
+    qtbot.waitUntil(lambda: row.width() <= page.downloads.viewport().width())
+    assert row.cancel_button.geometry().right() <= row.width()
+    assert row.page_button.geometry().top() > row.trouble.geometry().bottom()
+    assert row.name.toolTip() == row.name.text()
+    assert page.again_button.geometry().top() > page.trouble.geometry().bottom()
+    heights = [one.heightForWidth(row.width()) for one in list(page.downloads.rows.values())[1:]]
+    assert page.downloads.sizeHint().height() >= max(heights)  # of the newest three, whatever is told of them
+
+
 def test_who_looks_elsewhere_is_told(window: MainWindow, hub: FakeModelHub, downloads: FakeDownloads) -> None:
     window.show_model_library(FakeModelLibrary(), FakeModelFits())  # type: ignore[arg-type]
     window.show_model_hub(hub, downloads)  # type: ignore[arg-type]
     downloads.items = (download(State.PAUSED),)
     downloads.restored.emit()
     assert [banner.text for banner in window.notices.banners()] == ["1 download is not finished."]
+    downloads.become(download(State.PAUSED))
+    assert window.notices.banners()
+    downloads.become(download(State.LOADING))
+    assert window.notices.banners() == []
     downloads.failed.emit(download(State.FAILED, trouble="Make room."))
     downloads.finished.emit(download(State.DONE, path=Path("/models/tiny.gguf")))
     texts = [banner.text for banner in window.notices.banners()]
@@ -283,6 +307,13 @@ def test_who_looks_elsewhere_is_told(window: MainWindow, hub: FakeModelHub, down
     assert any("is here" in text for text in texts)
     window.model_commands.show_hub()
     assert window.hub_commands.page
+    assert window.hub_commands.page.isVisible()
+    only_its_own = Qt.FindChildOption.FindDirectChildrenOnly
+    other_page, _ = window.model_commands.window.findChildren(QShortcut, options=only_its_own)
+    assert other_page.key() == QKeySequence("Ctrl+Tab")
+    other_page.activated.emit()
+    assert not window.hub_commands.page.isVisible()
+    other_page.activated.emit()
     assert window.hub_commands.page.isVisible()
     downloads.finished.emit(download(State.DONE, path=Path("/models/other.gguf")))
     assert len(window.notices.banners()) == 2

@@ -4,6 +4,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.bridge.model_fits import Taken
 from app.bridge.model_library import Trashed
 from app.bridge.preferences import Preferences
 from app.models.model_file import FileKind, Source
@@ -164,7 +165,7 @@ def test_an_estimate_that_comes_later_is_shown(
     page: LibraryPage, library: FakeModelLibrary, fits: FakeModelFits
 ) -> None:
     fits.unknown = {SMALL.path}
-    fits.changed.emit()
+    fits.estimated.emit(SMALL.path)
     page.choose(SMALL.path)
     assert column(page, MEMORY) == ["40.0 GiB", "3.0 GiB", ""]
     assert not page.details.fit.isVisible()
@@ -174,7 +175,9 @@ def test_an_estimate_that_comes_later_is_shown(
     assert page.details.fit.isVisible()
 
 
-def test_the_one_in_use_is_marked_and_chosen_first(page: LibraryPage, library: FakeModelLibrary) -> None:
+def test_the_one_in_use_is_marked_and_chosen_first_with_what_it_has_taken(
+    page: LibraryPage, library: FakeModelLibrary, fits: FakeModelFits
+) -> None:
     library.in_use = frozenset({SMALL.path})
     library.become(LARGE, SMALL)
     assert column(page, MEMORY) == ["40.0 GiB", "In use"]
@@ -182,6 +185,10 @@ def test_the_one_in_use_is_marked_and_chosen_first(page: LibraryPage, library: F
     page.search.clear()
     assert page.chosen == SMALL
     assert not buttons(page)["Open"].isEnabled()
+    assert page.details.fit.text() == "In use now."
+    fits.in_use = {SMALL.path: Taken(812 << 20, 815 << 20)}
+    fits.estimated.emit(SMALL.path)
+    assert page.details.fit.text() == "In use now. 812 MiB of memory were expected, and 815 MiB taken."
 
 
 def test_the_trash_can_be_undone(page: LibraryPage, library: FakeModelLibrary) -> None:

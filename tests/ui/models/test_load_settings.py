@@ -1,25 +1,30 @@
 import asyncio
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app import paths
 from app.bridge.preferences import Preferences
 from app.bridge.tasks import finish_all
-from app.engine.types import Device, DeviceKind, KvType, LibraryInfo, LoadParams
+from app.engine.types import Device, DeviceKind, KvType, LibraryInfo, LoadParams, MemoryNeed
+from app.engine.workers import Worker, WorkerState
 from app.settings import AdapterSettings, ModelSettings, Settings
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.load_rows import GROUPS, load_field
 from app.ui.models.load_settings import LoadSettings, LoadSettingsDialog
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
+from tests.ui.models.library_fakes import FakeModelLibrary, model_file
 
 GPU = Device("CUDA0", "Some GPU", DeviceKind.GPU, 8 << 30, 6 << 30)
 OTHER_GPU = Device("CUDA1", "Some GPU", DeviceKind.GPU, 8 << 30, 6 << 30)
 AS_WITHOUT_A_CHOICE = {"auto", "model"}
-OF_SECTIONS = {"adapters", "devices", "workers"}
+OF_SECTIONS = {"adapters", "devices", "draft_model", "workers"}
 
 
 @pytest.fixture
@@ -40,12 +45,22 @@ def engine(path) -> FakeEngine:
 
 
 @pytest.fixture
+def library(path) -> FakeModelLibrary:
+    return FakeModelLibrary(model_file("main", path=path, parts=(path,)))
+
+
+@pytest.fixture
 def shown(
-    qloop: asyncio.AbstractEventLoop, qtbot: QtBot, preferences: Preferences, engine: FakeEngine
+    qloop: asyncio.AbstractEventLoop,
+    qtbot: QtBot,
+    preferences: Preferences,
+    engine: FakeEngine,
+    library: FakeModelLibrary,
 ) -> Callable[[Path], LoadSettingsDialog]:
     parent = QWidget()
     qtbot.addWidget(parent)
-    settings = LoadSettings(preferences, ModelLoading(engine, preferences, parent), engine, parent)  # type: ignore[arg-type]
+    loading = ModelLoading(engine, preferences, parent)  # type: ignore[arg-type]
+    settings = LoadSettings(preferences, loading, engine, parent, library)  # type: ignore[arg-type]
 
     def show(path: Path) -> LoadSettingsDialog:
         settings.show_for(path)
@@ -76,7 +91,7 @@ async def test_what_is_chosen_counts_for_this_model_and_tells_its_memory(
 ) -> None:
     dialog = shown(path)
     await finish_all()
-    assert dialog.memory.text.endswith("are free: fits.")
+    assert dialog.memory.text.endswith(" MiB on CUDA1 (6.0 GiB free): fits.")
     before = dialog.forecast.forecast.need.kv_bytes
     assert dialog.rows["n_seq_max"].note == "Without a choice: 4."
     assert dialog.rows["n_ctx"].note == "Without a choice: automatic. Loaded with: 8,192 tokens."
@@ -98,10 +113,65 @@ async def test_what_is_chosen_counts_for_this_model_and_tells_its_memory(
     await finish_all()
 
 
+async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
+    qloop, shown, path, preferences
+) -> None:
+    preferences.set("n_ctx", 16_384)
+    dialog = shown(path)
+    await finish_all()
+    box = dialog.rows["n_ctx"].widget
+    assert (box.text(), dialog.rows["n_ctx"].note[:26]) == ("As for all", "Without a choice: 16,384. ")
+    told = []
+    for step in (1, 1, 1, 1, -1, -1, -1, -1):
+        box.stepBy(step)
+        told.append((box.text(), preferences.of_model(path).n_ctx))
+    assert told == [
+        ("Automatic", 0),
+        ("256", 256),
+        ("1,024", 1024),
+        ("2,048", 2048),
+        ("1,024", 1024),
+        ("256", 256),
+        ("Automatic", 0),
+        ("As for all", None),
+    ]
+    box.lineEdit().setText("Automatic")
+    box.interpretText()
+    assert preferences.of_model(path).n_ctx == 0
+    assert dialog._params(dialog.own).n_ctx == 0
+    dialog.close()
+    assert shown(path).rows["n_ctx"].widget.text() == "Automatic"
+    dialog.rows["n_ctx"].reset.click()
+    assert preferences.of_model(path).n_ctx is None
+    assert dialog.rows["n_threads"].widget.textFromValue(0) == "Automatic"
+    await finish_all()
+
+
+async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine_has_its_part(
+    qloop, shown, path, preferences, engine, monkeypatch
+) -> None:
+    monkeypatch.setattr("app.bridge.coming_room.free_memory_bytes", lambda: 4 << 30)
+    engine.model = replace(engine.model, library=LibraryInfo(), memory=MemoryNeed(kv_bytes=815 << 20))
+    monkeypatch.setattr(
+        "app.bridge.worker_list.ask",
+        lambda address: Worker(address, WorkerState.READY, (), 1, 2 << 30, 2 << 30),
+    )
+    dialog = shown(path)
+    await finish_all()
+    assert re.fullmatch(r"Loaded now: \d+ MiB were expected, 815 MiB are taken\.", dialog.memory.taken.text())
+    preferences.set_of_model(path, ModelSettings(n_ctx=16_384, workers=("10.0.0.2:50052",)))
+    await finish_all()
+    assert re.fullmatch(
+        r"Needs about \d+ MiB here \(4\.8 GiB free\), "
+        r"[\d.]+ MiB on 10\.0\.0\.2:50052 \(2\.0 GiB free\): fits\.",
+        dialog.memory.text,
+    )
+
+
 async def test_a_context_that_does_not_fit_says_which_one_does_and_takes_it(
     qloop, shown, path, preferences, monkeypatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.load_forecast.free_memory_bytes", lambda: 4 << 20)
+    monkeypatch.setattr("app.bridge.coming_room.free_memory_bytes", lambda: 4 << 20)
     preferences.set_of_model(path, ModelSettings(n_ctx=65_536))
     dialog = shown(path)
     await finish_all()
@@ -179,4 +249,43 @@ async def test_of_several_gpus_some_can_be_chosen_and_without_any_it_is_said(
     engine.model = None
     dialog._show_values()
     assert dialog.devices.text == "Which devices there are is known when a model is loaded."
+    await finish_all()
+
+
+async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_guesses(
+    qloop, shown, path, preferences, engine, library, tiny_gguf
+) -> None:
+    dialog = shown(path)
+    await finish_all()
+    row = dialog.draft_row
+    assert row.note == "No smaller model with the same vocabulary is here."
+
+    smaller, foreign = tiny_gguf("llama"), paths.starter_model()
+    recurrent = tiny_gguf("mamba")
+    files = [model_file(file.stem, 0.5, path=file, parts=(file,)) for file in (smaller, foreign, recurrent)]
+    library.become(*library.models, *files, model_file("larger", 2.0))
+    await finish_all()
+    names = [row.widget.itemText(index) for index in range(row.widget.count())]
+    assert names == ["None", "tiny-llama · Q8_0"]
+
+    before = dialog.forecast.forecast.elsewhere[0].needed_bytes
+    row.widget.setCurrentIndex(1)
+    row.widget.activated.emit(1)
+    await finish_all()
+    assert preferences.of_model(path) == ModelSettings(draft_model=smaller, num_drafted_tokens=8)
+    assert dialog.forecast.forecast.elsewhere[0].needed_bytes > before
+    dialog.load_button.click()
+    assert engine.loads[-1] == LoadParams(path, n_seq_max=4, draft_model=smaller, num_drafted_tokens=8)
+
+    assert row.widget.currentText() == "tiny-llama · Q8_0"
+    assert row.widget.count() == 2
+
+    dialog.rows["num_drafted_tokens"].chosen.emit("num_drafted_tokens", 0)
+    await finish_all()
+    assert "without any it is not loaded" in row.note
+    library.become(*library.models[:1])
+    await finish_all()
+    assert row.widget.currentText() == "tiny-llama"
+    row.reset.click()
+    assert preferences.of_model(path) == ModelSettings(num_drafted_tokens=0)
     await finish_all()

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from app.chats.chat import Turn, TurnState
@@ -72,11 +74,15 @@ def test_the_details_tell_how_many_guesses_were_right() -> None:
         num_kept_tokens=12,
     )
     assert usage_rows(guessed)[-1] == ("kept", "12", "of 18 guessed tokens")
+    by_model = replace(guessed, num_model_drafted_tokens=10, num_model_kept_tokens=9)
+    assert usage_rows(by_model)[-1] == ("draft model", "9", "of 10 guessed tokens")
 
 
 def test_the_details_tell_when_the_first_token_came() -> None:
     assert usage_times(DONE) == "First token after 0.3 s, 0.1 s of it waiting. All of it took 1.3 s."
     assert usage_times(Usage(time_to_first_token_s=0.3)) == "First token after 0.3 s. All of it took 0.3 s."
+    quick = Usage(time_to_first_token_s=0.004, decode_s=0.05)
+    assert usage_times(quick) == "First token after 4.0 ms. All of it took 54.0 ms."
     assert usage_times(Usage()) == ""
 
 
@@ -114,6 +120,10 @@ def test_an_unfinished_answer_tells_what_is_being_done_for_it(slot: SlotSnapshot
 
 def test_an_early_end_is_told_by_a_mark_a_word_and_the_reason() -> None:
     assert notice_line(answer(state=TurnState.STOPPED)) == "■ Stopped"
+    assert (
+        notice_line(answer(state=TurnState.STOPPED, notice="The oldest 4 turns were left out."))
+        == "■ Stopped. The oldest 4 turns were left out."
+    )
     assert (
         notice_line(answer(state=TurnState.FAILED, notice="The context is full."))
         == "⚠ Failed: The context is full."

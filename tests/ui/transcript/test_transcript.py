@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.engine.types import Role, SlotSnapshot, SlotState, Usage
+from app.ui.proportions import column_width
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.transcript import (
@@ -16,7 +17,6 @@ from app.ui.transcript.transcript import (
     NUM_AROUND,
     STICKY_PX,
     Transcript,
-    column_width,
 )
 from app.ui.transcript.turn_actions import TurnAction, TurnMenu
 from app.ui.transcript.turn_view import Progress, TurnView

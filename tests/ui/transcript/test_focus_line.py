@@ -1,0 +1,24 @@
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.ui.transcript.focus_line import FocusLine
+
+
+def test_a_pane_reached_by_keys_is_marked_from_top_to_bottom_and_a_clicked_one_is_not(qtbot: QtBot) -> None:
+    pane = QWidget()
+    qtbot.addWidget(pane)
+    pane.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    line = FocusLine(pane)
+    with qtbot.waitActive(pane):
+        pane.show()
+        pane.activateWindow()
+    pane.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert line.isHidden()
+    pane.clearFocus()
+    pane.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    assert line.isVisible()
+    pane.resize(300, 400)
+    assert line.height() == 400
+    pane.clearFocus()
+    assert line.isHidden()

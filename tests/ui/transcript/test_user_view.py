@@ -1,0 +1,42 @@
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QPaintEvent, QRegion
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.chats.chat import Turn
+from app.engine.types import Role
+from app.ui.transcript.turn_actions import Place
+from app.ui.transcript.turn_view import NO_PROGRESS
+from app.ui.transcript.user_view import BUBBLE_PADDING_X, UserView
+
+
+class Watched(UserView):
+    """Remembers where it has been drawn."""
+
+    drawn = QRegion()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        self.drawn = self.drawn.united(event.region())
+
+
+def show(view: UserView, text: str) -> None:
+    view.show_turn(Turn(Role.USER, text))
+    view.apply(Place(), NO_PROGRESS)
+    view.arrange(600)
+
+
+def test_the_bubble_is_drawn_anew_around_other_words_of_the_same_height(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.resize(600, 200)
+    view = Watched(Turn(Role.USER, ""), page)
+    view.set_zoom(0)
+    show(view, "Short")
+    page.show()
+    qtbot.waitUntil(lambda: view.drawn.contains(view.rect()))
+    height, view.drawn = view.height(), QRegion()
+    show(view, "Quite a bit longer")
+    assert view.height() == height
+    edge = QPoint(view.text_panes()[0].mapTo(view, QPoint(-BUBBLE_PADDING_X + 2, 4)))
+    qtbot.waitUntil(lambda: view.drawn.contains(edge))
