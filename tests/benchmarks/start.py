@@ -129,9 +129,11 @@ def _freeze_bare_window(python: Path, source: Path) -> Path:
     spec = folder / "bare.spec"
     spec.write_text(BARE_SPEC.format(source=str(source)))
     places = [f"--{name}={folder / name}" for name in ("distpath", "workpath")]
-    command = [python, "-m", "PyInstaller", "--noconfirm", "--log-level=ERROR", *places, spec]
+    quietly = ("--noconfirm", "--log-level=ERROR")
     unpacked = os.environ | {"PYINSTALLER_ZLIB_COMPRESSION_LEVEL": "0"}
-    subprocess.run(command, check=True, cwd=folder, env=unpacked)
+    subprocess.run(
+        [python, "-m", "PyInstaller", *quietly, *places, spec], check=True, cwd=folder, env=unpacked
+    )
     return folder / "distpath" / "bare" / "bare"
 
 

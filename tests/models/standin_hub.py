@@ -165,6 +165,12 @@ class StandInHub:
         self.requests.append((request.path, dict(request.headers)))
 
 
+async def _settle() -> None:
+    """asyncio makes and ends connections in a few turns of the loop."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
 @asynccontextmanager
 async def standing(hub: StandInHub) -> AsyncIterator[StandInHub]:
     """Listens at `hub.endpoint` meanwhile."""
@@ -177,4 +183,7 @@ async def standing(hub: StandInHub) -> AsyncIterator[StandInHub]:
     try:
         yield hub
     finally:
+        await site.stop()
+        await _settle()  # a connection that was just accepted is closed with the others
         await runner.cleanup()
+        await _settle()

@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -95,10 +96,12 @@ def test_a_bundle_that_lacks_what_is_imported_late_is_noticed(
     (tmp_path / "_internal" / "made_up").mkdir(parents=True)
     (tmp_path / "_internal" / "made_up" / "one.py").touch()
     program = tmp_path / "skein"
-    program.write_text(
-        f"#!{sys.executable}\nimport runpy, sys\nsys.path.insert(0, {str(tmp_path / '_internal')!r})\n"
+    player = tmp_path / "player.py"
+    player.write_text(
+        f"import runpy, sys\nsys.path.insert(0, {str(tmp_path / '_internal')!r})\n"
         "runpy.run_module(sys.argv[2], run_name='__main__')\n"
     )
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(player))} "$@"\n')
     program.chmod(0o755)
     assert imports.main(tmp_path, code) == 1
     assert capfd.readouterr().err == "from left_out.early import late: No module named 'left_out'\n"
