@@ -106,12 +106,6 @@ def warning_of(params: LoadParams) -> str:
     return TRUSTED_ONLY if params.workers else ""
 
 
-def without(params: LoadParams, lost_workers: Sequence[str]) -> LoadParams:
-    """What is left of an engine that crashed stays in a process of its own."""
-    left = tuple(worker for worker in params.workers if worker not in lost_workers)
-    return replace(params, workers=left, own_process=params.own_process or not left)
-
-
 def reason_of(error: EngineError) -> str:
     """What it says, and what to do where only the command line can do it."""
     if isinstance(error, EngineCrashedError) and error.lost_workers:

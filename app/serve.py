@@ -135,7 +135,7 @@ async def _serve(options: argparse.Namespace) -> int:
         while lost_workers := await _lost_workers(engine, asked_to_stop):
             _warn(f"{engine.ended.result()} {LOADED_AGAIN}")
             client.fail_open(LOADED_AGAIN)
-            params = headless.without(params, lost_workers)
+            params = params.without_workers(lost_workers)
             engine.begin_anew(partial(headless.open_engine, params))
             await _load(engine, client, asked_to_stop)
             _warn("it answers again." if engine.model else "it was stopped.")

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
@@ -172,7 +171,7 @@ class EngineThread(QThread):
         except EngineError as error:
             log.error("%s: %s", self.params.path, error)
             if isinstance(error, EngineCrashedError):
-                self.recovery = _without(self.params, error.lost_workers)
+                self.recovery = self.params.without_workers(error.lost_workers)
             self.failed.emit(str(error))
         except Exception:
             sys.excepthook(*sys.exc_info())
@@ -223,9 +222,3 @@ class EngineThread(QThread):
     def _on_progress(self, fraction: float) -> bool:
         self.progressed.emit(fraction)
         return not self._stop_requested.is_set()
-
-
-def _without(params: LoadParams, lost_workers: tuple[str, ...]) -> LoadParams:
-    """What is left of an engine that crashed stays in a process of its own."""
-    left = tuple(worker for worker in params.workers if worker not in lost_workers)
-    return replace(params, workers=left, own_process=params.own_process or not left)

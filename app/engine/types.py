@@ -722,6 +722,11 @@ class LoadParams:
     num_drafted_tokens: int = 0  # most tokens guessed and checked in one step
     draft_model: Path | None = None  # guesses where the chat's own text does not tell
 
+    def without_workers(self, lost: tuple[str, ...]) -> "LoadParams":
+        """How what is left is loaded after a crash: without any of them, still in a process of its own."""
+        left = tuple(worker for worker in self.workers if worker not in lost)
+        return replace(self, workers=left, own_process=self.own_process or not left)
+
     @property
     def of_draft_model(self) -> "LoadParams | None":
         """How it is loaded: with as many cells and sequences as this model. None: it is not."""

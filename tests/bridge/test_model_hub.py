@@ -1,5 +1,6 @@
 import asyncio
 import logging
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
 from PySide6.QtCore import QObject, SignalInstance
 
+from app.bridge import model_hub
 from app.bridge.model_hub import ModelHub
 from app.bridge.parameters import load_params
 from app.bridge.preferences import Preferences
@@ -87,6 +89,18 @@ async def test_what_the_models_of_a_repository_take_is_looked_up(
         await told(hub.estimated)
         need = estimate(open_header(path), load_params(settings, path))
         assert estimated == [("a/tiny-GGUF", need.kv_bytes + need.compute_bytes + need.output_bytes)]
+
+
+async def test_a_hub_that_never_answers_is_given_up(
+    qapp: QObject, qloop: object, ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_hub, "PATIENCE_S", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hub = ModelHub(Preferences(Settings(hub_endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")))
+        for ask in (hub.search, hub.open):
+            ask("a/b")
+            trouble = await told(hub.failed)
+            assert "cannot be reached (it does not answer)" in trouble.text  # type: ignore[attr-defined]
 
 
 async def test_an_address_that_cannot_be_used_is_told(
