@@ -40,10 +40,10 @@ is_set_up() {
 
 stamped() { [[ ! -f $venv/ready-$1 ]] || printf '%s' "$(<"$venv/ready-$1")"; }
 
-# Changes with the requirements, with the GPU to build for, with the folder (scripts in .venv name it) and with the
-# Python behind it.
+# Changes with the requirements, with llama.cpp's build, with the folder (scripts in .venv name it) and with the Python
+# behind it.
 stamp_key() {
-    { cat "$root/pyproject.toml"; printf '%s\n' "$venv" "$(wanted_gpu)"; readlink -f "$venv/bin/python"; } | sha256sum
+    { cat "$root/pyproject.toml"; printf '%s\n' "$venv" "$(wanted_llama)"; readlink -f "$venv/bin/python"; } | sha256sum
 }
 
 set_up() {
@@ -83,8 +83,6 @@ install_skein() {
     # its cache, and the next set-up goes on from there.
     (
         cd "$root"
-        CMAKE_ARGS=$(cmake_args)
-        export CMAKE_ARGS
         ensure_llama && pip_install --editable ".[$extras]"
     ) >>"$log" 2>&1 || failed=yes
     kill "$reporter" 2>/dev/null || true
@@ -108,7 +106,14 @@ pip_install() {
 
 wanted_gpu() { if [[ -f $venv/gpu ]]; then printf '%s' "$(<"$venv/gpu")"; else printf cpu; fi; }
 
-wanted_llama() { printf '%s %s' "$(wanted_gpu)" "$(grep -o 'llama-cpp-python==[0-9.]*' "$root/pyproject.toml")"; }
+llama_version() { grep -o 'llama-cpp-python==[0-9.]*' "$root/pyproject.toml"; }
+
+# All that makes the build what it is.
+wanted_llama() {
+    printf '%s-' "$(wanted_gpu)"
+    { llama_version; printf '%s\n' "${CMAKE_ARGS:-}"; cat "$root"/packaging/llama_cpp{_build.cmake,.patch}; } |
+        sha256sum | head -c 16
+}
 
 # want_gpu KIND: remembered for every later start.
 want_gpu() {
@@ -163,26 +168,25 @@ gpu_args() {
     esac
 }
 
-# A build for a GPU stays out of pip's cache, where only what everybody can use belongs. The stamp is of what is
-# installed; a set-up from before there were such stamps was for the CPU.
+# pip keeps what it compiled and asks neither for what machine nor with what patch that was, so each of our builds has
+# a cache of its own.
 ensure_llama() {
-    local wanted options=(--no-deps --force-reinstall)
+    local wanted cache args
     wanted=$(wanted_llama)
     [[ $(stamped llama) != "$wanted" ]] || return 0
-    if [[ $(wanted_gpu) != cpu ]]; then
-        options+=(--no-cache-dir --no-binary llama-cpp-python)
-    elif [[ ! -f $venv/ready-llama ]]; then
-        printf '%s\n' "$wanted" >"$venv/ready-llama"
-        return 0
-    fi
     rm -f "$venv/ready-llama"
-    pip_install "${options[@]}" "${wanted#* }" && printf '%s\n' "$wanted" >"$venv/ready-llama"
+    cache=$(llama_cache) args=$(cmake_args)
+    PIP_CACHE_DIR=$cache CMAKE_ARGS=$args \
+        pip_install --no-deps --force-reinstall --no-binary llama-cpp-python "$(llama_version)" &&
+        printf '%s\n' "$wanted" >"$venv/ready-llama"
 }
+
+llama_cache() { printf '%s/skein/pip/%s' "${XDG_CACHE_HOME:-$HOME/.cache}" "$(wanted_llama)"; }
 
 # The part that works with other machines. Without it Skein works on this one, so a failure is only told.
 ensure_rpc() {
     [[ $(stamped rpc) != "$(wanted_llama)" ]] || return 0
-    "$venv/bin/python" "$root/packaging/rpc_library.py" >>"$log" 2>&1 ||
+    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/rpc_library.py" >>"$log" 2>&1 ||
         say "Skein will not be able to use other machines: llama.cpp's RPC part could not be made. $log tells why."
     printf '%s\n' "$(wanted_llama)" >"$venv/ready-rpc"
 }

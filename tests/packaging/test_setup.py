@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 def clone(tmp_path: Path) -> Path:
     clone = tmp_path / "a copy"
     (clone / "packaging").mkdir(parents=True)
-    shutil.copy(ROOT / "packaging" / "setup.sh", clone / "packaging")
+    for name in ("setup.sh", "llama_cpp_build.cmake", "llama_cpp.patch"):
+        shutil.copy(ROOT / "packaging" / name, clone / "packaging")
     shutil.copy(ROOT / "pyproject.toml", clone)
     python = clone / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
@@ -155,23 +156,37 @@ def test_what_a_gpu_needs_is_named_and_nothing_is_remembered(clone, kind, told) 
 
 
 def test_llama_cpp_is_built_once_for_the_gpu_that_was_chosen_and_once_for_going_back(clone) -> None:
-    """What pip has kept is for the CPU: neither taken for a GPU nor replaced by what is built for one."""
     tools = (
-        'command() { :; }; pip_install() { echo pip "$@"; }; cmake() { cmake_args | grep -o GGML.* || :; }'
+        "command() { :; }; HOME=/home/kim; XDG_CACHE_HOME='';"
+        'pip_install() { echo "$PIP_CACHE_DIR"; printf "%s\n" $CMAKE_ARGS | grep GGML || :; echo "$@"; }'
     )
-    begin = "want_gpu {}; is_set_up gui || echo new; cmake; ensure_llama; ensure_llama"
+    begin = "want_gpu {}; is_set_up gui || echo new; ensure_llama; ensure_llama"
     stamp(clone)
-    bash(clone, "ensure_llama").check_returncode()
-    wanted = bash(clone, "wanted_llama").stdout.split()[1]
-    assert wanted.startswith("llama-cpp-python==")
-    assert bash(clone, f"{tools}; {begin.format('cuda')}").stdout.splitlines() == [
-        "new",
-        "GGML_CUDA=ON",
-        f"pip --no-deps --force-reinstall --no-cache-dir --no-binary llama-cpp-python {wanted}",
-    ]
+    cached = []
+    for kind, arguments in (("cuda", ["-DGGML_CUDA=ON"]), ("cpu", [])):
+        new, cache, *said, command = bash(clone, f"{tools}; {begin.format(kind)}").stdout.splitlines()
+        assert new == "new"
+        assert said == arguments
+        assert command.startswith(
+            "--no-deps --force-reinstall --no-binary llama-cpp-python llama-cpp-python=="
+        )
+        cached.append(cache)
+        stamp(clone)
+        assert bash(clone, "is_set_up gui").returncode == 0
+    assert cached[0].startswith("/home/kim/.cache/skein/pip/cuda-")
+    assert cached[1].startswith("/home/kim/.cache/skein/pip/cpu-")
+
+
+@pytest.mark.parametrize("changed", ["llama_cpp.patch", "llama_cpp_build.cmake"])
+def test_llama_cpp_is_built_again_when_its_patch_changed(clone, changed) -> None:
+    """And neither build is found in the place of the other."""
+    before = bash(clone, "llama_cache").stdout
     stamp(clone)
-    assert bash(clone, "is_set_up gui").returncode == 0
-    assert bash(clone, f"{tools}; {begin.format('cpu')}").stdout.splitlines() == [
-        "new",
-        f"pip --no-deps --force-reinstall {wanted}",
-    ]
+    with (clone / "packaging" / changed).open("a") as file:
+        file.write("# changed\n")
+    assert bash(clone, "is_set_up gui").returncode == 1
+    assert bash(clone, "llama_cache").stdout != before
+    assert bash(clone, "CMAKE_ARGS=-DGGML_NATIVE=OFF; llama_cache").stdout not in (
+        before,
+        bash(clone, "llama_cache").stdout,
+    )
