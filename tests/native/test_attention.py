@@ -1,5 +1,6 @@
-"""What a row computes depends on its own sequence alone, whichever way llama.cpp's CPU code goes for it: one row, rows
-of several sequences, few rows of one and many, in one step and on several threads.
+"""What a row computes depends on its own sequence alone, whichever way llama.cpp's CPU code goes for it.
+
+One row, rows of several sequences, few rows of one and many, in one step and on several threads.
 """
 
 import numpy as np
