@@ -367,8 +367,7 @@ class Engine:
         if not num_prompt_rows:
             self._drafting.learn(num_decoding, num_drafted, decode_ms)
         if not num_drafted:
-            num_left_out = self._scheduler.num_decoding - num_decoding
-            self._budget.learn(num_decoding, num_prompt_rows, decode_ms, num_left_out)
+            self._budget.learn(num_decoding, num_prompt_rows, decode_ms)
             self._idle.learn(num_decoding, num_prompt_rows, decode_ms)
 
     def _advance(self, span: BatchSpan) -> None:

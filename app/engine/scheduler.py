@@ -199,9 +199,8 @@ class Scheduler:
         answer_rows = dict.fromkeys(decoding, 1)
         if not prompts:
             return answer_rows
-        share = self._budget.share(len(decoding), sum(seq.num_pending_tokens for seq in prompts))
-        prompt_rows = self._prompt_rows(prompts, share.num_tokens, num_decoding=len(decoding))
-        return prompt_rows if share.leaves_out_answers and prompt_rows else answer_rows | prompt_rows
+        num_rows = self._budget.prompt_rows(len(decoding))
+        return answer_rows | self._prompt_rows(prompts, num_rows, num_decoding=len(decoding))
 
     def _drafted(self, capacity: int) -> dict[Sequence, list[int]]:
         """Guesses into cells that are free. None while a prompt runs: that takes what the answers leave."""

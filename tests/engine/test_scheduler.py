@@ -9,7 +9,6 @@ from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
-from app.engine.step_budget import PromptShare
 from app.engine.types import WaitReason
 from tests.driver import request
 from tests.fakes import CountingBackend
@@ -18,8 +17,8 @@ CHUNK = 32  # prompt rows beside running answers
 
 
 class FixedBudget:
-    def share(self, num_decoding: int, num_pending: int) -> PromptShare:
-        return PromptShare(CHUNK if num_decoding else 64)
+    def prompt_rows(self, num_decoding: int) -> int:
+        return CHUNK if num_decoding else 64
 
 
 class Bench:
