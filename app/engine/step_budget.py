@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
+from typing import NamedTuple
 
 from app.engine.types import Speed
 
 # The longest time between two tokens of a running answer, in steps of answers alone. Nobody would notice the
 # difference below SHORTEST_TARGET_MS.
-STRETCH = {Speed.RESPONSIVE: 2.7, Speed.BALANCED: 8.4}
+STRETCH = {Speed.RESPONSIVE: 2.65, Speed.BALANCED: 8.5}
 SHORTEST_TARGET_MS = 20.0
 
 FIRST_CHUNK = 8  # beside running answers, before anything was measured
@@ -24,10 +25,17 @@ NUM_RECENT = 5  # steps whose median counts: one that was disturbed says nothing
 
 # llama.cpp multiplies so many rows of a batch at once on the CPU, and takes much longer for each that is left
 # over: beside 3 answers 12 rows of a prompt take longer than 13 do.
-BLOCKS = (16, 8)
-# What a prompt costs in a step before its first row, in rows: with it the cost of a row is about the same in
-# chunks of 5 to 61 rows.
-ENTRY_ROWS = 4
+BLOCK, HALF_BLOCK = 16, 8
+# What a prompt costs in a step before its first row, in rows. Beyond one block it is left out of account, so
+# that a step with more rows than were ever measured is rather too short than too long.
+ENTRY_ROWS = 8
+
+
+class Chunk(NamedTuple):
+    """What a step computed of prompts, and how much longer it took for it."""
+
+    num_rows: int
+    ms: float
 
 
 class StepBudget:
@@ -41,10 +49,10 @@ class StepBudget:
         self.speed = Speed.RESPONSIVE
         self._n_batch = n_batch
         self._decode_ms: dict[int, float] = {}  # by number of running answers, without a prompt
-        self._row_ms: deque[float] = deque(maxlen=NUM_RECENT)  # of a prompt beside them
-        self._first_row_ms = 0.0  # at the beginning of the last prompt, where the next one begins, too
-        self._num_steps = 0  # of the prompt that is computed now
-        self._last_chunk = 0  # of it
+        # Of the prompt that is computed now beside running answers.
+        self._recent: deque[Chunk] = deque(maxlen=NUM_RECENT)
+        self._few_rows_do_not_help = False
+        self._before: tuple[Chunk, ...] = ()  # the end of the last one, which tells where this one may begin
         self._alone_token_ms: dict[int, float] = {}  # by chunk
 
     def prompt_rows(self, num_decoding: int) -> int:
@@ -57,12 +65,11 @@ class StepBudget:
         """What a step took."""
         if num_prompt_rows == 0:
             self._decode_ms[num_decoding] = _smoothed(self._decode_ms.get(num_decoding, step_ms), step_ms)
-            self._row_ms.clear()
-            self._num_steps = self._last_chunk = 0
+            self._end_prompt()
         elif num_decoding == 0:
             self._learn_alone(num_prompt_rows, step_ms / num_prompt_rows)
         elif num_prompt_rows >= MIN_CHUNK:
-            self._learn_beside(num_prompt_rows, max(step_ms - self._decode_ms_of(num_decoding), 0.0))
+            self._learn_beside(num_decoding, num_prompt_rows, step_ms)
 
     # With nobody talking.
 
@@ -85,25 +92,36 @@ class StepBudget:
     def _chunk_beside(self, num_decoding: int) -> int:
         if self.speed is Speed.THROUGHPUT:
             return self._n_batch  # answers beside a prompt cost extra in every step: few large ones
-        row_ms = statistics.median(self._row_ms) if self._row_ms else self._first_row_ms
-        if not row_ms or not self._decode_ms:
-            return _in_whole_blocks(FIRST_CHUNK, num_decoding)
-        chunk = int(self._spare_ms(num_decoding) / row_ms) - ENTRY_ROWS
-        if self._last_chunk:
-            chunk = min(chunk, max(int(MAX_GROWTH * self._last_chunk), self._last_chunk + max(BLOCKS)))
-        return _in_whole_blocks(max(chunk, MIN_CHUNK), num_decoding)
+        if not (self._recent or self._before) or not self._decode_ms:
+            return _in_whole_blocks(FIRST_CHUNK, num_decoding, HALF_BLOCK)
+        chunk = max(self._rows_within(num_decoding), min(self._rows_within(num_decoding, ENTRY_ROWS), BLOCK))
+        if self._recent:
+            last = self._recent[-1].num_rows
+            chunk = min(chunk, max(int(MAX_GROWTH * last), last + BLOCK))
+        return _in_whole_blocks(chunk, num_decoding, BLOCK if self._few_rows_do_not_help else HALF_BLOCK)
 
-    def _learn_beside(self, chunk: int, extra_ms: float) -> None:
-        self._row_ms.append(extra_ms / (chunk + ENTRY_ROWS))
-        self._num_steps += 1
-        if self._num_steps <= NUM_RECENT:
-            self._first_row_ms = statistics.median(self._row_ms)
-        self._last_chunk = chunk
+    def _rows_within(self, num_decoding: int, entry_rows: int = 0) -> int:
+        """How many rows the limit leaves time for, where a step takes time for so many more of them."""
+        row_ms = statistics.median(
+            max(chunk.ms, 0.001) / (chunk.num_rows + entry_rows) for chunk in self._recent or self._before
+        )
+        return int((self._limit_ms(num_decoding) - self._decode_ms_of(num_decoding)) / row_ms) - entry_rows
 
-    def _spare_ms(self, num_decoding: int) -> float:
-        """What is left for prompts of the longest time between two tokens of an answer."""
-        decode_ms = self._decode_ms_of(num_decoding)
-        return max(STRETCH[self.speed] * decode_ms, SHORTEST_TARGET_MS) - decode_ms
+    def _learn_beside(self, num_decoding: int, num_rows: int, step_ms: float) -> None:
+        self._recent.append(Chunk(num_rows, step_ms - self._decode_ms_of(num_decoding)))
+        is_smallest = num_rows + num_decoding <= HALF_BLOCK
+        if is_smallest and step_ms > self._limit_ms(num_decoding):
+            self._few_rows_do_not_help = (
+                True  # the machine became slower, so a step without a prompt would, too
+            )
+
+    def _end_prompt(self) -> None:
+        self._before = tuple(self._recent) or self._before
+        self._recent.clear()
+        self._few_rows_do_not_help = False
+
+    def _limit_ms(self, num_decoding: int) -> float:
+        return max(STRETCH[self.speed] * self._decode_ms_of(num_decoding), SHORTEST_TARGET_MS)
 
     def _decode_ms_of(self, num_decoding: int) -> float:
         """Measured with as many running answers, or the nearest number of them."""
@@ -111,13 +129,12 @@ class StepBudget:
         return 0.0 if nearest is None else self._decode_ms[nearest]
 
 
-def _in_whole_blocks(chunk: int, num_decoding: int) -> int:
-    """The largest chunk up to this one that fills, with the answers, blocks of one of the sizes."""
-    for block in BLOCKS:
-        whole = (num_decoding + chunk) // block * block - num_decoding
-        if whole >= MIN_CHUNK:
-            return whole
-    return chunk
+def _in_whole_blocks(chunk: int, num_decoding: int, least: int) -> int:
+    """The most rows up to `chunk` that fill blocks together with the answers, or `least` of them, if more."""
+    num_rows = (num_decoding + chunk) // BLOCK * BLOCK or least
+    while num_rows - num_decoding < MIN_CHUNK:
+        num_rows += least
+    return num_rows - num_decoding
 
 
 def _smoothed(average: float, value: float) -> float:

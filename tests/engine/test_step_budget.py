@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from app.engine.step_budget import BLOCKS, FIRST_CHUNK, MIN_CHUNK, StepBudget
+from app.engine.step_budget import BLOCK, FIRST_CHUNK, HALF_BLOCK, MIN_CHUNK, StepBudget
 from app.engine.types import Speed
 
 N_BATCH = 512
@@ -60,8 +60,8 @@ def test_no_step_beside_running_answers_is_much_longer_than_theirs(speed, stretc
     assert max(steps[20:]) >= 0.5 * stretch * calm_ms  # and none of the time is given away
 
 
-# Milliseconds of a step of three short answers and so many rows of a prompt at position 8 and 900: 0.6B, Q4_K_M,
-# two CPU threads, with llama_cpp.patch.
+# Milliseconds of a step of three short answers and so many rows of a prompt at position 8 and 900: 0.6B,
+# Q4_K_M, two CPU threads, with llama_cpp.patch.
 SIZES = [0, 4, 5, 8, 9, 12, 13, 16, 17, 21, 29, 33, 45, 61, 93, 125]
 AT_8 = [53, 81, 89, 106, 107, 127, 108, 129, 132, 151, 171, 198, 233, 297, 442, 536]
 AT_900 = [53, 100, 108, 141, 151, 179, 143, 179, 185, 232, 266, 329, 335, 412, 598, 806]
@@ -98,9 +98,23 @@ def test_answers_and_prompts_fill_whole_blocks_together(speed, num_decoding):
     """12 rows beside 3 answers take longer than 13."""
     budget = StepBudget(N_BATCH)
     budget.speed = speed
-    chunks = settled(budget, fixed_cost, num_decoding)[1:]
-    assert all((chunk + num_decoding) % min(BLOCKS) == 0 for chunk in chunks)
+    chunks = settled(budget, fixed_cost, num_decoding)
+    assert all((chunk + num_decoding) % HALF_BLOCK == 0 for chunk in chunks)
     assert all(chunk >= MIN_CHUNK for chunk in chunks)
+
+
+def test_few_rows_are_given_up_where_they_do_not_make_the_step_shorter():
+    """The whole machine became slower: a prompt of a few rows a step would only take longer."""
+    budget = StepBudget(N_BATCH)
+    for _ in range(10):
+        budget.learn(3, 0, measured(0, 0))
+    chunks = []
+    for _ in range(40):
+        chunks.append(budget.prompt_rows(3))
+        budget.learn(3, chunks[-1], 4 * measured(chunks[-1], 0))
+    assert chunks[-20:] == [BLOCK - 3] * 20
+    budget.learn(3, 0, measured(0, 0))  # it is over, and the next prompt begins again with what is known
+    assert budget.prompt_rows(3) == HALF_BLOCK - 3
 
 
 def test_one_disturbed_step_does_not_change_the_chunks_after_it():
@@ -127,7 +141,8 @@ def test_a_machine_that_becomes_slower_gets_smaller_chunks_at_once():
 def test_a_slow_machine_still_moves_on_with_prompts():
     budget = StepBudget(N_BATCH)
     chunks = settled(budget, lambda rows: 2000.0 * rows, num_decoding=1)
-    assert min(chunks) == MIN_CHUNK
+    assert min(chunks) >= MIN_CHUNK
+    assert chunks[-1] == BLOCK - 1
 
 
 def test_rows_of_answers_and_prompts_fit_the_batch_together():
@@ -158,4 +173,4 @@ def test_a_chunk_grows_step_by_step():
     budget = StepBudget(N_BATCH)
     budget.learn(3, 0, 40.0)
     budget.learn(3, FIRST_CHUNK, 40.1)
-    assert budget.prompt_rows(3) <= FIRST_CHUNK + max(BLOCKS)
+    assert budget.prompt_rows(3) <= FIRST_CHUNK + BLOCK
