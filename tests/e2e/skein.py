@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -87,6 +88,7 @@ class Skein:
                 env={**self.desktop.environment, **self.folders},
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                preexec_fn=_hear_signals,
             )
 
     def configure(self, **settings: object) -> None:
@@ -160,3 +162,9 @@ class Skein:
             code, output = self.process.returncode, self.output_file.read_text()
             raise AssertionError(f"skein ended with code {code}:\n{output}\n{self.log()[-3000:]}")
         return True
+
+
+def _hear_signals() -> None:
+    """In the new process: what a shell runs in its background ignores Ctrl+C, and children inherit that."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)

@@ -88,6 +88,10 @@ def test_it_ends_in_order_while_three_tabs_are_streaming(
             open_tab(skein)
         ask(skein, f"tell me story {number}")
     until(lambda: len(tabs_in_fullest_step(skein)) == 3, "three tabs computed in one step")
+    until(
+        lambda: sum(role == "assistant" and bool(text) for _, role, _, text in skein.turns()) == 3,
+        "words of all",
+    )
     desktop.keys("ctrl+q")
     assert skein.wait_for_end()[0] == 0
     assert "Ended in order." in skein.log()
