@@ -111,9 +111,8 @@ class StepBudget:
         self._recent.append(Chunk(num_rows, step_ms - self._decode_ms_of(num_decoding)))
         is_smallest = num_rows + num_decoding <= HALF_BLOCK
         if is_smallest and step_ms > self._limit_ms(num_decoding):
-            self._few_rows_do_not_help = (
-                True  # the machine became slower, so a step without a prompt would, too
-            )
+            # The machine became slower, and a step of answers alone would take longer, too.
+            self._few_rows_do_not_help = True
 
     def _end_prompt(self) -> None:
         self._before = tuple(self._recent) or self._before
