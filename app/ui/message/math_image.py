@@ -146,8 +146,9 @@ def _time_limit(seconds: float) -> Iterator[None]:
     end = time.thread_time() + seconds
     before = sys.getprofile()
 
-    def watch(_frame: FrameType, _event: str, _argument: object) -> None:
-        if time.thread_time() > end:
+    def watch(_frame: FrameType, event: str, _argument: object) -> None:
+        # Python would swallow it where a generator is being closed, and complain on stderr.
+        if event == "c_call" and time.thread_time() > end:
             raise _TooSlowError
 
     sys.setprofile(watch)
