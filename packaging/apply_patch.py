@@ -29,7 +29,7 @@ def with_hunk(text: str, hunk: str, path: Path) -> str:
     if text.count(new) == 1:
         return text
     if text.count(old) != 1:
-        raise SystemExit(f"{path} is not what the patch was made for. Nothing in it matches:\n{old}")
+        raise SystemExit(f"{path} is not what the patch was made for. It lacks, or repeats:\n{old}")
     return text.replace(old, new)
 
 

@@ -54,10 +54,10 @@ def test_with_nobody_talking_a_prompt_gets_the_fastest_chunk(machine):
 def test_no_step_beside_running_answers_is_much_longer_than_theirs(speed, stretch):
     budget = StepBudget(N_BATCH)
     budget.speed = speed
-    calm_ms = two_cores(4)
-    steps = [took_ms for _, took_ms in prefill(budget, two_cores, num_decoding=4)]
+    calm_ms = two_cores(3)
+    steps = [took_ms for _, took_ms in prefill(budget, two_cores, num_decoding=3)]
     assert max(steps) <= stretch * calm_ms
-    assert max(steps[20:]) >= 0.5 * stretch * calm_ms  # and none of the time is given away
+    assert max(steps[20:]) >= 0.6 * stretch * calm_ms  # and none of the time is given away
 
 
 # Milliseconds of a step of three short answers and so many rows of a prompt at position 8 and 900: 0.6B,
@@ -79,7 +79,7 @@ def test_a_long_prompt_keeps_to_the_limit_while_its_steps_become_dearer(speed, s
     """2.5 and 1.4 times what it took alone, 4.7 s."""
     budget = StepBudget(N_BATCH)
     budget.speed = speed
-    for _ in range(2):  # the second one begins with what was learned at the beginning of the first
+    for _ in range(2):  # the second one begins with what was learned at the end of the first
         pos, steps = 0, []
         for _ in range(10):
             budget.learn(3, 0, measured(0, 0))
@@ -173,4 +173,4 @@ def test_a_chunk_grows_step_by_step():
     budget = StepBudget(N_BATCH)
     budget.learn(3, 0, 40.0)
     budget.learn(3, FIRST_CHUNK, 40.1)
-    assert budget.prompt_rows(3) <= FIRST_CHUNK + BLOCK
+    assert budget.prompt_rows(3) == BLOCK - 3  # of 509 that would fit
