@@ -24,6 +24,11 @@ PATCH = """Why it is there.
  four
 -five
  six
+--- a/other.txt
++++ b/other.txt
+@@ -1 +1 @@
+-one
++1
 """
 
 
@@ -31,6 +36,7 @@ PATCH = """Why it is there.
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "file.txt").write_text(BEFORE)
+    (tmp_path / "other.txt").write_text("one\n")
     (tmp_path / "a.patch").write_text(PATCH)
     return tmp_path
 
@@ -44,6 +50,7 @@ def test_it_is_applied_once(folder) -> None:
     for _ in range(2):
         apply(folder).check_returncode()
         assert (folder / "deep" / "file.txt").read_text() == AFTER
+        assert (folder / "other.txt").read_text() == "1\n"
 
 
 @pytest.mark.parametrize("text", [BEFORE.replace("two", "zwei"), BEFORE + BEFORE])
@@ -56,15 +63,16 @@ def test_nothing_is_changed_in_a_file_it_was_not_made_for(folder, text) -> None:
 
 
 def test_every_hunk_of_our_own_patch_is_read(folder) -> None:
-    """llama_cpp.patch, on a file made of what it expects."""
+    """llama_cpp.patch, on files made of what it expects."""
     patch = SCRIPT.with_name("llama_cpp.patch").read_text()
-    name = patch.split("+++ b/", 1)[1].split("\n", 1)[0]
-    hunks = [part.splitlines()[1:] for part in patch.split("\n@@ ")[1:]]
-    assert hunks
+    after = {}
+    for part in patch.split("+++ b/")[1:]:
+        name, text = part.split("\n--- ")[0].split("\n", 1)
+        lines = [line for line in text.splitlines(keepends=True) if not line.startswith("@@ ")]
+        after[folder / name] = "".join(line[1:] for line in lines if line[0] != "-")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("".join(line[1:] for line in lines if line[0] != "+"))
+    assert len(after) == patch.count("+++ b/") > 1
     (folder / "a.patch").write_text(patch)
-    (folder / name).parent.mkdir(parents=True)
-    (folder / name).write_text("".join(f"{line[1:]}\n" for hunk in hunks for line in hunk if line[0] != "+"))
     apply(folder).check_returncode()
-    assert (folder / name).read_text() == "".join(
-        f"{line[1:]}\n" for hunk in hunks for line in hunk if line[0] != "-"
-    )
+    assert {path: path.read_text() for path in after} == after
