@@ -69,7 +69,8 @@ class Batch:
 
     def add(self, seq: Sequence, num_rows: int, drafted: list[int] | None = None) -> None:
         """Append the next `num_rows` tokens that `seq` has not computed yet, then guesses at those behind."""
-        first_pos, end_pos = seq.num_computed_tokens, seq.num_computed_tokens + num_rows
+        first_pos = seq.num_computed_tokens
+        end_pos = first_pos + num_rows
         assert first_pos < end_pos <= len(seq.token_ids)
         wants_logits = end_pos == len(seq.token_ids)
         assert wants_logits or not drafted

@@ -77,8 +77,8 @@ class Sequence:
     @property
     def is_decoding(self) -> bool:
         """Only its newest token is left to compute, and that one belongs to the answer."""
-        num_tokens = len(self.token_ids)
-        return num_tokens > self.num_prompt_tokens and num_tokens - self.num_computed_tokens == 1
+        num_tokens, slot = len(self.token_ids), self.slot
+        return slot is not None and len(slot.token_ids) + 1 == num_tokens > self.num_prompt_tokens
 
     @property
     def usage(self) -> Usage:
