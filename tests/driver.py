@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from unittest import mock
 
-import numpy as np
-
 from app.engine.batch import Batch, BatchSpan
 from app.engine.drafting import Drafting
 from app.engine.engine import Engine
@@ -100,11 +98,9 @@ def rows(backend: Backend, *spans: tuple[int, int, list[int]]) -> Batch:
     batch = Batch(backend.model.n_batch)
     for seq_id, first_pos, token_ids in spans:
         at = slice(batch.num_rows, batch.num_rows + len(token_ids))
-        batch.token_ids[at] = token_ids
-        batch.positions[at] = np.arange(first_pos, first_pos + len(token_ids))
-        batch.seq_ids[at] = seq_id
-        batch.wants_logits[at] = 0
-        batch.wants_logits[at.stop - 1] = 1
+        for row, token_id in enumerate(token_ids, at.start):
+            batch.token_ids[row], batch.positions[row] = token_id, first_pos + row - at.start
+            batch.seq_ids[row], batch.wants_logits[row] = seq_id, row == at.stop - 1
         span = BatchSpan(None, seq_id, at.start, first_pos, len(token_ids), True, True)  # type: ignore[arg-type]
         batch.spans.append(span)
         batch.num_rows = at.stop

@@ -5,17 +5,15 @@ One owner, one set of arrays for the life of the engine: nothing to allocate or 
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
 
 if TYPE_CHECKING:
     from app.engine.sequence import Sequence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)  # not frozen, which would double the time it takes to make one
 class BatchSpan:
     """The rows `first_row … first_row + num_rows - 1` are `seq`'s, at positions from `first_pos` on."""
 
@@ -35,18 +33,23 @@ class BatchSpan:
     @property
     def sampled_rows(self) -> range:
         """Those that have logits: that of the sequence's newest token, then one for each guess."""
-        return range(self.last_row - self.num_drafted, self.last_row + 1) if self.wants_logits else range(0)
+        end = self.first_row + self.num_rows
+        return range(end - 1 - self.num_drafted, end) if self.wants_logits else range(0)
 
 
 class Batch:
-    """Arrays of shape (capacity,) of which the first `num_rows` count; each row belongs to one sequence."""
+    """Arrays of shape (capacity,) of which the first `num_rows` count; each row belongs to one sequence.
+
+    All are int32 but `wants_logits`, which is int8: the library reads them where they are. They are memory
+    views because a few numbers are read and written far faster through those than through numpy.
+    """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.token_ids: npt.NDArray[np.int32] = np.zeros(capacity, np.int32)
-        self.positions: npt.NDArray[np.int32] = np.zeros(capacity, np.int32)
-        self.seq_ids: npt.NDArray[np.int32] = np.zeros(capacity, np.int32)
-        self.wants_logits: npt.NDArray[np.int8] = np.zeros(capacity, np.int8)
+        self.token_ids = memoryview(array("i", bytes(4 * capacity)))
+        self.positions = memoryview(array("i", bytes(4 * capacity)))
+        self.seq_ids = memoryview(array("i", bytes(4 * capacity)))
+        self.wants_logits = memoryview(array("b", bytes(capacity)))
         self.num_rows = 0
         self.spans: list[BatchSpan] = []
 
@@ -66,8 +69,9 @@ class Batch:
 
     def add(self, seq: Sequence, num_rows: int, drafted: list[int] | None = None) -> None:
         """Append the next `num_rows` tokens that `seq` has not computed yet, then guesses at those behind."""
-        assert 0 < num_rows <= seq.num_pending_tokens
-        first_pos, end_pos = seq.num_computed_tokens, seq.num_computed_tokens + num_rows
+        first_pos = seq.num_computed_tokens
+        end_pos = first_pos + num_rows
+        assert first_pos < end_pos <= len(seq.token_ids)
         wants_logits = end_pos == len(seq.token_ids)
         assert wants_logits or not drafted
         token_ids = seq.token_ids[first_pos:end_pos] + (drafted or [])
@@ -78,22 +82,17 @@ class Batch:
     ) -> None:
         """The one place where positions come from: a token's position is its index in its sequence."""
         assert seq.slot is not None
-        assert 0 < len(token_ids) <= self.capacity - self.num_rows
-        rows = slice(self.num_rows, self.num_rows + len(token_ids))
-        self.token_ids[rows] = token_ids
-        self.positions[rows] = range(first_pos, first_pos + len(token_ids))
-        self.seq_ids[rows] = seq.slot.seq_id
-        self.wants_logits[rows] = 0
-        span = BatchSpan(
-            seq=seq,
-            seq_id=seq.slot.seq_id,
-            first_row=rows.start,
-            first_pos=first_pos,
-            num_rows=len(token_ids),
-            wants_logits=wants_logits,
-            is_prefill=not seq.is_decoding,
-            num_drafted=num_drafted,
+        num_rows, seq_id, first_row = len(token_ids), seq.slot.seq_id, self.num_rows
+        end_row = first_row + num_rows
+        assert first_row < end_row <= self.capacity
+        first_with_logits = end_row - 1 - num_drafted if wants_logits else end_row
+        for row, token_id in enumerate(token_ids, first_row):
+            self.token_ids[row] = token_id
+            self.positions[row] = first_pos + row - first_row
+            self.seq_ids[row] = seq_id
+            self.wants_logits[row] = row >= first_with_logits
+        is_prefill = not seq.is_decoding
+        self.spans.append(
+            BatchSpan(seq, seq_id, first_row, first_pos, num_rows, wants_logits, is_prefill, num_drafted)
         )
-        self.wants_logits[rows.stop - 1 - num_drafted : rows.stop] = wants_logits
-        self.spans.append(span)
-        self.num_rows = rows.stop
+        self.num_rows = end_row

@@ -10,7 +10,7 @@ are right and the indices are only ours. Engine thread only.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from app.engine.types import ModelInfo
 
 Places = npt.NDArray[np.intp]  # cell indices
+FoundPlaces = range | list[int]  # likewise, of the few rows of a step
 Ints = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]  # one bit a sequence
-Chunk = tuple[slice, Places]  # rows of a batch, and their cells
+Chunk = tuple[slice, FoundPlaces]  # rows of a batch, and their cells
 
 WATCH_PERIOD_S = 0.1
 WORD_BITS = 64
@@ -62,6 +63,9 @@ class CellLedger:
         self._pos = np.full(model.n_ctx, FREE, np.int32)
         self._token_ids = np.full(model.n_ctx, FREE, np.int32)
         self._holders = np.zeros((num_words(num_seqs), model.n_ctx), np.uint64)
+        # The same memory, for a few cells at a time: numpy takes as long for one as for a hundred.
+        self._pos_view, self._token_id_view = self._pos.data, self._token_ids.data
+        self._holders_views = [words.data for words in self._holders]
         self._word_of, self._bit_of = words_and_bits(num_seqs)
         self._places = [array("i") for _ in range(num_seqs)]  # by position
         self._shared_counts: dict[int, int] = {}  # of sequences, since sharing last changed
@@ -107,21 +111,20 @@ class CellLedger:
 
     def append(self, batch: Batch, num_rows: int | None = None) -> None:
         """The rows of a decode got cells. `num_rows`: of one that broke off, how many have kept theirs."""
-        places = [FREE] * batch.num_rows
-        for rows, found in self._filled(batch) if num_rows is None else self._broken_off(batch, num_rows):
-            places[rows] = found.tolist()
-        for span in batch.spans:
-            new = places[span.first_row : span.first_row + span.num_rows]
-            self._places[span.seq_id].extend([place for place in new if place != FREE])
+        for rows, places in self._filled(batch) if num_rows is None else self._broken_off(batch, num_rows):
+            for row, place in enumerate(places, rows.start):
+                self._places[batch.seq_ids[row]].append(place)
         self.high_water = max(self.high_water, self.num_used)
 
     def restore(self, seq_id: int, token_ids: Sequence[int], order: Ints | None) -> None:
         """A saved state was put into the empty sequence. `order`: its positions, as its cells lay."""
         assert not self._places[seq_id]
         order = np.arange(len(token_ids), dtype=np.int32) if order is None else order
-        places = self._find(self._stream_of[seq_id], order.size)
-        seq_ids = np.full(order.size, seq_id, np.int32)
-        self._occupy(places, seq_ids, order, np.array(token_ids, np.int32)[order])
+        places = _array(self._find(self._stream_of[seq_id], order.size))
+        self._pos[places] = order
+        self._token_ids[places] = np.array(token_ids, np.int32)[order]
+        self._holders[self._word_of[seq_id], places] = self._bit_of[seq_id]
+        self._note_filled(self._stream_of[seq_id], places.size, int(places[-1]))
         self._places[seq_id].extend(places[np.argsort(order)].tolist())
         self.high_water = max(self.high_water, self.num_used)
 
@@ -145,12 +148,17 @@ class CellLedger:
 
     # What the library does.
 
-    def _ubatches(self, batch: Batch) -> Iterator[list[slice]]:
+    def _ubatches(self, batch: Batch) -> Iterable[list[slice]]:
         """The rows of each micro-batch, those of one stream together."""
-        if len(self._heads) == 1:
-            for start in range(0, batch.num_rows, self._n_ubatch):
-                yield [slice(start, min(start + self._n_ubatch, batch.num_rows))]
-            return
+        if len(self._heads) > 1:
+            return self._ubatches_of_streams(batch)
+        num_rows = batch.num_rows
+        if num_rows <= self._n_ubatch:
+            return [[slice(0, num_rows)]] if num_rows else []
+        starts = range(0, num_rows, self._n_ubatch)
+        return [[slice(start, min(start + self._n_ubatch, num_rows))] for start in starts]
+
+    def _ubatches_of_streams(self, batch: Batch) -> Iterator[list[slice]]:
         left = [(span.seq_id, span.first_row, span.num_rows) for span in batch.spans]
         while left:  # one after another, as long as their numbers do: equally many rows of each
             num_seqs = next((n for n in range(1, len(left)) if left[n][0] != left[n - 1][0] + 1), len(left))
@@ -175,10 +183,10 @@ class CellLedger:
                 self._fill(batch, rows, places)
             if num_rows == 0:
                 for _, places in chunks:
-                    self._free(places)
+                    self._free(_array(places))
                 return
             yield from chunks
-            num_rows -= sum(places.size for _, places in chunks)
+            num_rows -= sum(len(places) for _, places in chunks)
             assert num_rows >= 0, "a decode breaks off between two micro-batches"
 
     def _planned(self, batch: Batch) -> list[list[Chunk]]:
@@ -194,39 +202,44 @@ class CellLedger:
                 planned[-1].append((rows, places))
         for chunks, old in zip(reversed(planned), reversed(heads), strict=True):
             for number, (rows, places) in enumerate(chunks):
-                self._free(places)
+                self._free(_array(places))
                 # Not the head that this stream had: the library takes the one of stream `number`.
                 self._heads[self._stream_of[batch.seq_ids[rows.start]]] = old[number]
         return planned
 
-    def _fill(self, batch: Batch, rows: slice, places: Places) -> None:
-        seq_ids = batch.seq_ids[rows]
-        self._occupy(places, seq_ids, batch.positions[rows], batch.token_ids[rows])
+    def _fill(self, batch: Batch, rows: slice, places: FoundPlaces) -> None:
+        for row, place in enumerate(places, rows.start):
+            seq_id = batch.seq_ids[row]
+            self._pos_view[place] = batch.positions[row]
+            self._token_id_view[place] = batch.token_ids[row]
+            self._holders_views[seq_id // WORD_BITS][place] = 1 << seq_id % WORD_BITS
+        self._note_filled(self._stream_of[seq_id], len(places), places[-1])
 
-    def _find(self, stream: int, wanted: int) -> Places:
+    def _find(self, stream: int, wanted: int) -> FoundPlaces:
         """The cells that `wanted` tokens get: the free ones from the head on, then from the beginning."""
         assert wanted <= self._stream_size - self._num_used_in[stream], "more cells booked than there are"
         head = self._heads[stream]
         if head > self._num_used_in[stream] + 2 * wanted:
             head = 0
         first = stream * self._stream_size
-        end = first + head + wanted
-        if head + wanted <= self._stream_size and self._pos[first + head : end].max() == FREE:
-            return np.arange(first + head, end)
+        if head + wanted <= self._stream_size:
+            run = range(first + head, first + head + wanted)
+            for place in run:
+                if self._pos_view[place] != FREE:
+                    break
+            else:
+                return run
         cells = self._pos[first : first + self._stream_size]
         found = _free_cells(cells, head, wanted)
         if found.size < wanted:
             found = np.concatenate([found, _free_cells(cells, 0, wanted - found.size)])
-        return found + first
+        places: list[int] = (found + first).tolist()
+        return places
 
-    def _occupy(self, places: Places, seq_ids: Ints, pos: Ints, token_ids: Ints) -> None:
-        """Cells of one stream, in the order in which the library fills them."""
-        stream, last = divmod(int(places[-1]), self._stream_size)
-        self._heads[stream] = last + 1
-        self._num_used_in[stream] += places.size
-        self._pos[places] = pos
-        self._token_ids[places] = token_ids
-        self._holders[self._word_of[seq_ids], places] = self._bit_of[seq_ids]
+    def _note_filled(self, stream: int, num_cells: int, last: int) -> None:
+        """So many cells, of which the library filled that at `last` as the last one."""
+        self._heads[stream] = last + 1 - stream * self._stream_size
+        self._num_used_in[stream] += num_cells
 
     def _drop(self, seq_id: int, start: int, end: int) -> None:
         places = self._places_of(seq_id, start, end)
@@ -265,16 +278,16 @@ class CellWatch:
 
     def __init__(self, cells: CellLedger) -> None:
         self._cells = cells
-        self._is_watching = False
+        self.is_watching = False
         self._last_at = 0.0
 
     def watch(self, is_watching: bool) -> None:
-        self._is_watching = is_watching
+        self.is_watching = is_watching
         self._last_at = 0.0
 
     def take(self, now: float, is_last: bool) -> CellMap | None:
         """A map, if one is due at `now` seconds. `is_last`: no other report may come for long."""
-        if not self._is_watching or not (is_last or now - self._last_at >= WATCH_PERIOD_S):
+        if not self.is_watching or not (is_last or now - self._last_at >= WATCH_PERIOD_S):
             return None
         self._last_at = now
         return self._cells.map()
@@ -297,6 +310,10 @@ def is_shared(holders: Words) -> npt.NDArray[np.bool_]:
     if len(holders) == 1:
         return np.asarray(has_several_in_a_word)
     return np.asarray(has_several_in_a_word | (np.count_nonzero(holders, axis=0) > 1))
+
+
+def _array(places: FoundPlaces) -> Places:
+    return np.arange(places.start, places.stop) if isinstance(places, range) else np.array(places, np.intp)
 
 
 def _free_cells(cells: npt.NDArray[np.int32], start: int, wanted: int) -> Places:

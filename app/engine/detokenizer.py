@@ -26,7 +26,8 @@ class Detokenizer:
 
     def add(self, token_id: int) -> str:
         """The text that became certain with this token. After a stop string `stopped` is set."""
-        return self._release(self._decoder.decode(self._token_piece(token_id)))
+        text = self._decoder.decode(self._token_piece(token_id))
+        return self._release(text) if self._stop else text
 
     def flush(self) -> str:
         """What was still held back when the answer ended for another reason."""

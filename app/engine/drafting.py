@@ -43,15 +43,12 @@ class Drafting:
         self._backend = backend
         self._tell = tell
         self._most = backend.model.num_drafted_tokens
+        self.is_on = self._most > 0
         self._n_outputs_max = backend.model.n_outputs_max
         self._model = DraftModel(backend.draft) if backend.draft and self._most else None
         self._model_at_all = Record(memory=MEMORY_OF_ALL)
         self._model_ms = 0.0  # that nobody has taken yet
         self._costs = DraftCosts(_size_share(backend), self._most)
-
-    @property
-    def is_on(self) -> bool:
-        return self._most > 0
 
     def choose(self, answers: list[Sequence], num_rows: int) -> dict[Sequence, list[int]]:
         """Guesses for the next step beside the next tokens of all `answers`, at most `num_rows` together."""

@@ -56,7 +56,9 @@ if TYPE_CHECKING:
 
     from app.engine.backend import Backend
     from app.engine.batch import BatchSpan
-    from app.engine.types import SampledToken, SlotSnapshot
+    from app.engine.types import CellMap, SampledToken, SlotSnapshot
+
+    Sampled = tuple[int, tuple[SampledToken, ...]]  # a token, and if that was asked for, how likely it was
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +86,7 @@ class Engine:
         self._batch = Batch(backend.model.n_batch)
         self.stepping = Stepping()
         self._outputs: list[Output] = []  # since the last report
-        self._sampled: list[SampledId] = []  # in this step
+        self._sampled: list[tuple[Sequence, int]] = []  # in this step, also tokens that only ended an answer
         self._num_kept: Counter[int] = Counter()  # guesses that were right, by seq_id; likewise
         self._sample_s = 0.0  # likewise
         self._return_code = 0  # likewise
@@ -214,7 +216,8 @@ class Engine:
             update_ms=(updated - decoded) * 1000,
             draft_ms=self._drafting.take_model_ms(),
         )
-        self.stepping.note_step(report, self._sampled)
+        sampled = (SampledId(seq.request.chat_id, token_id) for seq, token_id in self._sampled)
+        self.stepping.note_step(report, sampled)
         self._end_step()
         log_step(report)
         return report
@@ -296,18 +299,21 @@ class Engine:
         except RequestError as error:
             self.refit(request.request_id, error)
 
-    def _hibernate_for_speed(self, now: float) -> None:
+    def _hibernate_for_speed(self) -> None:
         """One chat at a time that was idle for so long that its cells only make the others' steps longer."""
         if not self._idle.can_try or not self.model.is_unified:
             return
+        now = time.perf_counter()
         slot = self.slots.oldest_idle(MIN_CELLS)
         if slot and now - slot.last_used_at >= self._idle.min_idle_s:
             self.slots.hibernate(slot)
             self._idle.note_hibernated((time.perf_counter() - now) * 1000)
+        else:
+            self._idle.note_none_found()
 
     def _schedule(self) -> None:
         self._batch.clear()
-        self._hibernate_for_speed(time.perf_counter())
+        self._hibernate_for_speed()
         self._scheduler.schedule(self._batch)
 
     @property
@@ -353,16 +359,21 @@ class Engine:
         if self._batch.num_rows:
             self._learn(decode_ms)
         self.slots.memory.note_decoded(self._batch)
+        drawn = []
         for span in self._batch.spans:
             span.seq.num_rows_computed += span.num_rows
-        for span in self._batch.spans:
             if span.wants_logits:
-                self._advance(span)
+                # First for all: a sampler works through so much memory that the next lines leave the caches.
+                drawn.append((span, self._sample_first(span)))
+        for span, sampled in drawn:
+            self._advance(span, sampled)
 
     def _learn(self, decode_ms: float) -> None:
         """What the rows of this step took."""
-        num_prompt_rows = sum(span.num_rows for span in self._batch.spans if span.is_prefill)
-        num_drafted = sum(span.num_drafted for span in self._batch.spans)
+        num_prompt_rows = num_drafted = 0
+        for span in self._batch.spans:
+            num_prompt_rows += span.num_rows if span.is_prefill else 0
+            num_drafted += span.num_drafted
         num_decoding = self._batch.num_rows - num_prompt_rows - num_drafted
         if not num_prompt_rows:
             self._drafting.learn(num_decoding, num_drafted, decode_ms)
@@ -370,46 +381,58 @@ class Engine:
             self._budget.learn(num_decoding, num_prompt_rows, decode_ms)
             self._idle.learn(num_decoding, num_prompt_rows, decode_ms)
 
-    def _advance(self, span: BatchSpan) -> None:
-        """Sample the next token of one sequence, and while that is the guessed one, the token behind it."""
+    def _sample_first(self, span: BatchSpan) -> Sampled | None:
+        """The token behind a sequence's own newest one. None: it was ended."""
         seq = span.seq
         if seq.max_tokens == 0:  # only its prompt was wanted
             self._finish(seq, FinishReason.LENGTH)
-            return
+            return None
         if seq.drafter:
             seq.drafter.note_checked(span.num_drafted)
-        for row in span.sampled_rows:
-            sampled = self._sample(seq, row)
-            if sampled is None:
-                return
+        return self._sample(seq, span.last_row - span.num_drafted)
+
+    def _advance(self, span: BatchSpan, sampled: Sampled | None) -> None:
+        """Take the next token of one sequence, and while that is the guessed one, the token behind it."""
+        seq, row = span.seq, span.last_row - span.num_drafted
+        while sampled is not None:
             was_guessed = row < span.last_row and self._check_guess(span, row + 1, sampled[0])
             self._take(seq, *sampled)
             has_ended = seq.slot is None  # or waits for a shorter prompt
             if has_ended or not was_guessed:
                 return
+            row += 1
+            sampled = self._sample(seq, row)
 
     def _check_guess(self, span: BatchSpan, row: int, token: int) -> bool:
         """Whether the token in `row` is the one that was sampled. If not, it goes, and all behind it."""
         drafter, slot = span.seq.drafter, span.seq.slot
         assert drafter is not None
         assert slot is not None
-        is_right = bool(self._batch.token_ids[row] == token)
+        is_right = self._batch.token_ids[row] == token
         drafter.learn(is_right)
         self._num_kept[span.seq_id] += is_right
         if not is_right:
-            self.slots.cut_back(slot, int(self._batch.positions[row]))
+            self.slots.cut_back(slot, self._batch.positions[row])
         return is_right
 
-    def _sample(self, seq: Sequence, row: int) -> tuple[int, tuple[SampledToken, ...]] | None:
-        """The next token of one sequence. None: there is nothing to choose, so it was ended."""
+    def _sample(self, seq: Sequence, row: int) -> Sampled | None:
+        """The next token of one sequence, and if its request wants to know, how likely it was.
+
+        None: there is nothing to choose, so it was ended.
+        """
         started = time.perf_counter()
+        sampled: Sampled
         try:
-            sampled = _sample(seq, row)
+            if seq.request.num_logprobs:
+                one = seq.sampler.sample_with_logprobs(row, seq.request.num_logprobs)
+                sampled = one.chosen.token_id, (one,)
+            else:
+                sampled = seq.sampler.sample(row), ()
         except (BadLogitsError, GrammarError) as error:
             self._finish(seq, FinishReason.ERROR, str(error))
             return None
         self._sample_s += time.perf_counter() - started
-        self._sampled.append(SampledId(seq.request.chat_id, sampled[0]))
+        self._sampled.append((seq, sampled[0]))
         return sampled
 
     def _take(self, seq: Sequence, token: int, logprobs: tuple[SampledToken, ...]) -> None:
@@ -475,13 +498,9 @@ class Engine:
         token_ids = seq.untold_token_ids
         seq.num_told_tokens += len(token_ids)
         request = seq.request
-        return Output(
-            request.request_id,
-            request.chat_id,
-            text,
-            usage=seq.usage,
-            logprobs=logprobs,
-            token_ids=token_ids,
+        found_no_room = False
+        return Output(  # by position: see `Sequence.usage`
+            request.request_id, request.chat_id, text, None, "", seq.usage, logprobs, found_no_room, token_ids
         )
 
     def _length_notice(self, seq: Sequence) -> str:
@@ -507,61 +526,54 @@ class Engine:
         for line in self._backend.take_log_lines():
             self.slots.news.tell(EventKind.NATIVE, line)
         outputs, self._outputs = tuple(self._outputs), []
-        return StepReport(
-            step=self._step,
-            outputs=outputs,
-            spans=() if self._is_planned else self._spans(),
-            slots=slots,
-            cells=self.slots.cells.usage,
-            schedule_ms=schedule_ms,
-            decode_ms=decode_ms,
-            update_ms=update_ms,
-            events=self.slots.news.take_events(),
-            leases=self.slots.news.take_leases(),
-            hibernated=self.slots.hibernated.chats(),
-            started_at=started_at,
-            return_code=self._return_code,
-            sample_ms=self._sample_s * 1000,
-            waiting=self._scheduler.waiting_requests(),
-            last_check=self._inspection.last_check,
-            cell_map=self._cell_watch.take(time.perf_counter(), is_last=self._is_resting),
-            pause=self.stepping.pause,
-            answers=self._inspection.take_answers(),
-            draft_ms=draft_ms,
+        events, leases = self.slots.news.take()
+        return StepReport(  # by position: see `Sequence.usage`
+            self._step,
+            outputs,
+            () if self._is_planned else self._spans(),
+            slots,
+            self.slots.cells.usage,
+            schedule_ms,
+            decode_ms,
+            update_ms,
+            events,
+            leases,
+            self.slots.hibernated.chats(),
+            started_at,
+            self._return_code,
+            self._sample_s * 1000,
+            self._scheduler.waiting_requests(),
+            self._inspection.last_check,
+            self._cell_map() if self._cell_watch.is_watching else None,
+            self.stepping.pause,
+            self._inspection.take_answers(),
+            draft_ms,
         )
 
-    @property
-    def _is_resting(self) -> bool:
-        return not self.has_work or self.stepping.pause is not None
+    def _cell_map(self) -> CellMap | None:
+        is_resting = not self.has_work or self.stepping.pause is not None
+        return self._cell_watch.take(time.perf_counter(), is_last=is_resting)
 
     def _spans(self) -> tuple[Span, ...]:
-        return tuple(_span(span, self._batch, self._num_kept[span.seq_id]) for span in self._batch.spans)
-
-
-def _sample(seq: Sequence, row: int) -> tuple[int, tuple[SampledToken, ...]]:
-    """The next token, and if the request wants to know, how likely it was."""
-    if not seq.request.num_logprobs:
-        return seq.sampler.sample(row), ()
-    sampled = seq.sampler.sample_with_logprobs(row, seq.request.num_logprobs)
-    return sampled.chosen.token_id, (sampled,)
+        batch, num_kept = self._batch, self._num_kept
+        return tuple([_span(span, batch, num_kept.get(span.seq_id, 0)) for span in batch.spans])
 
 
 def _span(span: BatchSpan, batch: Batch, num_kept: int) -> Span:
     request = span.seq.request
-    rows = slice(span.first_row, span.first_row + span.num_rows)
-    return Span(
-        seq_id=span.seq_id,
-        chat_id=request.chat_id,
-        request_id=request.request_id,
-        first_pos=span.first_pos,
-        num_rows=span.num_rows,
-        wants_logits=span.wants_logits,
-        num_generated_tokens=span.seq.num_generated_tokens,
-        max_tokens=request.max_tokens,
-        is_prefill=span.is_prefill,
-        token_bytes=batch.token_ids[rows].tobytes(),
-        num_drafted=span.num_drafted,
-        num_kept=num_kept,
+    return Span(  # by position: see `Sequence.usage`
+        span.seq_id,
+        request.chat_id,
+        request.request_id,
+        span.first_pos,
+        span.num_rows,
+        span.wants_logits,
+        span.seq.num_generated_tokens,
+        request.max_tokens,
+        span.is_prefill,
+        batch.token_ids[span.first_row : span.first_row + span.num_rows].tobytes(),
+        span.num_drafted,
+        num_kept,
     )
 
 

@@ -78,6 +78,8 @@ class HibernatedChats:
         return saved.token_ids if saved else []
 
     def chats(self) -> tuple[HibernatedChat, ...]:
+        if not self._saved:
+            return ()
         return tuple(
             HibernatedChat(one.chat_id, len(one.token_ids), one.state.nbytes, one.is_on_disk)
             for one in self._saved.values()

@@ -31,6 +31,10 @@ class IdleChats:
         """Answers run evenly, and the last trial has been judged."""
         return self._before_ms == 0.0 and len(self._step_ms) == TRIAL_STEPS
 
+    def note_none_found(self) -> None:
+        """No chat was idle for long enough: look again after as many steps."""
+        self._step_ms.clear()
+
     def note_hibernated(self, cost_ms: float) -> None:
         self._before_ms = median(self._step_ms)
         self._cost_ms = cost_ms

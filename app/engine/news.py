@@ -25,13 +25,13 @@ class News:
         self.events: list[Event] = []
         self.leases: list[Lease] = []
 
-    def take_events(self) -> tuple[Event, ...]:
-        events, self.events = tuple(self.events), []
-        return events
-
-    def take_leases(self) -> tuple[Lease, ...]:
-        leases, self.leases = tuple(self.leases), []
-        return leases
+    def take(self) -> tuple[tuple[Event, ...], tuple[Lease, ...]]:
+        """All since the last call."""
+        if not (self.events or self.leases):
+            return (), ()
+        news = tuple(self.events), tuple(self.leases)
+        self.events, self.leases = [], []
+        return news
 
     def tell(self, kind: EventKind, text: str, slot: Slot | None = None, chat_id: str | None = None) -> None:
         """An event. Its chat is the slot's if there is no other."""

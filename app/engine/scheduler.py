@@ -87,7 +87,7 @@ class Scheduler:
             rows = self._rows()
         drafted = self._drafted(batch.capacity) if self._drafting.is_on else {}
         # Rows sorted by seq_id: separate streams and recurrent models need it to compute them together.
-        for seq in sorted(rows, key=lambda seq: seq.slot.seq_id if seq.slot else -1):
+        for seq in sorted(rows, key=_seq_id):
             batch.add(seq, rows[seq], drafted.get(seq))
 
     def waiting_requests(self) -> tuple[WaitingRequest, ...]:
@@ -194,8 +194,10 @@ class Scheduler:
     # Who gets rows.
 
     def _rows(self) -> dict[Sequence, int]:
-        decoding = [seq for seq in self.running if seq.is_decoding]
-        prompts = [seq for seq in self.running if not seq.is_decoding]
+        decoding: list[Sequence] = []
+        prompts: list[Sequence] = []
+        for seq in self.running:
+            (decoding if seq.is_decoding else prompts).append(seq)
         answer_rows = dict.fromkeys(decoding, 1)
         if not prompts:
             return answer_rows
@@ -211,7 +213,8 @@ class Scheduler:
         return self._drafting.choose(self.running, num_rows)
 
     def _make_room_for_answers(self) -> None:
-        while self._slots.cells.num_free < self.num_decoding:
+        cells = self._slots.cells
+        while cells.num_free < len(self.running) and cells.num_free < self.num_decoding:
             if not self.make_room():
                 return
 
@@ -234,3 +237,8 @@ class Scheduler:
             if not self._slots.hibernate_oldest():
                 break
         return max(self._slots.cells.num_free - num_taken, 0)
+
+
+def _seq_id(seq: Sequence) -> int:
+    assert seq.slot is not None
+    return seq.slot.seq_id

@@ -77,26 +77,28 @@ class Sequence:
     @property
     def is_decoding(self) -> bool:
         """Only its newest token is left to compute, and that one belongs to the answer."""
-        return self.num_pending_tokens == 1 and self.num_generated_tokens > 0
+        num_tokens, slot = len(self.token_ids), self.slot
+        return slot is not None and len(slot.token_ids) + 1 == num_tokens > self.num_prompt_tokens
 
     @property
     def usage(self) -> Usage:
-        return Usage(
-            num_prompt_tokens=self.num_prompt_tokens,
-            num_reused_tokens=self.num_reused_tokens,
-            num_shared_tokens=self.num_shared_tokens,
-            num_restored_tokens=self.num_restored_tokens,
-            prefix_end=self.prefix_end,
-            num_computed_tokens=self.num_rows_computed,
-            num_generated_tokens=self.num_generated_tokens,
-            num_drafted_tokens=self.drafter.num_drafted if self.drafter else 0,
-            num_kept_tokens=self.drafter.num_kept if self.drafter else 0,
-            num_model_drafted_tokens=self.drafter.model.num_drafted if self.drafter else 0,
-            num_model_kept_tokens=self.drafter.model.num_kept if self.drafter else 0,
-            queue_s=self.leased_at - self.submitted_at if self.leased_at else 0.0,
-            prompt_s=(self.first_token_at or time.perf_counter()) - self.leased_at if self.leased_at else 0.0,
-            time_to_first_token_s=self.first_token_at - self.submitted_at if self.first_token_at else 0.0,
-            decode_s=self.last_token_at - self.first_token_at,
+        drafter, leased_at, first_token_at = self.drafter, self.leased_at, self.first_token_at
+        return Usage(  # by position: by name it takes four times as long, and each step asks for it
+            self.num_prompt_tokens,
+            self.num_reused_tokens,
+            self.num_shared_tokens,
+            self.num_restored_tokens,
+            self.num_rows_computed,
+            self.prefix_end,
+            len(self.token_ids) - self.num_prompt_tokens,
+            drafter.num_drafted if drafter else 0,
+            drafter.num_kept if drafter else 0,
+            drafter.model.num_drafted if drafter else 0,
+            drafter.model.num_kept if drafter else 0,
+            leased_at - self.submitted_at if leased_at else 0.0,
+            (first_token_at or time.perf_counter()) - leased_at if leased_at else 0.0,
+            first_token_at - self.submitted_at if first_token_at else 0.0,
+            self.last_token_at - first_token_at,
         )
 
     def note_lease(self, prefix: CachedPrefix, prefix_end: PrefixEnd) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from app.engine.cells import CellLedger
 from app.engine.errors import PositionMismatchError
-from app.engine.overflow import context_limit
 from app.engine.types import SlotSnapshot, SlotState, Usage
 
 if TYPE_CHECKING:
@@ -53,7 +52,8 @@ class SlotMemory:
         self.cells = CellLedger(backend.model)
         self.has_unrotated_keys = False  # cells were moved, and no decode came since: none can be saved
         self.has_unchecked_changes = False  # since every cell was last compared with the library
-        self._snapshots: dict[int, SlotSnapshot] = {}  # of slots that nothing was done to since
+        self._snapshots = [SlotSnapshot(slot.seq_id, SlotState.EMPTY) for slot in self.slots]
+        self._changed = {slot.seq_id: slot for slot in self.slots}  # since their snapshots were taken
 
     def clear(self, slot: Slot) -> None:
         """Free every cell of the slot, whatever the books say it holds."""
@@ -137,17 +137,17 @@ class SlotMemory:
 
     def _note_rows(self, batch: Batch, span: BatchSpan, num_rows: int) -> None:
         slot = self.slots[span.seq_id]
-        slot.token_ids.extend(batch.token_ids[span.first_row : span.first_row + num_rows].tolist())
+        slot.token_ids.extend(batch.token_ids[span.first_row : span.first_row + num_rows])
         self.note_change(slot)
 
     def note_change(self, slot: Slot) -> None:
         """Its cells or its lease are not what they were."""
-        self._snapshots.pop(slot.seq_id, None)
+        self._changed[slot.seq_id] = slot
         self.has_unchecked_changes = True
 
     def _note_changes(self) -> None:
         """Of a slot, and perhaps of all that share cells with it."""
-        self._snapshots.clear()
+        self._changed = {slot.seq_id: slot for slot in self.slots}
         self.has_unchecked_changes = True
 
     # What is told, and compared with the library.
@@ -162,7 +162,11 @@ class SlotMemory:
 
         Raises PositionMismatchError.
         """
-        return tuple(self._snapshot(slot, slot.chat_id in pinned_chat_ids) for slot in self.slots)
+        for slot in self._changed.values():
+            is_pinned = slot.chat_id in pinned_chat_ids
+            self._snapshots[slot.seq_id] = self._new_snapshot(slot, self._verified_pos_max(slot), is_pinned)
+        self._changed.clear()
+        return tuple(self._snapshots)
 
     def evidence(self, pinned_chat_ids: Collection[str | None]) -> tuple[SlotSnapshot, ...]:
         """Every slot as the library and our books have it, whether they agree or not."""
@@ -171,29 +175,21 @@ class SlotMemory:
             for slot in self.slots
         )
 
-    def _snapshot(self, slot: Slot, is_pinned: bool) -> SlotSnapshot:
-        snapshot = self._snapshots.get(slot.seq_id)
-        if snapshot is None:
-            snapshot = self._new_snapshot(slot, self._verified_pos_max(slot), is_pinned)
-            self._snapshots[slot.seq_id] = snapshot
-        return snapshot
-
     def _new_snapshot(self, slot: Slot, pos_max: int, is_pinned: bool) -> SlotSnapshot:
         seq = slot.leased_to
-        held_limit = slot.max_context_tokens if slot.token_ids else 0
-        return SlotSnapshot(
-            seq_id=slot.seq_id,
-            state=slot.state,
-            chat_id=slot.chat_id,
-            request_id=seq.request.request_id if seq else None,
-            pos_min=self._backend.pos_min(slot.seq_id),
-            pos_max=pos_max,
-            num_cells=self.cells.num_cells(slot.seq_id),
-            num_shared_cells=self.cells.num_shared_cells(slot.seq_id),
-            num_pending_tokens=seq.num_pending_tokens if seq else 0,
-            usage=seq.usage if seq else slot.last_usage,
-            max_context_tokens=context_limit(seq.request, self._model) if seq else held_limit,
-            is_pinned=is_pinned,
+        return SlotSnapshot(  # by position: see `Sequence.usage`
+            slot.seq_id,
+            slot.state,
+            slot.chat_id,
+            seq.request.request_id if seq else None,
+            self._backend.pos_min(slot.seq_id),
+            pos_max,
+            self.cells.num_cells(slot.seq_id),
+            self.cells.num_shared_cells(slot.seq_id),
+            seq.num_pending_tokens if seq else 0,
+            seq.usage if seq else slot.last_usage,
+            slot.max_context_tokens if seq or slot.token_ids else 0,
+            is_pinned,
         )
 
     def _verified_pos_max(self, slot: Slot) -> int:

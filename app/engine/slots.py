@@ -57,6 +57,7 @@ class SlotPool:
         prefix = self._fill(slot, seq, is_own)
         self.hibernated.drop(chat_id)  # what is in cells now is the newer one
         slot.chat_id, slot.leased_to, seq.slot = chat_id, seq, slot
+        slot.max_context_tokens = context_limit(seq.request, self._model)
         if seq.request.is_saved:
             self.hibernated.saved_chat_ids.add(chat_id)
         self.memory.note_change(slot)
@@ -117,7 +118,6 @@ class SlotPool:
             self.cut_back(slot, len(seq.token_ids))
         slot.leased_to = seq.slot = None
         slot.last_used_at, slot.last_usage = time.perf_counter(), seq.usage
-        slot.max_context_tokens = context_limit(seq.request, self._model)
         self.memory.note_change(slot)
         return seq
 

@@ -115,8 +115,9 @@ class StepBudget:
             self._few_rows_do_not_help = True
 
     def _end_prompt(self) -> None:
-        self._before = tuple(self._recent) or self._before
-        self._recent.clear()
+        if self._recent:
+            self._before = tuple(self._recent)
+            self._recent.clear()
         self._few_rows_do_not_help = False
 
     def _limit_ms(self, num_decoding: int) -> float:

@@ -35,8 +35,8 @@ class PositionsShared(Planted):
     num_positions = 0
 
     def decode(self, batch):
-        rows = slice(batch.num_rows)
-        batch.positions[rows] = range(self.num_positions, self.num_positions + batch.num_rows)
+        for row in range(batch.num_rows):
+            batch.positions[row] = self.num_positions + row
         self.num_positions += batch.num_rows
         self.backend.decode(batch)
 

@@ -39,6 +39,9 @@ from app.engine.types import ModelInfo
 from app.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
+PIECE_BYTES = 64  # longer than most tokens
+
+_PieceBuffer = ctypes.c_char * PIECE_BYTES
 
 
 class LlamaBackend:
@@ -48,14 +51,15 @@ class LlamaBackend:
         self._model, self._context = model, context
         self.vocab = lib.llama_model_get_vocab(model.pointer)  # for LlamaSampler, too
         self._memory = lib.llama_get_memory(context.pointer)
-        self._arrays = _BatchArrays(lib.llama_n_batch(context.pointer))
+        self._native_batch: _NativeBatch | None = None  # of the last decode
         self._abort_flag = _AbortFlag(context)
         self._logit_views: dict[int, npt.NDArray[np.float32]] = {}
-        self._logit_rows: frozenset[int] = frozenset()  # of the last decode, if that succeeded
+        self._logit_rows: set[int] = set()  # of the last decode, if that succeeded
         self._unrotated: set[int] = set()  # sequences whose positions moved and whose keys did not yet
         self._cell_reader = CellReader(model, context, info)
         self._thread_id: int | None = None
         self.model = info
+        self._n_outputs_max = info.n_outputs_max
         self.fingerprint = fingerprint
         self.draft: LlamaBackend | None = None
         template = lib.llama_model_chat_template(model.pointer, None)
@@ -136,17 +140,20 @@ class LlamaBackend:
 
     def decode(self, batch: Batch) -> None:
         self._check_thread()
-        self._logit_rows = frozenset()  # the rows of an earlier step would be sampled silently
-        self._check_batch(batch)
+        self._logit_rows = set()  # the rows of an earlier step would be sampled silently
+        logit_rows = self._checked_rows(batch)
         if self._abort_flag.is_set:
             raise DecodeInterruptedError("the step was interrupted before it began")
-        # A rotation that broke off would be done again: keys rotated twice, and nobody told.
-        with self._abort_flag.ignored() if self._unrotated else contextlib.nullcontext():
-            code = lib.llama_decode(self._context.pointer, self._arrays.fill(batch))
+        if self._unrotated:
+            # A rotation that broke off would be done again: keys rotated twice, and nobody told.
+            with self._abort_flag.ignored():
+                code = lib.llama_decode(self._context.pointer, self._native(batch))
+        else:
+            code = lib.llama_decode(self._context.pointer, self._native(batch))
         if code >= 0:
             self._unrotated.clear()
         if code == 0:
-            self._logit_rows = frozenset(row for span in batch.spans for row in span.sampled_rows)
+            self._logit_rows = logit_rows
         elif code == 1:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
         elif code == 2:
@@ -164,14 +171,14 @@ class LlamaBackend:
     def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
         self._check_thread()
         self._check_seq_id(seq_id)
-        self._logit_rows = frozenset()
+        self._logit_rows = set()
         batch = Batch(len(token_ids))
-        batch.token_ids[:] = token_ids
-        batch.positions[:] = range(first_pos, first_pos + len(token_ids))
-        batch.seq_ids[:] = seq_id
+        for row, token_id in enumerate(token_ids):
+            batch.token_ids[row], batch.positions[row] = token_id, first_pos + row
+            batch.seq_ids[row] = seq_id
         batch.num_rows = len(token_ids)
         library().recent.clear()
-        code = lib.llama_decode(self._context.pointer, self._arrays.fill(batch))
+        code = lib.llama_decode(self._context.pointer, self._native(batch))
         return " ".join(library().recent) or f"code {code}" if code else ""
 
     def context_with_logits(self, row: int) -> object:
@@ -179,7 +186,7 @@ class LlamaBackend:
         self._check_thread()
         assert row in self._logit_rows, f"row {row} has no logits"  # llama.cpp would abort the process
         logits = self.logits(row)
-        peak = float(logits.max())  # one pass; NaN and +inf come through
+        peak = float(logits[logits.argmax()])  # NaN and +inf come through; `max` needs far more numpy code
         if not math.isfinite(peak) or (peak == 0.0 and not logits.any()):
             kind = said("only zeros") if peak == 0.0 else said("NaN or infinite")
             raise BadLogitsError(
@@ -317,34 +324,48 @@ class LlamaBackend:
             return False
         return any(seq_id in holders and len(holders) > 1 for pos, holders in cells.listed() if pos >= start)
 
-    def _check_batch(self, batch: Batch) -> None:
-        """Positions go on where each sequence is in the library; the rest is within the context's limits."""
+    def _checked_rows(self, batch: Batch) -> set[int]:
+        """Those that get logits.
+
+        Positions go on where each sequence is in the library; the rest is within the context's limits.
+        """
         assert 0 < batch.num_rows <= self.model.n_batch, f"{batch.num_rows} rows in one batch"
-        tokens = batch.token_ids[: batch.num_rows]
-        assert tokens.min() >= 0, "token id out of range"
-        assert tokens.max() < self.model.n_vocab, "token id out of range"
-        num_outputs = sum(len(span.sampled_rows) for span in batch.spans)
-        assert num_outputs <= self.model.n_outputs_max, f"logits for {num_outputs} rows"
+        n_vocab, end, logit_rows = self.model.n_vocab, 0, set[int]()
         for span in batch.spans:
+            assert span.first_row == end, "every row belongs to one sequence"
+            end += span.num_rows
             self._check_seq_id(span.seq_id)
             pos_max = self.pos_max(span.seq_id)
-            rows = slice(span.first_row, span.first_row + span.num_rows)
-            has_gap = span.num_rows > 1 and (np.diff(batch.positions[rows]) != 1).any()
-            if batch.positions[span.first_row] != pos_max + 1 or has_gap:
-                raise PositionMismatchError(
-                    f"sequence {span.seq_id} is at position {pos_max} in the library, but the batch "
-                    f"wants to go on at {batch.positions[span.first_row]}"
-                )
+            for row in range(span.first_row, end):
+                assert 0 <= batch.token_ids[row] < n_vocab, "token id out of range"
+                if batch.positions[row] != pos_max + 1 + row - span.first_row:
+                    raise PositionMismatchError(
+                        f"sequence {span.seq_id} is at position {pos_max} in the library, but the batch "
+                        f"wants to go on at {batch.positions[span.first_row]}"
+                    )
+            logit_rows.update(span.sampled_rows)
+        assert end == batch.num_rows, "every row belongs to one sequence"
+        assert len(logit_rows) <= self._n_outputs_max, f"logits for {len(logit_rows)} rows"
+        return logit_rows
+
+    def _native(self, batch: Batch) -> lib.llama_batch:
+        """The same rows for the library. A batch is used again and again, so one is remembered."""
+        if self._native_batch is None or self._native_batch.batch is not batch:
+            self._native_batch = _NativeBatch(batch)
+        native = self._native_batch.native
+        native.n_tokens = batch.num_rows
+        return native
 
     # The vocabulary.
 
     def _piece(self, token_id: int, special: bool) -> bytes:
         assert 0 <= token_id < self.model.n_vocab  # llama.cpp ends the process for any other
-        buffer = ctypes.create_string_buffer(64)
-        length = lib.llama_token_to_piece(self.vocab, token_id, buffer, len(buffer), 0, special)
+        buffer = _PieceBuffer()
+        length = lib.llama_token_to_piece(self.vocab, token_id, buffer, PIECE_BYTES, 0, special)
         if length < 0:
-            buffer = ctypes.create_string_buffer(-length)
-            length = lib.llama_token_to_piece(self.vocab, token_id, buffer, len(buffer), 0, special)
+            long_buffer = ctypes.create_string_buffer(-length)
+            length = lib.llama_token_to_piece(self.vocab, token_id, long_buffer, -length, 0, special)
+            return long_buffer.raw[:length]
         return buffer.raw[:length]
 
     def _token_text(self, token_id: int) -> str:
@@ -354,37 +375,29 @@ class LlamaBackend:
         return int(lib.llama_vocab_get_attr(self.vocab, token_id))
 
 
-class _BatchArrays:
-    """A `llama_batch` over numpy arrays: nothing for the library to free, one sequence a row."""
+class _NativeBatch:
+    """A `llama_batch` over the arrays of a `Batch`: nothing to copy or free, one sequence a row."""
 
-    def __init__(self, capacity: int) -> None:
-        self._seq_ids = np.zeros(capacity, np.int32)
-        self._num_seq_ids = np.ones(capacity, np.int32)
-        addresses = self._seq_ids.ctypes.data + self._seq_ids.itemsize * np.arange(capacity, dtype=np.uintp)
-        self._seq_id_pointers = addresses.astype(np.uintp)
-        self._token_ids = np.zeros(capacity, np.int32)
-        self._positions = np.zeros(capacity, np.int32)
-        self._wants_logits = np.zeros(capacity, np.int8)
-        self._batch = lib.llama_batch(
-            n_tokens=0,
-            token=array_pointer(self._token_ids, ctypes.c_int32),
-            embd=None,
-            pos=array_pointer(self._positions, ctypes.c_int32),
-            n_seq_id=array_pointer(self._num_seq_ids, ctypes.c_int32),
-            seq_id=ctypes.cast(
-                self._seq_id_pointers.ctypes.data, ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))
-            ),
-            logits=array_pointer(self._wants_logits, ctypes.c_int8),
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        int_array = ctypes.c_int32 * batch.capacity
+        seq_ids = int_array.from_buffer(batch.seq_ids)
+        first = ctypes.addressof(seq_ids)
+        pointers = (ctypes.c_void_p * batch.capacity)(
+            *range(first, first + ctypes.sizeof(seq_ids), ctypes.sizeof(ctypes.c_int32))
         )
-
-    def fill(self, batch: Batch) -> lib.llama_batch:
-        rows = slice(batch.num_rows)
-        self._token_ids[rows] = batch.token_ids[rows]
-        self._positions[rows] = batch.positions[rows]
-        self._seq_ids[rows] = batch.seq_ids[rows]
-        self._wants_logits[rows] = batch.wants_logits[rows]
-        self._batch.n_tokens = batch.num_rows
-        return self._batch
+        num_seq_ids = int_array(*[1] * batch.capacity)
+        wants_logits = (ctypes.c_int8 * batch.capacity).from_buffer(batch.wants_logits)
+        self._kept = pointers, num_seq_ids
+        self.native = lib.llama_batch(
+            n_tokens=0,
+            token=_pointer(int_array.from_buffer(batch.token_ids)),
+            embd=None,
+            pos=_pointer(int_array.from_buffer(batch.positions)),
+            n_seq_id=_pointer(num_seq_ids),
+            seq_id=ctypes.cast(pointers, ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
+            logits=ctypes.cast(wants_logits, ctypes.POINTER(ctypes.c_int8)),
+        )
 
 
 class _AbortFlag:
@@ -427,6 +440,10 @@ class _AbortFlag:
 
     def _connect(self, text: ctypes.Array[ctypes.c_char]) -> None:
         lib.llama_set_abort_callback(self._context.pointer, self._callback, ctypes.addressof(text))
+
+
+def _pointer(array: ctypes.Array[ctypes.c_int32]) -> object:
+    return ctypes.cast(array, ctypes.POINTER(ctypes.c_int32))
 
 
 def array_pointer(array: npt.NDArray[np.generic], c_type: type[ctypes._SimpleCData[int]]) -> object:
