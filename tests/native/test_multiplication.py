@@ -32,9 +32,7 @@ def converted(source: Path, name: str, ftype: int) -> Path:
 
 
 def opened(path: Path):
-    return open_llama_backend(
-        LoadParams(path, n_ctx=1024, n_seq_max=MAX_ROWS, n_batch=256, n_threads=2)
-    )
+    return open_llama_backend(LoadParams(path, n_ctx=1024, n_seq_max=MAX_ROWS, n_batch=256, n_threads=2))
 
 
 @pytest.fixture(scope="module")

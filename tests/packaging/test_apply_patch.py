@@ -67,8 +67,8 @@ def test_every_hunk_of_our_own_patch_is_read(folder) -> None:
     patch = SCRIPT.with_name("llama_cpp.patch").read_text()
     after = {}
     for part in patch.split("+++ b/")[1:]:
-        name, text = part.split("\n--- ")[0].split("\n", 1)
-        lines = [line for line in text.splitlines(keepends=True) if not line.startswith("@@ ")]
+        name, *lines = part.split("\n--- ")[0].splitlines()
+        lines = [f"{line}\n" for line in lines if not line.startswith("@@ ")]
         after[folder / name] = "".join(line[1:] for line in lines if line[0] != "-")
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("".join(line[1:] for line in lines if line[0] != "+"))
