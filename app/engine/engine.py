@@ -498,9 +498,13 @@ class Engine:
         token_ids = seq.untold_token_ids
         seq.num_told_tokens += len(token_ids)
         request = seq.request
-        found_no_room = False
-        return Output(  # by position: see `Sequence.usage`
-            request.request_id, request.chat_id, text, None, "", seq.usage, logprobs, found_no_room, token_ids
+        return Output(
+            request.request_id,
+            request.chat_id,
+            text,
+            usage=seq.usage,
+            logprobs=logprobs,
+            token_ids=token_ids,
         )
 
     def _length_notice(self, seq: Sequence) -> str:
@@ -527,27 +531,27 @@ class Engine:
             self.slots.news.tell(EventKind.NATIVE, line)
         outputs, self._outputs = tuple(self._outputs), []
         events, leases = self.slots.news.take()
-        return StepReport(  # by position: see `Sequence.usage`
-            self._step,
-            outputs,
-            () if self._is_planned else self._spans(),
-            slots,
-            self.slots.cells.usage,
-            schedule_ms,
-            decode_ms,
-            update_ms,
-            events,
-            leases,
-            self.slots.hibernated.chats(),
-            started_at,
-            self._return_code,
-            self._sample_s * 1000,
-            self._scheduler.waiting_requests(),
-            self._inspection.last_check,
-            self._cell_map() if self._cell_watch.is_watching else None,
-            self.stepping.pause,
-            self._inspection.take_answers(),
-            draft_ms,
+        return StepReport(
+            step=self._step,
+            outputs=outputs,
+            spans=() if self._is_planned else self._spans(),
+            slots=slots,
+            cells=self.slots.cells.usage,
+            schedule_ms=schedule_ms,
+            decode_ms=decode_ms,
+            update_ms=update_ms,
+            events=events,
+            leases=leases,
+            hibernated=self.slots.hibernated.chats(),
+            started_at=started_at,
+            return_code=self._return_code,
+            sample_ms=self._sample_s * 1000,
+            waiting=self._scheduler.waiting_requests(),
+            last_check=self._inspection.last_check,
+            cell_map=self._cell_map() if self._cell_watch.is_watching else None,
+            pause=self.stepping.pause,
+            answers=self._inspection.take_answers(),
+            draft_ms=draft_ms,
         )
 
     def _cell_map(self) -> CellMap | None:
@@ -561,19 +565,19 @@ class Engine:
 
 def _span(span: BatchSpan, batch: Batch, num_kept: int) -> Span:
     request = span.seq.request
-    return Span(  # by position: see `Sequence.usage`
-        span.seq_id,
-        request.chat_id,
-        request.request_id,
-        span.first_pos,
-        span.num_rows,
-        span.wants_logits,
-        span.seq.num_generated_tokens,
-        request.max_tokens,
-        span.is_prefill,
-        batch.token_ids[span.first_row : span.first_row + span.num_rows].tobytes(),
-        span.num_drafted,
-        num_kept,
+    return Span(
+        seq_id=span.seq_id,
+        chat_id=request.chat_id,
+        request_id=request.request_id,
+        first_pos=span.first_pos,
+        num_rows=span.num_rows,
+        wants_logits=span.wants_logits,
+        num_generated_tokens=span.seq.num_generated_tokens,
+        max_tokens=request.max_tokens,
+        is_prefill=span.is_prefill,
+        token_bytes=batch.token_ids[span.first_row : span.first_row + span.num_rows].tobytes(),
+        num_drafted=span.num_drafted,
+        num_kept=num_kept,
     )
 
 

@@ -83,22 +83,22 @@ class Sequence:
     @property
     def usage(self) -> Usage:
         drafter, leased_at, first_token_at = self.drafter, self.leased_at, self.first_token_at
-        return Usage(  # by position: by name it takes four times as long, and each step asks for it
-            self.num_prompt_tokens,
-            self.num_reused_tokens,
-            self.num_shared_tokens,
-            self.num_restored_tokens,
-            self.num_rows_computed,
-            self.prefix_end,
-            len(self.token_ids) - self.num_prompt_tokens,
-            drafter.num_drafted if drafter else 0,
-            drafter.num_kept if drafter else 0,
-            drafter.model.num_drafted if drafter else 0,
-            drafter.model.num_kept if drafter else 0,
-            leased_at - self.submitted_at if leased_at else 0.0,
-            (first_token_at or time.perf_counter()) - leased_at if leased_at else 0.0,
-            first_token_at - self.submitted_at if first_token_at else 0.0,
-            self.last_token_at - first_token_at,
+        return Usage(
+            num_prompt_tokens=self.num_prompt_tokens,
+            num_reused_tokens=self.num_reused_tokens,
+            num_shared_tokens=self.num_shared_tokens,
+            num_restored_tokens=self.num_restored_tokens,
+            prefix_end=self.prefix_end,
+            num_computed_tokens=self.num_rows_computed,
+            num_generated_tokens=len(self.token_ids) - self.num_prompt_tokens,
+            num_drafted_tokens=drafter.num_drafted if drafter else 0,
+            num_kept_tokens=drafter.num_kept if drafter else 0,
+            num_model_drafted_tokens=drafter.model.num_drafted if drafter else 0,
+            num_model_kept_tokens=drafter.model.num_kept if drafter else 0,
+            queue_s=leased_at - self.submitted_at if leased_at else 0.0,
+            prompt_s=(first_token_at or time.perf_counter()) - leased_at if leased_at else 0.0,
+            time_to_first_token_s=first_token_at - self.submitted_at if first_token_at else 0.0,
+            decode_s=self.last_token_at - first_token_at,
         )
 
     def note_lease(self, prefix: CachedPrefix, prefix_end: PrefixEnd) -> None:

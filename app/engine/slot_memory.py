@@ -177,19 +177,19 @@ class SlotMemory:
 
     def _new_snapshot(self, slot: Slot, pos_max: int, is_pinned: bool) -> SlotSnapshot:
         seq = slot.leased_to
-        return SlotSnapshot(  # by position: see `Sequence.usage`
-            slot.seq_id,
-            slot.state,
-            slot.chat_id,
-            seq.request.request_id if seq else None,
-            self._backend.pos_min(slot.seq_id),
-            pos_max,
-            self.cells.num_cells(slot.seq_id),
-            self.cells.num_shared_cells(slot.seq_id),
-            seq.num_pending_tokens if seq else 0,
-            seq.usage if seq else slot.last_usage,
-            slot.max_context_tokens if seq or slot.token_ids else 0,
-            is_pinned,
+        return SlotSnapshot(
+            seq_id=slot.seq_id,
+            state=slot.state,
+            chat_id=slot.chat_id,
+            request_id=seq.request.request_id if seq else None,
+            pos_min=self._backend.pos_min(slot.seq_id),
+            pos_max=pos_max,
+            num_cells=self.cells.num_cells(slot.seq_id),
+            num_shared_cells=self.cells.num_shared_cells(slot.seq_id),
+            num_pending_tokens=seq.num_pending_tokens if seq else 0,
+            usage=seq.usage if seq else slot.last_usage,
+            max_context_tokens=slot.max_context_tokens if seq or slot.token_ids else 0,
+            is_pinned=is_pinned,
         )
 
     def _verified_pos_max(self, slot: Slot) -> int:

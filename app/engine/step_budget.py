@@ -13,22 +13,17 @@ from app.engine.types import Speed
 
 # The longest time between two tokens of a running answer, in steps of answers alone. Nobody would notice the
 # difference below SHORTEST_TARGET_MS.
-STRETCH = {Speed.RESPONSIVE: 2.65, Speed.BALANCED: 8.5}
+STRETCH = {Speed.RESPONSIVE: 2.5, Speed.BALANCED: 7.5}
 SHORTEST_TARGET_MS = 20.0
 
-FIRST_CHUNK = 8  # beside running answers, before anything was measured
-MIN_CHUNK = 4  # fewer would take for ever where the whole machine has become slower
-MAX_GROWTH = 1.25  # of a chunk from one step to the next: one step says little about a far longer one
+MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
+FIRST_CHUNK = 8  # before anything was measured
+MAX_GROWTH, GROWTH_ROWS = 1.25, 8  # from one step to the next: one step says little about a far longer one
+ENTRY_ROWS = 4  # what a prompt costs in a step before its first row, in rows
+STEPS_BETWEEN_LOOKS = 16  # at what a step of answers alone takes by now, while a prompt is computed
 CHUNKS_ALONE = (128, 256, 512)  # all near the best there is; smaller ones are slower on every machine
 SMOOTHING = 0.5  # weight of the newest measurement
 NUM_RECENT = 5  # steps whose median counts: one that was disturbed says nothing about the next
-
-# llama.cpp multiplies so many rows of a batch at once on the CPU, and takes much longer for each that is left
-# over: beside 3 answers 12 rows of a prompt take longer than 13 do.
-BLOCK, HALF_BLOCK = 16, 8
-# What a prompt costs in a step before its first row, in rows. Beyond one block it is left out of account, so
-# that a step with more rows than were ever measured is rather too short than too long.
-ENTRY_ROWS = 8
 
 
 class Chunk(NamedTuple):
@@ -48,11 +43,11 @@ class StepBudget:
     def __init__(self, n_batch: int) -> None:
         self.speed = Speed.RESPONSIVE
         self._n_batch = n_batch
-        self._decode_ms: dict[int, float] = {}  # by number of running answers, without a prompt
-        # Of the prompt that is computed now beside running answers.
+        self._decodes_ms: dict[int, deque[float]] = {}  # by number of running answers, without a prompt
+        # Of the prompt that is computed now beside running answers, or else of the last one.
         self._recent: deque[Chunk] = deque(maxlen=NUM_RECENT)
-        self._few_rows_do_not_help = False
-        self._before: tuple[Chunk, ...] = ()  # the end of the last one, which tells where this one may begin
+        self._num_steps = 0  # of this prompt since answers were last computed alone
+        self._is_looking = False  # at how long that takes
         self._alone_token_ms: dict[int, float] = {}  # by chunk
 
     def prompt_rows(self, num_decoding: int) -> int:
@@ -64,11 +59,10 @@ class StepBudget:
     def learn(self, num_decoding: int, num_prompt_rows: int, step_ms: float) -> None:
         """What a step took."""
         if num_prompt_rows == 0:
-            self._decode_ms[num_decoding] = _smoothed(self._decode_ms.get(num_decoding, step_ms), step_ms)
-            self._end_prompt()
+            self._learn_decode(num_decoding, step_ms)
         elif num_decoding == 0:
             self._learn_alone(num_prompt_rows, step_ms / num_prompt_rows)
-        elif num_prompt_rows >= MIN_CHUNK:
+        elif num_prompt_rows >= MIN_CHUNK:  # else the end of a prompt
             self._learn_beside(num_decoding, num_prompt_rows, step_ms)
 
     # With nobody talking.
@@ -92,49 +86,43 @@ class StepBudget:
     def _chunk_beside(self, num_decoding: int) -> int:
         if self.speed is Speed.THROUGHPUT:
             return self._n_batch  # answers beside a prompt cost extra in every step: few large ones
-        if not (self._recent or self._before) or not self._decode_ms:
-            return _in_whole_blocks(FIRST_CHUNK, num_decoding, HALF_BLOCK)
-        chunk = max(self._rows_within(num_decoding), min(self._rows_within(num_decoding, ENTRY_ROWS), BLOCK))
-        if self._recent:
+        if not self._recent or not self._decodes_ms:
+            return FIRST_CHUNK
+        self._is_looking = self._num_steps == STEPS_BETWEEN_LOOKS
+        if self._is_looking:
+            return 0
+        chunk = self._rows_within(self._limit_ms(num_decoding) - self._decode_ms(num_decoding))
+        if self._num_steps:
             last = self._recent[-1].num_rows
-            chunk = min(chunk, max(int(MAX_GROWTH * last), last + BLOCK))
-        return _in_whole_blocks(chunk, num_decoding, BLOCK if self._few_rows_do_not_help else HALF_BLOCK)
+            chunk = min(chunk, max(int(MAX_GROWTH * last), last + GROWTH_ROWS))
+        return max(chunk, MIN_CHUNK)
 
-    def _rows_within(self, num_decoding: int, entry_rows: int = 0) -> int:
-        """How many rows the limit leaves time for, where a step takes time for so many more of them."""
+    def _rows_within(self, ms: float) -> int:
+        """How many rows of the prompt take so long."""
         row_ms = statistics.median(
-            max(chunk.ms, 0.001) / (chunk.num_rows + entry_rows) for chunk in self._recent or self._before
+            max(step.ms, 0.001) / (step.num_rows + ENTRY_ROWS) for step in self._recent
         )
-        return int((self._limit_ms(num_decoding) - self._decode_ms_of(num_decoding)) / row_ms) - entry_rows
+        return int(ms / row_ms) - ENTRY_ROWS
 
     def _learn_beside(self, num_decoding: int, num_rows: int, step_ms: float) -> None:
-        self._recent.append(Chunk(num_rows, step_ms - self._decode_ms_of(num_decoding)))
-        is_smallest = num_rows + num_decoding <= HALF_BLOCK
-        if is_smallest and step_ms > self._limit_ms(num_decoding):
-            # The machine became slower, and a step of answers alone would take longer, too.
-            self._few_rows_do_not_help = True
-
-    def _end_prompt(self) -> None:
-        if self._recent:
-            self._before = tuple(self._recent)
+        if not self._num_steps:
             self._recent.clear()
-        self._few_rows_do_not_help = False
+        self._num_steps = self._num_steps % STEPS_BETWEEN_LOOKS + 1
+        self._recent.append(Chunk(num_rows, step_ms - self._decode_ms(num_decoding)))
+
+    def _learn_decode(self, num_decoding: int, step_ms: float) -> None:
+        self._decodes_ms.setdefault(num_decoding, deque(maxlen=NUM_RECENT)).append(step_ms)
+        # After a look the prompt goes on, and else the next one is another.
+        self._num_steps = 1 if self._is_looking else 0
+        self._is_looking = False
 
     def _limit_ms(self, num_decoding: int) -> float:
-        return max(STRETCH[self.speed] * self._decode_ms_of(num_decoding), SHORTEST_TARGET_MS)
+        return max(STRETCH[self.speed] * self._decode_ms(num_decoding), SHORTEST_TARGET_MS)
 
-    def _decode_ms_of(self, num_decoding: int) -> float:
+    def _decode_ms(self, num_decoding: int) -> float:
         """Measured with as many running answers, or the nearest number of them."""
-        nearest = min(self._decode_ms, key=lambda known: abs(known - num_decoding), default=None)
-        return 0.0 if nearest is None else self._decode_ms[nearest]
-
-
-def _in_whole_blocks(chunk: int, num_decoding: int, least: int) -> int:
-    """The most rows up to `chunk` that fill blocks together with the answers, or `least` of them, if more."""
-    num_rows = (num_decoding + chunk) // BLOCK * BLOCK or least
-    while num_rows - num_decoding < MIN_CHUNK:
-        num_rows += least
-    return num_rows - num_decoding
+        nearest = min(self._decodes_ms, key=lambda known: abs(known - num_decoding), default=None)
+        return 0.0 if nearest is None else statistics.median(self._decodes_ms[nearest])
 
 
 def _smoothed(average: float, value: float) -> float:

@@ -1,4 +1,4 @@
-"""The values that enter and leave the engine. Nobody changes one, so any thread may hold them."""
+"""The values that enter and leave the engine. All frozen, so any thread may hold them."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     Words: TypeAlias = npt.NDArray[np.uint64]
 else:  # to import numpy takes a tenth of a second, and the window is shown without
     Ints = Words = memoryview  # for whoever reads annotations: nothing that a file could hold
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass as often_made
-else:
-
-    def often_made(**_options):
-        """As `dataclass`, frozen for mypy alone: at run time each field of a frozen value is set by a call.
-
-        Of these each step makes some for each sequence, and so they are made in a fifth of the time.
-        """
-        return dataclass(slots=True, unsafe_hash=True)
-
 
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
 DEFAULT_N_CTX = 8192  # where there is room for it
@@ -157,7 +145,7 @@ class PrefixEnd(StrEnum):
     DOUBTED = "saved state in doubt"  # it did not pass a check, so it was not used
 
 
-@often_made(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What one answer cost so far. Times in seconds.
 
@@ -234,7 +222,7 @@ class SampledToken:
     likeliest: tuple[TokenLogprob, ...]  # by `logprob`, highest first
 
 
-@often_made(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Output:
     """New text of one request. With a `finish_reason` it is the last one, and `usage` is final.
 
@@ -302,7 +290,7 @@ class SlotState(StrEnum):
     DECODE = "decode"
 
 
-@often_made(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SlotSnapshot:
     """One `seq_id` at the end of a step. Positions are the library's; -1 means it holds none."""
 
@@ -378,7 +366,7 @@ class Event:
     chat_id: str | None = None
 
 
-@often_made(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CellUsage:
     """KV cells of the whole context. `num_shared` of the used ones belong to more than one sequence."""
 
@@ -391,7 +379,7 @@ class CellUsage:
         return self.num_total - self.num_used
 
 
-@often_made(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     """The rows one sequence had in one batch: `num_rows` tokens from position `first_pos` on."""
 
@@ -485,7 +473,7 @@ class PauseState:
     planned: tuple[Span, ...] = ()
 
 
-@often_made(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class StepReport:
     """One step: what was computed, what came out, how the context looks now. Times in milliseconds."""
 
