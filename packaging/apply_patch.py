@@ -8,14 +8,13 @@ import re
 import sys
 from pathlib import Path
 
-NAMES = r"--- \S+\n\+\+\+ b/(\S+)\n"
-LINES = rf"((?:(?!{NAMES})[@ +-].*\n)+)"  # up to the next file's names, which begin as a removed line does
-FILE = re.compile(rf"^{NAMES}{LINES}", re.MULTILINE)
+# A file's names, and its lines up to the next one's names, which begin as a removed line does.
+FILE = re.compile(r"^--- \S+\n\+\+\+ b/(\S+)\n((?:(?!--- \S+\n\+\+\+ )[@ +-].*\n)+)", re.MULTILINE)
 HUNK = re.compile(r"^@@ .*\n((?:[ +-].*\n)+)", re.MULTILINE)
 
 
 def main(patch: Path, folder: Path) -> None:
-    for name, hunks, _ in FILE.findall(patch.read_text(encoding="utf-8")):
+    for name, hunks in FILE.findall(patch.read_text(encoding="utf-8")):
         path = folder / name
         text = path.read_text(encoding="utf-8")
         for hunk in HUNK.findall(hunks):

@@ -152,11 +152,8 @@ class CellLedger:
         """The rows of each micro-batch, those of one stream together."""
         if len(self._heads) > 1:
             return self._ubatches_of_streams(batch)
-        num_rows = batch.num_rows
-        if num_rows <= self._n_ubatch:
-            return [[slice(0, num_rows)]] if num_rows else []
-        starts = range(0, num_rows, self._n_ubatch)
-        return [[slice(start, min(start + self._n_ubatch, num_rows))] for start in starts]
+        starts = range(0, batch.num_rows, self._n_ubatch)
+        return [[slice(start, min(start + self._n_ubatch, batch.num_rows))] for start in starts]
 
     def _ubatches_of_streams(self, batch: Batch) -> Iterator[list[slice]]:
         left = [(span.seq_id, span.first_row, span.num_rows) for span in batch.spans]
@@ -213,7 +210,7 @@ class CellLedger:
             self._pos_view[place] = batch.positions[row]
             self._token_id_view[place] = batch.token_ids[row]
             self._holders_views[seq_id // WORD_BITS][place] = 1 << seq_id % WORD_BITS
-        self._note_filled(self._stream_of[seq_id], len(places), places[-1])
+        self._note_filled(self._stream_of[batch.seq_ids[rows.start]], len(places), places[-1])
 
     def _find(self, stream: int, wanted: int) -> FoundPlaces:
         """The cells that `wanted` tokens get: the free ones from the head on, then from the beginning."""

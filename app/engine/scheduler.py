@@ -214,6 +214,7 @@ class Scheduler:
 
     def _make_room_for_answers(self) -> None:
         cells = self._slots.cells
+        # Nearly always the first is false already, and the second takes longer to tell.
         while cells.num_free < len(self.running) and cells.num_free < self.num_decoding:
             if not self.make_room():
                 return

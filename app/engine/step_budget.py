@@ -79,7 +79,7 @@ class StepBudget:
     def _learn_alone(self, chunk: int, token_ms: float) -> None:
         if chunk in self._alone_chunks:
             known = self._alone_token_ms.get(chunk, token_ms)
-            self._alone_token_ms[chunk] = _smoothed(known, token_ms)
+            self._alone_token_ms[chunk] = known + SMOOTHING * (token_ms - known)
 
     # Beside running answers.
 
@@ -123,7 +123,3 @@ class StepBudget:
         """Measured with as many running answers, or the nearest number of them."""
         nearest = min(self._decodes_ms, key=lambda known: abs(known - num_decoding), default=None)
         return 0.0 if nearest is None else statistics.median(self._decodes_ms[nearest])
-
-
-def _smoothed(average: float, value: float) -> float:
-    return average + SMOOTHING * (value - average)

@@ -59,7 +59,6 @@ class LlamaBackend:
         self._cell_reader = CellReader(model, context, info)
         self._thread_id: int | None = None
         self.model = info
-        self._n_outputs_max = info.n_outputs_max
         self.fingerprint = fingerprint
         self.draft: LlamaBackend | None = None
         template = lib.llama_model_chat_template(model.pointer, None)
@@ -144,11 +143,8 @@ class LlamaBackend:
         logit_rows = self._checked_rows(batch)
         if self._abort_flag.is_set:
             raise DecodeInterruptedError("the step was interrupted before it began")
-        if self._unrotated:
-            # A rotation that broke off would be done again: keys rotated twice, and nobody told.
-            with self._abort_flag.ignored():
-                code = lib.llama_decode(self._context.pointer, self._native(batch))
-        else:
+        # A rotation that broke off would be done again: keys rotated twice, and nobody told.
+        with self._abort_flag.ignored() if self._unrotated else contextlib.nullcontext():
             code = lib.llama_decode(self._context.pointer, self._native(batch))
         if code >= 0:
             self._unrotated.clear()
@@ -345,7 +341,7 @@ class LlamaBackend:
                     )
             logit_rows.update(span.sampled_rows)
         assert end == batch.num_rows, "every row belongs to one sequence"
-        assert len(logit_rows) <= self._n_outputs_max, f"logits for {len(logit_rows)} rows"
+        assert len(logit_rows) <= self.model.n_outputs_max, f"logits for {len(logit_rows)} rows"
         return logit_rows
 
     def _native(self, batch: Batch) -> lib.llama_batch:
