@@ -13,7 +13,7 @@ from app.engine.types import Speed
 
 # The longest time between two tokens of a running answer, in steps of answers alone. Nobody would notice the
 # difference below SHORTEST_TARGET_MS.
-STRETCH = {Speed.RESPONSIVE: 2.5, Speed.BALANCED: 7.5}
+STRETCH = {Speed.RESPONSIVE: 2.2, Speed.BALANCED: 7.5}
 SHORTEST_TARGET_MS = 20.0
 
 MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
@@ -23,7 +23,9 @@ ENTRY_ROWS = 4  # what a prompt costs in a step before its first row, in rows
 STEPS_BETWEEN_LOOKS = 16  # at what a step of answers alone takes by now, while a prompt is computed
 CHUNKS_ALONE = (128, 256, 512)  # all near the best there is; smaller ones are slower on every machine
 SMOOTHING = 0.5  # weight of the newest measurement
-NUM_RECENT = 5  # steps whose median counts: one that was disturbed says nothing about the next
+NUM_RECENT_DECODES = 5  # their median counts: one that was disturbed says nothing about the next
+# Of the steps with a prompt nearly the dearest counts, because the limit is for all of them.
+NUM_RECENT_CHUNKS, DEAR = 16, 0.85
 
 
 class Chunk(NamedTuple):
@@ -45,7 +47,7 @@ class StepBudget:
         self._n_batch = n_batch
         self._decodes_ms: dict[int, deque[float]] = {}  # by number of running answers, without a prompt
         # Of the prompt that is computed now beside running answers, or else of the last one.
-        self._recent: deque[Chunk] = deque(maxlen=NUM_RECENT)
+        self._recent: deque[Chunk] = deque(maxlen=NUM_RECENT_CHUNKS)
         self._num_steps = 0  # of this prompt since answers were last computed alone
         self._is_looking = False  # at how long that takes
         self._alone_token_ms: dict[int, float] = {}  # by chunk
@@ -99,10 +101,8 @@ class StepBudget:
 
     def _rows_within(self, ms: float) -> int:
         """How many rows of the prompt take so long."""
-        row_ms = statistics.median(
-            max(step.ms, 0.001) / (step.num_rows + ENTRY_ROWS) for step in self._recent
-        )
-        return int(ms / row_ms) - ENTRY_ROWS
+        rows_ms = sorted(max(step.ms, 0.001) / (step.num_rows + ENTRY_ROWS) for step in self._recent)
+        return int(ms / rows_ms[int(DEAR * len(rows_ms))]) - ENTRY_ROWS
 
     def _learn_beside(self, num_decoding: int, num_rows: int, step_ms: float) -> None:
         if not self._num_steps:
@@ -111,7 +111,7 @@ class StepBudget:
         self._recent.append(Chunk(num_rows, step_ms - self._decode_ms(num_decoding)))
 
     def _learn_decode(self, num_decoding: int, step_ms: float) -> None:
-        self._decodes_ms.setdefault(num_decoding, deque(maxlen=NUM_RECENT)).append(step_ms)
+        self._decodes_ms.setdefault(num_decoding, deque(maxlen=NUM_RECENT_DECODES)).append(step_ms)
         # After a look the prompt goes on, and else the next one is another.
         self._num_steps = 1 if self._is_looking else 0
         self._is_looking = False

@@ -34,18 +34,18 @@ def clear(backend) -> None:
         backend.truncate(seq_id, 0)
 
 
-def alone(backend, seq_id: int, num_tokens: int) -> np.ndarray:
-    """The logits after so many tokens, each of them a step of its own."""
+def alone(backend, seq_id: int, token_ids: list[int]) -> np.ndarray:
+    """The logits after these tokens, each of them a step of its own."""
     clear(backend)
-    for pos, token_id in enumerate(tokens(seq_id, num_tokens)):
+    for pos, token_id in enumerate(token_ids):
         backend.decode(rows(backend, (seq_id, pos, [token_id])))
     return backend.logits(0).copy()
 
 
 @pytest.mark.parametrize("num_rows", [1, 3, 4, 13, 16, 40, 64, 150])
 def test_answers_beside_rows_of_a_prompt_are_computed_as_alone(backend, num_rows):
-    expected = [alone(backend, seq_id, held + 1) for seq_id, held in TALKING.items()]
-    expected.append(alone(backend, PROMPT, PROMPT_AT + num_rows))
+    expected = [alone(backend, seq_id, tokens(seq_id, held + 1)) for seq_id, held in TALKING.items()]
+    expected.append(alone(backend, PROMPT, tokens(PROMPT, PROMPT_AT + num_rows)))
     talking = [(seq_id, held, tokens(seq_id, held + 1)[-1:]) for seq_id, held in TALKING.items()]
     prompt = (PROMPT, PROMPT_AT, tokens(PROMPT, PROMPT_AT + num_rows)[PROMPT_AT:])
     for _ in range(3):
@@ -55,3 +55,45 @@ def test_answers_beside_rows_of_a_prompt_are_computed_as_alone(backend, num_rows
         backend.decode(rows(backend, *talking, prompt))
         for row, logits in zip((0, 1, 2, 2 + num_rows), expected, strict=True):
             np.testing.assert_allclose(backend.logits(row), logits, atol=0.02 * logits.std())
+
+
+@pytest.mark.parametrize("num_rows", [1, 5, 30])
+def test_chats_whose_cells_lie_between_each_other_are_computed_as_alone(backend, num_rows):
+    """Three of them, with so many rows each in every step."""
+    num_tokens = 150
+    expected = [alone(backend, seq_id, tokens(seq_id, num_tokens)) for seq_id in TALKING]
+    clear(backend)
+    for pos in range(0, num_tokens, num_rows):
+        spans = [(seq_id, pos, tokens(seq_id, pos + num_rows)[pos:]) for seq_id in TALKING]
+        backend.decode(rows(backend, *spans))
+    for index, logits in enumerate(expected):
+        found = backend.logits((index + 1) * num_rows - 1)
+        np.testing.assert_allclose(found, logits, atol=0.02 * logits.std())
+
+
+@pytest.mark.parametrize("backend", ["qwen3"], indirect=True)  # the others share no cells
+@pytest.mark.parametrize("num_rows", [1, 4, 16, 40])
+def test_branches_of_one_chat_do_not_see_each_other_in_one_step(backend, num_rows):
+    """The first sees whole tiles of cells that are hidden from the others, and the other way round."""
+    shared, own = 70, {0: 150, 1: 0, 2: 90}  # seq_id: tokens it has after those that it shares
+
+    def branch(seq_id: int) -> list[int]:
+        return tokens(3, shared) + tokens(seq_id, own[seq_id] + num_rows)
+
+    expected = [alone(backend, seq_id, branch(seq_id)) for seq_id in own]
+    clear(backend)
+    backend.decode(rows(backend, (0, 0, tokens(3, shared))))
+    for seq_id in (1, 2):
+        backend.share_prefix(0, seq_id, shared)
+    for seq_id, held in own.items():
+        if held:
+            backend.decode(rows(backend, (seq_id, shared, branch(seq_id)[shared : shared + held])))
+    backend.decode(
+        rows(
+            backend,
+            *((seq_id, shared + held, branch(seq_id)[shared + held :]) for seq_id, held in own.items()),
+        )
+    )
+    for index, logits in enumerate(expected):
+        found = backend.logits((index + 1) * num_rows - 1)
+        np.testing.assert_allclose(found, logits, atol=0.02 * logits.std())

@@ -10,6 +10,7 @@ from pathlib import Path
 import llama_cpp as lib
 import numpy as np
 import pytest
+from llama_cpp.llama_cpp import _lib
 
 from app.engine.llama.loading import open_llama_backend
 from app.engine.types import LoadParams
@@ -75,3 +76,29 @@ def test_answers_computed_together_are_those_of_the_same_weights_as_floats(backe
 @pytest.mark.parametrize("num_rows", [2, 7, 8, 9, 16, 17, 31, 63, 64, 65, 100, 250])
 def test_a_prompt_is_computed_as_with_the_same_weights_as_floats(backends, num_rows):
     assert error(*(logits_of_prompt(backend, num_rows) for backend in backends)) < 0.04
+
+
+def quantised_to_q8_k(function: str, library: str, values: np.ndarray) -> np.ndarray:
+    """Blocks of 256: a float32, 256 int8 and 16 int16."""
+    folder = Path(_lib._name).parent
+    quantise = getattr(ctypes.CDLL(next(folder.glob(f"{library}.*"))), function)
+    blocks = np.zeros(values.size // 256 * 292, np.uint8)
+    quantise(
+        values.ctypes.data_as(ctypes.c_void_p),
+        blocks.ctypes.data_as(ctypes.c_void_p),
+        ctypes.c_int64(values.size),
+    )
+    return blocks
+
+
+def test_activations_are_quantised_to_the_bytes_of_the_plain_code():
+    random = np.random.default_rng(0)
+    values = (
+        random.standard_normal((50, 256), np.float32) * np.logspace(-30, 30, 50, dtype=np.float32)[:, None]
+    )
+    values[7] = 0
+    values[8, [3, 200]] = -9e9, 9e9  # of two with the same magnitude the first says the sign
+    values[9, [200, 201]] = 9e9, -9e9
+    values[10] = 2**-120  # below, both count as 0 and the bytes do not matter
+    found = quantised_to_q8_k("quantize_row_q8_K", "libggml-cpu", values)
+    np.testing.assert_array_equal(found, quantised_to_q8_k("quantize_row_q8_K_ref", "libggml-base", values))
