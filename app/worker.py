@@ -6,7 +6,9 @@ A model that is too large for one machine is then spread over several. Without a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import queue
 import signal
 import socket
 import sys
@@ -22,7 +24,7 @@ from app.engine.errors import EngineError
 from app.engine.workers import DEFAULT_PORT, PROTOCOL, TRUSTED_ONLY, WorkerState, ask, is_everywhere
 
 EVERYWHERE = "--every-network"
-POLL_S, MAX_START_S = 0.05, 5.0
+POLL_S, MAX_START_S, LOOK_UP_S = 0.05, 5.0, 0.5
 
 
 def main(argv: Sequence[str]) -> int:
@@ -104,9 +106,10 @@ def _lend(address: str, n_threads: int, cache_dir: Path | None) -> int:
         stdout.flush()
 
     rpc = Rpc()
-    told = threading.Event()
+    # Not an Event: this thread holds its lock for moments, and a handler run in one would wait for ever.
+    ends: queue.SimpleQueue[None] = queue.SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: told.set())
+        signal.signal(number, lambda _number, _frame: ends.put(None))
     print(f"skein worker: {TRUSTED_ONLY}", file=sys.stderr, flush=True)
     for device in map(described_device, lent_devices()):
         memory = f"{device.free_bytes >> 20:,} of {device.total_bytes >> 20:,} MiB free"
@@ -119,14 +122,13 @@ def _lend(address: str, n_threads: int, cache_dir: Path | None) -> int:
     def serve() -> None:
         rpc.serve(address, cache_dir, threads)
         failed.set()
-        told.set()
+        ends.put(None)
 
     threading.Thread(target=serve, name="worker", daemon=True).start()
     _await_listening(address, failed)
     if not failed.is_set():
         say(f"listening on {address}")
-    while not told.wait(3600):  # without a limit, Windows would not notice Ctrl+C
-        pass
+    _await_end(ends)
     if failed.is_set():
         return _refuse(f"llama.cpp cannot listen on {address}.")
     say("ended")
@@ -140,6 +142,12 @@ def _await_listening(address: str, failed: threading.Event) -> None:
         if ask(address).state is not WorkerState.UNREACHABLE:
             return
         time.sleep(POLL_S)
+
+
+def _await_end(ends: queue.SimpleQueue[None]) -> None:
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return ends.get(timeout=LOOK_UP_S)  # without a limit, Windows would not notice Ctrl+C
 
 
 def _refuse(reason: str) -> int:
