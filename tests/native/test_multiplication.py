@@ -1,6 +1,6 @@
 """Quantised weights times any number of rows: what llama.cpp's CPU code has ways of its own for.
 
-One row, a few and many, in the mix of types that most models come in, against the same weights as floats.
+One row, a few and many, in the types that most models come in, against the same weights as floats.
 """
 
 import ctypes
@@ -36,12 +36,12 @@ def opened(path: Path):
     return open_llama_backend(LoadParams(path, n_ctx=1024, n_seq_max=MAX_ROWS, n_batch=256, n_threads=2))
 
 
-@pytest.fixture(scope="module")
-def backends(tmp_path_factory):
+@pytest.fixture(scope="module", params=["Q4_K_M", "Q5_K_M", "Q8_0"])
+def backends(request, tmp_path_factory):
     """The quantised model, and one with the very weights that its blocks stand for."""
     folder = tmp_path_factory.mktemp("model")
     floats = write_tiny_gguf(folder / "random.gguf", "qwen3", n_layer=2, shape=SHAPE)
-    quantised = converted(floats, "q4_k_m.gguf", lib.LLAMA_FTYPE_MOSTLY_Q4_K_M)
+    quantised = converted(floats, "quantised.gguf", getattr(lib, f"LLAMA_FTYPE_MOSTLY_{request.param}"))
     exact = converted(quantised, "exact.gguf", lib.LLAMA_FTYPE_ALL_F32)
     with opened(quantised) as backend, opened(exact) as reference:
         yield backend, reference
