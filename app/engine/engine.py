@@ -359,12 +359,12 @@ class Engine:
         if self._batch.num_rows:
             self._learn(decode_ms)
         self.slots.memory.note_decoded(self._batch)
-        drawn = []
         for span in self._batch.spans:
             span.seq.num_rows_computed += span.num_rows
-            if span.wants_logits:
-                # First for all: a sampler works through so much memory that the next lines leave the caches.
-                drawn.append((span, self._sample_first(span)))
+        # First for all: a sampler works through so much memory that the next lines leave the caches.
+        began = time.perf_counter()
+        drawn = [(span, self._sample_first(span)) for span in self._batch.spans if span.wants_logits]
+        self._sample_s = time.perf_counter() - began
         for span, sampled in drawn:
             self._advance(span, sampled)
 
@@ -401,7 +401,9 @@ class Engine:
             if has_ended or not was_guessed:
                 return
             row += 1
+            began = time.perf_counter()
             sampled = self._sample(seq, row)
+            self._sample_s += time.perf_counter() - began
 
     def _check_guess(self, span: BatchSpan, row: int, token: int) -> bool:
         """Whether the token in `row` is the one that was sampled. If not, it goes, and all behind it."""
@@ -420,7 +422,6 @@ class Engine:
 
         None: there is nothing to choose, so it was ended.
         """
-        started = time.perf_counter()
         sampled: Sampled
         try:
             if seq.request.num_logprobs:
@@ -431,7 +432,6 @@ class Engine:
         except (BadLogitsError, GrammarError) as error:
             self._finish(seq, FinishReason.ERROR, str(error))
             return None
-        self._sample_s += time.perf_counter() - started
         self._sampled.append((seq, sampled[0]))
         return sampled
 

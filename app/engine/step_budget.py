@@ -13,7 +13,7 @@ from app.engine.types import Speed
 
 # The longest time between two tokens of a running answer, in steps of answers alone. Nobody would notice the
 # difference below SHORTEST_TARGET_MS.
-STRETCH = {Speed.RESPONSIVE: 2.2, Speed.BALANCED: 7.5}
+STRETCH = {Speed.RESPONSIVE: 2.45, Speed.BALANCED: 7.5}
 SHORTEST_TARGET_MS = 20.0
 
 MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
@@ -111,7 +111,9 @@ class StepBudget:
         self._recent.append(Chunk(num_rows, step_ms - self._decode_ms(num_decoding)))
 
     def _learn_decode(self, num_decoding: int, step_ms: float) -> None:
-        self._decodes_ms.setdefault(num_decoding, deque(maxlen=NUM_RECENT_DECODES)).append(step_ms)
+        if num_decoding not in self._decodes_ms:
+            self._decodes_ms[num_decoding] = deque(maxlen=NUM_RECENT_DECODES)
+        self._decodes_ms[num_decoding].append(step_ms)
         # After a look the prompt goes on, and else the next one is another.
         self._num_steps = 1 if self._is_looking else 0
         self._is_looking = False

@@ -125,14 +125,49 @@ def test_logits_that_mean_nothing_end_the_answer_with_a_clear_error(load, monkey
     assert kind in answer.notice
 
 
-def test_one_nan_among_the_logits_is_found(load, monkeypatch):
+def test_one_nan_among_the_logits_is_found_in_every_row_in_turn(load, monkeypatch):
+    """Where a weight of the output is none, the logit of one token is none in all rows."""
     with load() as backend:
+        logits = type(backend).logits
+
+        def spoiled(self, row):
+            view = logits(self, row)
+            view[-1] = np.nan
+            return view
+
+        monkeypatch.setattr(type(backend), "logits", spoiled)
         sampler = backend.new_sampler(GREEDY, [])
-        backend.decode(rows(backend, (0, 0, [1])))
-        backend.logits(0)[17] = np.nan
-        with pytest.raises(BadLogitsError):
-            sampler.sample(0)
+        found = []
+        for pos in range(3):
+            backend.decode(rows(backend, *((seq_id, pos, [1]) for seq_id in range(3))))
+            for row in range(3):
+                try:
+                    sampler.sample(row)
+                except BadLogitsError:
+                    found.append(row)
         sampler.close()
+    assert sorted(found) == [0, 1, 2]
+
+
+def test_a_row_of_nan_among_others_is_found_at_once(load, monkeypatch):
+    with load() as backend:
+        logits = type(backend).logits
+
+        def spoiled(self, row):
+            view = logits(self, row)
+            view[:] = np.nan if row == 1 else view
+            return view
+
+        monkeypatch.setattr(type(backend), "logits", spoiled)
+        samplers = [backend.new_sampler(GREEDY, []) for _ in range(3)]
+        for pos in range(3):
+            backend.decode(rows(backend, *((seq_id, pos, [1]) for seq_id in range(3))))
+            samplers[0].sample(0)
+            samplers[2].sample(2)
+            with pytest.raises(BadLogitsError):
+                samplers[1].sample(1)
+        for sampler in samplers:
+            sampler.close()
 
 
 def test_a_seed_repeats_an_answer_and_another_seed_does_not(load):

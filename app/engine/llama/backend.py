@@ -40,6 +40,7 @@ from app.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
 PIECE_BYTES = 64  # longer than most tokens
+NUM_LOOKED_AT = 64  # of the logits of a row that is not read whole
 
 _PieceBuffer = ctypes.c_char * PIECE_BYTES
 
@@ -54,7 +55,9 @@ class LlamaBackend:
         self._native_batch: _NativeBatch | None = None  # of the last decode
         self._abort_flag = _AbortFlag(context)
         self._logit_views: dict[int, npt.NDArray[np.float32]] = {}
-        self._logit_rows: set[int] = set()  # of the last decode, if that succeeded
+        self._logit_rows: list[int] = []  # of the last decode, if that succeeded
+        self._bad_rows: set[int] = set()  # of those
+        self._num_decodes = 0
         self._unrotated: set[int] = set()  # sequences whose positions moved and whose keys did not yet
         self._cell_reader = CellReader(model, context, info)
         self._thread_id: int | None = None
@@ -139,7 +142,7 @@ class LlamaBackend:
 
     def decode(self, batch: Batch) -> None:
         self._check_thread()
-        self._logit_rows = set()  # the rows of an earlier step would be sampled silently
+        self._logit_rows = []  # the rows of an earlier step would be sampled silently
         logit_rows = self._checked_rows(batch)
         if self._abort_flag.is_set:
             raise DecodeInterruptedError("the step was interrupted before it began")
@@ -149,7 +152,8 @@ class LlamaBackend:
         if code >= 0:
             self._unrotated.clear()
         if code == 0:
-            self._logit_rows = logit_rows
+            self._num_decodes += 1
+            self._logit_rows, self._bad_rows = logit_rows, self._rows_of_bad_logits(logit_rows)
         elif code == 1:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
         elif code == 2:
@@ -167,7 +171,7 @@ class LlamaBackend:
     def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
         self._check_thread()
         self._check_seq_id(seq_id)
-        self._logit_rows = set()
+        self._logit_rows = []
         batch = Batch(len(token_ids))
         for row, token_id in enumerate(token_ids):
             batch.token_ids[row], batch.positions[row] = token_id, first_pos + row
@@ -181,10 +185,8 @@ class LlamaBackend:
         """The context, once it is sure that sampling `row` has fresh and sane logits. For LlamaSampler."""
         self._check_thread()
         assert row in self._logit_rows, f"row {row} has no logits"  # llama.cpp would abort the process
-        logits = self.logits(row)
-        peak = float(logits[logits.argmax()])  # NaN and +inf come through; `max` needs far more numpy code
-        if not math.isfinite(peak) or (peak == 0.0 and not logits.any()):
-            kind = said("only zeros") if peak == 0.0 else said("NaN or infinite")
+        if row in self._bad_rows:
+            kind = said("NaN or infinite") if self.logits(row).any() else said("only zeros")
             raise BadLogitsError(
                 said(
                     "The model computed logits that are {kind}, so no word can be chosen. "
@@ -320,13 +322,28 @@ class LlamaBackend:
             return False
         return any(seq_id in holders and len(holders) > 1 for pos, holders in cells.listed() if pos >= start)
 
-    def _checked_rows(self, batch: Batch) -> set[int]:
+    def _rows_of_bad_logits(self, rows: list[int]) -> set[int]:
+        """Those that nothing can be chosen from.
+
+        One row is read whole, each in its turn: weights that are no numbers show in all rows. Of the others a
+        part is read: a state that is no numbers leaves none in its row. To read them all takes as long as all
+        else between two decodes, for they are not in the caches any more.
+        """
+        read_whole = rows[self._num_decodes % len(rows)] if rows else None
+        return {
+            row
+            for row in rows
+            if (row == read_whole or not _are_sane(self.logits(row)[:NUM_LOOKED_AT]))
+            and not _are_sane(self.logits(row))
+        }
+
+    def _checked_rows(self, batch: Batch) -> list[int]:
         """Those that get logits.
 
         Positions go on where each sequence is in the library; the rest is within the context's limits.
         """
         assert 0 < batch.num_rows <= self.model.n_batch, f"{batch.num_rows} rows in one batch"
-        n_vocab, end, logit_rows = self.model.n_vocab, 0, set[int]()
+        n_vocab, end, logit_rows = self.model.n_vocab, 0, list[int]()
         for span in batch.spans:
             assert span.first_row == end, "every row belongs to one sequence"
             end += span.num_rows
@@ -339,7 +356,7 @@ class LlamaBackend:
                         f"sequence {span.seq_id} is at position {pos_max} in the library, but the batch "
                         f"wants to go on at {batch.positions[span.first_row]}"
                     )
-            logit_rows.update(span.sampled_rows)
+            logit_rows += span.sampled_rows
         assert end == batch.num_rows, "every row belongs to one sequence"
         assert len(logit_rows) <= self.model.n_outputs_max, f"logits for {len(logit_rows)} rows"
         return logit_rows
@@ -436,6 +453,11 @@ class _AbortFlag:
 
     def _connect(self, text: ctypes.Array[ctypes.c_char]) -> None:
         lib.llama_set_abort_callback(self._context.pointer, self._callback, ctypes.addressof(text))
+
+
+def _are_sane(logits: npt.NDArray[np.float32]) -> bool:
+    peak = float(logits[logits.argmax()])  # NaN and +inf come through; `max` needs far more numpy code
+    return math.isfinite(peak) and (peak != 0.0 or bool(logits.any()))
 
 
 def _pointer(array: ctypes.Array[ctypes.c_int32]) -> object:
