@@ -40,7 +40,7 @@ from app.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
 PIECE_BYTES = 64  # longer than most tokens
-NUM_LOOKED_AT = 64  # of the logits of a row that is not read whole
+LOOK_PARTS = 16  # the logits of a row are looked at in so many parts, one a decode
 
 _PieceBuffer = ctypes.c_char * PIECE_BYTES
 
@@ -325,16 +325,17 @@ class LlamaBackend:
     def _rows_of_bad_logits(self, rows: list[int]) -> set[int]:
         """Those that nothing can be chosen from.
 
-        One row is read whole, each in its turn: weights that are no numbers show in all rows. Of the others a
-        part is read: a state that is no numbers leaves none in its row. To read them all takes as long as all
-        else between two decodes, for they are not in the caches any more.
+        A part of each row is read, another with each decode: a state that is no numbers leaves none in its
+        row, and a weight of the output that is none shows again and again. To read them all takes as long as
+        all else between two decodes, for they are not in the caches any more.
         """
-        read_whole = rows[self._num_decodes % len(rows)] if rows else None
+        size = -(-self.model.n_vocab // LOOK_PARTS)
+        starts = range(0, self.model.n_vocab, size)
+        start = starts[self._num_decodes % len(starts)]
         return {
             row
             for row in rows
-            if (row == read_whole or not _are_sane(self.logits(row)[:NUM_LOOKED_AT]))
-            and not _are_sane(self.logits(row))
+            if not _are_sane(self.logits(row)[start : start + size]) and not _are_sane(self.logits(row))
         }
 
     def _checked_rows(self, batch: Batch) -> list[int]:
