@@ -111,8 +111,18 @@ llama_version() { grep -o 'llama-cpp-python==[0-9.]*' "$root/pyproject.toml"; }
 # All that makes the build what it is.
 wanted_llama() {
     printf '%s-' "$(wanted_gpu)"
-    { llama_version; printf '%s\n' "${CMAKE_ARGS:-}"; cat "$root"/packaging/llama_cpp{_build.cmake,.patch}; } |
-        sha256sum | head -c 16
+    {
+        llama_version
+        printf '%s\n' "${CMAKE_ARGS:-}"
+        cpu_features
+        cat "$root"/packaging/llama_cpp{_build.cmake,.patch}
+    } | sha256sum | head -c 16
+}
+
+# What the compiler makes use of. On another machine, to which this folder was copied, it may be an illegal instruction.
+cpu_features() {
+    grep -m 1 -E '^(flags|Features)' /proc/cpuinfo 2>/dev/null |
+        grep -oE '\b(ssse3|sse4|avx|amx|fma|f16c|bmi|abm|movbe|gfni|asimd|sve|i8mm|bf16)[a-z0-9_]*' || true
 }
 
 # want_gpu KIND: remembered for every later start.

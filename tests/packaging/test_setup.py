@@ -177,6 +177,15 @@ def test_llama_cpp_is_built_once_for_the_gpu_that_was_chosen_and_once_for_going_
     assert cached[1].startswith("/home/kim/.cache/skein/pip/cpu-")
 
 
+def test_llama_cpp_is_built_again_on_another_processor(clone) -> None:
+    stamp(clone)
+    here = bash(clone, "cpu_features").stdout.split()
+    assert set(here) <= set(Path("/proc/cpuinfo").read_text().split())
+    other = "cpu_features() { echo avx2; }"
+    assert bash(clone, f"{other}; is_set_up gui").returncode == 1
+    assert bash(clone, f"{other}; llama_cache").stdout != bash(clone, "llama_cache").stdout
+
+
 @pytest.mark.parametrize("changed", ["llama_cpp.patch", "llama_cpp_build.cmake"])
 def test_llama_cpp_is_built_again_when_its_patch_changed(clone, changed) -> None:
     """And neither build is found in the place of the other."""
