@@ -111,9 +111,7 @@ class StepBudget:
         self._recent.append(Chunk(num_rows, step_ms - self._decode_ms(num_decoding)))
 
     def _learn_decode(self, num_decoding: int, step_ms: float) -> None:
-        if num_decoding not in self._decodes_ms:
-            self._decodes_ms[num_decoding] = deque(maxlen=NUM_RECENT_DECODES)
-        self._decodes_ms[num_decoding].append(step_ms)
+        self._decodes_ms.setdefault(num_decoding, deque(maxlen=NUM_RECENT_DECODES)).append(step_ms)
         # After a look the prompt goes on, and else the next one is another.
         self._num_steps = 1 if self._is_looking else 0
         self._is_looking = False
