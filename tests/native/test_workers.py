@@ -12,7 +12,7 @@ from qasync import QEventLoop
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.coming_room import ComingRoom
-from app.engine.commands import Hibernate
+from app.engine.commands import Hibernate, Pause, Resume, StepOnce
 from app.engine.engine import Engine
 from app.engine.engine_process import EngineProcess
 from app.engine.errors import InvalidRequestError
@@ -89,16 +89,6 @@ class Answer:
     def add(self, output: Output) -> None:
         self.outputs.append(output)
 
-    def when_begun(self, engine: ActiveEngine, call: Callable[[], object]) -> None:
-        """Once there is some text of the answer. The engine's reports come here first."""
-
-        def look() -> None:
-            if len(self.text()) > 20:
-                engine.reported.disconnect(look)
-                call()
-
-        engine.reported.connect(look)
-
     def text(self, name: str = "r") -> str:
         return "".join(output.text for output in self.outputs if output.request_id == name)
 
@@ -111,6 +101,19 @@ def engine(qloop: QEventLoop) -> Iterator[ActiveEngine]:
     engine = ActiveEngine()
     yield engine
     qloop.run_until_complete(engine.close())
+
+
+def compute_a_part(engine: ActiveEngine, answer: Answer, qtbot: QtBot) -> None:
+    """Asks, and stands still in mid-answer, however fast the machine is."""
+    engine.post(Pause())
+    engine.submit(question())
+
+    def has_begun() -> bool:
+        engine.post(StepOnce())
+        return len(answer.text()) > 20
+
+    qtbot.waitUntil(has_begun, timeout=60_000)
+    assert not answer.end()
 
 
 def test_one_model_in_three_parts_answers_as_on_one_machine_also_when_it_loses_one(
@@ -131,8 +134,9 @@ def test_one_model_in_three_parts_answers_as_on_one_machine_also_when_it_loses_o
 
     engine.submit(question("whole", 40))
     qtbot.waitUntil(lambda: bool(answer.end("whole")), timeout=60_000)
-    answer.when_begun(engine, lost.kill)
-    engine.submit(question())
+    compute_a_part(engine, answer, qtbot)
+    lost.kill()
+    engine.post(Resume())
     qtbot.waitUntil(lambda: bool(answer.end()), timeout=60_000)
     alone = answer_alone(path)
     assert lost.address in told[0]
@@ -170,8 +174,9 @@ def test_an_engine_in_a_process_of_its_own_does_all_that_others_do_and_comes_bac
     with pytest.raises(ZeroDivisionError):
         engine.use_prompts(lambda _prompts: 1 // 0).result(20)
 
-    answer.when_begun(engine, child.kill)
-    engine.submit(question())
+    compute_a_part(engine, answer, qtbot)
+    child.kill()
+    engine.post(Resume())
     qtbot.waitUntil(lambda: bool(answer.end()), timeout=60_000)
     assert "memory ran out" in crashes[0]
     assert answer.text() == answer_alone(path)
