@@ -17,7 +17,7 @@ def test_after_two_crashes_it_starts_with_nothing_and_all_can_be_had_back(
 ) -> None:
     skein.start()
     desktop.type("half a thou")
-    until(lambda: skein.open_tabs(), "the draft on disk")
+    until(lambda: skein.drafts() == ["half a thou"] and skein.open_tabs(), "the draft on disk")
     crash(skein)
     skein.start()
     report = "Skein ended unexpectedly the last time"
