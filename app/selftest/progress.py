@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from app.engine import child_process
@@ -26,9 +25,9 @@ def tell_program(params: LoadParams) -> int:
 
     Returns the exit code. A line comes with its sentences `packed`, too.
     """
-    with _cancellation() as cancelled:
+    with _cancellation() as is_cancelled:
         try:
-            report = self_test(params, _Progress().tell, cancelled.is_set, _tell_line)
+            report = self_test(params, _Progress().tell, is_cancelled, _tell_line)
         except ModelLoadCancelledError:
             return CANCELLED
         except EngineError as error:
@@ -41,12 +40,13 @@ def tell_program(params: LoadParams) -> int:
 
 
 @contextmanager
-def _cancellation() -> Iterator[threading.Event]:
-    cancelled = threading.Event()
-    former = signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.set())
-    child_process.when_parent_ends(cancelled.set)
+def _cancellation() -> Iterator[Callable[[], bool]]:
+    """Whether it was called off. No Event: a second signal would wait for the lock that the first holds."""
+    calls: list[str] = []
+    former = signal.signal(signal.SIGTERM, lambda _number, _frame: calls.append("signal"))
+    child_process.when_parent_ends(lambda: calls.append("parent"))
     try:
-        yield cancelled
+        yield lambda: bool(calls)
     finally:
         signal.signal(signal.SIGTERM, former)
 
