@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-import qasync
 from PySide6.QtCore import QLockFile, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QSessionManager
 from PySide6.QtWidgets import QMessageBox
@@ -44,6 +43,7 @@ from app.bridge.other_starts import OtherStarts
 from app.bridge.other_starts import Start as OtherStart
 from app.bridge.parameters import load_params
 from app.bridge.presets import Presets
+from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
 from app.bridge.self_test import SelfTest
 from app.bridge.title_writer import TitleWriter
@@ -106,7 +106,7 @@ def run(
     settings.override(**options.overrides)
     with _crash_file(log_dir) as crash_file:
         start = Start(options.model, crash_file, marker, report, leave=partial(_leave, lock, marker))
-        with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner:
+        with asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner:
             exit_code = runner.run(_run_program(application, window, state, settings, start))
     _leave(lock, marker, exit_code)
 

@@ -106,9 +106,10 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
 def qloop(qapp: QObject) -> Iterator[QEventLoop]:
     """asyncio on Qt's loop, as the window runs it. `async def` tests that ask for it run in it."""
     import PySide6.QtCore  # noqa: F401  (qasync takes the Qt it finds imported)
-    import qasync
 
-    loop = qasync.QEventLoop(qapp)
+    from app.bridge.qt_loop import QtLoop
+
+    loop = QtLoop(qapp)
     yield loop
     pending = asyncio.all_tasks(loop)
     for task in pending:

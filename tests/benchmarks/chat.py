@@ -89,16 +89,16 @@ def run(options: argparse.Namespace) -> int:
 
 def _in_loop(work: Coroutine[Any, Any, None]) -> None:
     os.environ["QT_API"] = "pyside6"
-    import qasync
     from PySide6.QtWidgets import QApplication
 
+    from app.bridge.qt_loop import QtLoop
     from app.look.theme import apply_theme
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)
     application.setQuitOnLastWindowClosed(False)
     apply_theme(application, "light")
-    with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner:
+    with asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner:
         runner.run(work)
 
 

@@ -117,9 +117,8 @@ def _private_home() -> Iterator[Path]:
 
 def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Measured]]:
     os.environ["QT_API"] = "pyside6"
-    import qasync
-
     from app import paths
+    from app.bridge.qt_loop import QtLoop
     from app.crashes import RunMarker
     from app.engine.loop import SWITCH_INTERVAL_S
     from app.look.theme import apply_theme
@@ -153,7 +152,7 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
     with (
         (home / "crash.log").open("a") as crash_file,
         mock.patch("app.bridge.chat_session.sampling_params", _endless),
-        asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner,
+        asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner,
     ):
         return runner.run(main())
 

@@ -50,8 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    import qasync
     from PySide6.QtWidgets import QApplication
+
+    from app.bridge.qt_loop import QtLoop
 
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     verdict = Verdict()
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         for name in ("DATA", "CONFIG", "CACHE", "STATE"):  # no file is known to be good
             os.environ[f"XDG_{name}_HOME"] = folder
         application = QApplication(sys.argv[:1])
-        with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner:
+        with asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner:
             runner.run(_run(options, large, Path(folder), verdict))
     return verdict.exit_code
 

@@ -15,11 +15,11 @@ import time
 from functools import partial
 from pathlib import Path
 
-import qasync
 from PySide6.QtCore import QCoreApplication, QTimer
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
@@ -131,7 +131,7 @@ async def stream(path: Path, num_tabs: int, tokens_per_s: float) -> None:
 def main() -> None:
     path, num_tabs, tokens_per_s = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
     application = QCoreApplication([])
-    with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(application)) as runner:
+    with asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner:
         runner.run(stream(path, num_tabs, tokens_per_s))
 
 
