@@ -457,7 +457,7 @@ class _AbortFlag:
 
 
 def _are_sane(logits: npt.NDArray[np.float32]) -> bool:
-    peak = float(logits[logits.argmax()])  # NaN and +inf come through; `max` needs far more numpy code
+    peak: float = logits.item(logits.argmax())  # NaN and +inf come through; `max` needs far more numpy code
     return math.isfinite(peak) and (peak != 0.0 or bool(logits.any()))
 
 
