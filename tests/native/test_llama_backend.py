@@ -17,7 +17,7 @@ from app.engine.errors import (
     NoKvCellsError,
     PositionMismatchError,
 )
-from app.engine.llama.backend import LOOK_PARTS
+from app.engine.llama.backend import LOOK_EVERY
 from app.engine.llama.library import library, native_objects
 from app.engine.llama.loading import num_threads, open_llama_backend
 from app.engine.sampling import SamplingParams
@@ -35,6 +35,27 @@ def load(tiny_gguf):
         return open_llama_backend(LoadParams(tiny_gguf(architecture), **values))
 
     return load_tiny
+
+
+@pytest.fixture
+def spoil(monkeypatch):
+    """Lets every decode end with other logits: `change(row, logits)` writes them."""
+    decode = llama_cpp.llama_decode
+
+    def spoil(change):
+        def decode_and_spoil(context, batch):
+            code = decode(context, batch)
+            n_vocab = llama_cpp.llama_vocab_n_tokens(
+                llama_cpp.llama_model_get_vocab(llama_cpp.llama_get_model(context))
+            )
+            for row in (row for row in range(batch.n_tokens) if batch.logits[row]):
+                logits = llama_cpp.llama_get_logits_ith(context, row)
+                change(row, np.ctypeslib.as_array(logits, (n_vocab,)))
+            return code
+
+        monkeypatch.setattr(llama_cpp, "llama_decode", decode_and_spoil)
+
+    return spoil
 
 
 # Positions: the errors of the old server cannot get past the gate
@@ -109,16 +130,9 @@ def test_logits_of_a_failed_decode_cannot_be_sampled(load):
 @pytest.mark.parametrize(
     ("value", "kind"), [(0.0, "only zeros"), (np.nan, "NaN or infinite"), (np.inf, "NaN or infinite")]
 )
-def test_logits_that_mean_nothing_end_the_answer_with_a_clear_error(load, monkeypatch, value, kind):
+def test_logits_that_mean_nothing_end_the_answer_with_a_clear_error(load, spoil, value, kind):
     with load() as backend:
-        logits = type(backend).logits
-
-        def spoiled(self, row):
-            view = logits(self, row)
-            view[:] = value
-            return view
-
-        monkeypatch.setattr(type(backend), "logits", spoiled)
+        spoil(lambda _row, logits: logits.fill(value))
         engine = Engine(backend)
         answer = ask(engine, request("hello"))
         engine.close()
@@ -126,41 +140,38 @@ def test_logits_that_mean_nothing_end_the_answer_with_a_clear_error(load, monkey
     assert kind in answer.notice
 
 
-def test_one_nan_among_the_logits_is_found_before_long(load, monkeypatch):
+def test_one_nan_among_the_logits_is_found_before_long(load, spoil):
     """Where a weight of the output is none, the logit of one token is none in all rows."""
     with load() as backend:
-        logits = type(backend).logits
-
-        def spoiled(self, row):
-            view = logits(self, row)
-            view[token_id] = np.nan
-            return view
-
-        monkeypatch.setattr(type(backend), "logits", spoiled)
+        spoil(lambda _row, logits: logits.put(token_id, np.nan))
         sampler = backend.new_sampler(GREEDY, [])
         found = []
         for token_id in (0, 100, backend.model.n_vocab - 1):
             backend.truncate(0, 0)
-            for pos in range(LOOK_PARTS):
+            for pos in range(LOOK_EVERY):
                 backend.decode(rows(backend, (0, pos, [1])))
                 try:
                     sampler.sample(0)
                 except BadLogitsError:
                     found.append(token_id)
         sampler.close()
-    assert found == [0, 100, backend.model.n_vocab - 1], "once in so many steps"
+    assert found == [*[0] * LOOK_EVERY, 100, backend.model.n_vocab - 1], "among the first at once"
 
 
-def test_a_row_of_nan_among_others_is_found_at_once(load, monkeypatch):
+@pytest.mark.parametrize("value", [0.0, -np.inf])
+def test_tokens_that_are_never_chosen_end_no_answer(load, spoil, value):
+    """Some models have such logits for the first tokens of their vocabulary, which are no words."""
     with load() as backend:
-        logits = type(backend).logits
+        spoil(lambda _row, logits: logits[:100].fill(value))
+        engine = Engine(backend)
+        answer = ask(engine, request("hello", max_tokens=20))
+        engine.close()
+    assert answer.finish_reason is not FinishReason.ERROR
 
-        def spoiled(self, row):
-            view = logits(self, row)
-            view[:] = np.nan if row == 1 else view
-            return view
 
-        monkeypatch.setattr(type(backend), "logits", spoiled)
+def test_a_row_of_nan_among_others_is_found_at_once(load, spoil):
+    with load() as backend:
+        spoil(lambda row, logits: logits.fill(np.nan) if row == 1 else None)
         samplers = [backend.new_sampler(GREEDY, []) for _ in range(3)]
         for pos in range(3):
             backend.decode(rows(backend, *((seq_id, pos, [1]) for seq_id in range(3))))

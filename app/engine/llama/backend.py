@@ -40,7 +40,8 @@ from app.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
 PIECE_BYTES = 64  # longer than most tokens
-LOOK_PARTS = 16  # the logits of a row are looked at in so many parts, one a decode
+LOOK_EVERY = 16  # decodes: with one of them all logits of a row are looked at, else the first few
+NUM_FEW = 8
 
 _PieceBuffer = ctypes.c_char * PIECE_BYTES
 
@@ -198,14 +199,18 @@ class LlamaBackend:
 
     def logits(self, row: int) -> npt.NDArray[np.float32]:
         """Logits of one row, shape (n_vocab,): a view that the next decode overwrites."""
-        pointer = lib.llama_get_logits_ith(self._context.pointer, row)
-        assert pointer, f"llama.cpp has no logits for row {row}"
-        address = ctypes.addressof(pointer.contents)
+        address = ctypes.addressof(self._logits_pointer(row).contents)
         view = self._logit_views.get(address)
         if view is None:  # one for each place in llama.cpp's output buffer, which moves only when it grows
             values = (ctypes.c_float * self.model.n_vocab).from_address(address)
             view = self._logit_views[address] = np.ctypeslib.as_array(values)
         return view
+
+    def _logits_pointer(self, row: int) -> ctypes._Pointer[ctypes.c_float]:
+        pointer = lib.llama_get_logits_ith(self._context.pointer, row)
+        assert pointer, f"llama.cpp has no logits for row {row}"
+        first: ctypes._Pointer[ctypes.c_float] = pointer
+        return first
 
     def likeliest(self, row: int) -> tuple[int, float]:
         self.context_with_logits(row)
@@ -325,18 +330,16 @@ class LlamaBackend:
     def _rows_of_bad_logits(self, rows: list[int]) -> set[int]:
         """Those that nothing can be chosen from.
 
-        A part of each row is read, another with each decode: a state that is no numbers leaves none in its
-        row, and a weight of the output that is none shows again and again. To read them all takes as long as
-        all else between two decodes, for they are not in the caches any more.
+        A state that is no numbers leaves none in its row, so the first few tell. A weight of the output that
+        is none spoils one logit, but in every row, so each is read whole now and then: to do that always
+        takes as long as all else between two decodes, for they are not in the caches any more.
         """
-        size = -(-self.model.n_vocab // LOOK_PARTS)
-        starts = range(0, self.model.n_vocab, size)
-        start = starts[self._num_decodes % len(starts)]
-        return {
-            row
-            for row in rows
-            if not _are_sane(self.logits(row)[start : start + size]) and not _are_sane(self.logits(row))
-        }
+        return {row for row in rows if self._must_look(row) and not _are_sane(self.logits(row))}
+
+    def _must_look(self, row: int) -> bool:
+        few = self._logits_pointer(row)[: min(NUM_FEW, self.model.n_vocab)]
+        is_its_turn = (self._num_decodes + row) % LOOK_EVERY == 0
+        return is_its_turn or not any(few) or not math.isfinite(sum(few))
 
     def _checked_rows(self, batch: Batch) -> list[int]:
         """Those that get logits.
