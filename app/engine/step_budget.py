@@ -13,7 +13,7 @@ from app.engine.types import Speed
 
 # The longest time between two tokens of a running answer, in steps of answers alone. Nobody would notice the
 # difference below SHORTEST_TARGET_MS.
-STRETCH = {Speed.RESPONSIVE: 2.3, Speed.BALANCED: 7.5}
+STRETCH = {Speed.RESPONSIVE: 2.45, Speed.BALANCED: 8.0}
 SHORTEST_TARGET_MS = 20.0
 
 MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
