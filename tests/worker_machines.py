@@ -5,9 +5,11 @@ loopback addresses where this user may not make any.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -26,6 +28,15 @@ class NotPermittedError(Exception):
 class Machine:
     address: str
     process: subprocess.Popen[str]
+
+    def freeze(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw_for(self, seconds: float) -> None:
+        """It computes for so long, and is frozen again."""
+        self.process.send_signal(signal.SIGCONT)
+        time.sleep(seconds)
+        self.freeze()
 
     def kill(self) -> None:
         self.process.kill()
