@@ -315,6 +315,15 @@ class Engine:
         self._batch.clear()
         self._hibernate_for_speed()
         self._scheduler.schedule(self._batch)
+        if self._scheduler.has_work and not self._batch.num_rows:
+            self._end_stuck()
+
+    def _end_stuck(self) -> None:
+        """Our mistake: without a row no later step would be another. It costs one answer, not all."""
+        stuck = self._scheduler.sequences
+        seq = next((seq for seq in stuck if seq.slot and not seq.num_pending_tokens), stuck[0])
+        log.error("request %s has nothing that can be computed", seq.request.request_id)
+        self._finish(seq, FinishReason.ERROR, said("Skein had nothing to compute for this answer."))
 
     @property
     def _can_compute_plan(self) -> bool:

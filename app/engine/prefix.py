@@ -22,7 +22,7 @@ def common_prefix(held: list[int], wanted: list[int]) -> int:
 
     The last one is always computed: without it there are no logits to sample.
     """
-    limit = min(len(held), len(wanted) - 1)
+    limit = max(min(len(held), len(wanted) - 1), 0)
     if held[:limit] == wanted[:limit]:
         return limit
     return next(index for index in range(limit) if held[index] != wanted[index])

@@ -36,6 +36,8 @@ MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; anything longer is refused be
 # beginning only: from each of its characters, one that is just short enough would take a minute.
 LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
 RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
+NOTHING_ASKED = said("The prompt is empty. Write something in it.")
+NOTHING_WRITTEN = said("The model's chat template wrote an empty prompt. Choose another model for this chat.")
 MAX_CHARS = 1_000_000  # of a text that only wants tokens: others wait meanwhile for about half a second
 LINE_END = "\n"
 MAX_SHORT_CHARS = 1000  # tokenised within a step
@@ -103,6 +105,8 @@ class PromptBuilder:
         rest_of_answer = (limit if request.max_tokens is None else request.max_tokens) - num_generated_tokens
         max_tokens = room - max(1, min(rest_of_answer, limit // 4))
         prompt = (self._of_pieces if request.prompt else self._of_messages)(request, max_tokens)
+        if not prompt.token_ids:  # nothing to compute, so no logits to sample
+            raise InvalidRequestError(NOTHING_ASKED) if request.prompt else ChatTemplateError(NOTHING_WRITTEN)
         if len(prompt.token_ids) >= room:
             num_tokens = len(prompt.token_ids) + limit - room
             raise overflow.too_long(num_tokens, request, self._backend.model)
@@ -245,8 +249,6 @@ class PromptBuilder:
     def _of_pieces(self, request: Request, max_tokens: int) -> Prompt:
         self._check_texts([piece for piece in request.prompt if isinstance(piece, str)], request)
         tokens = self._joined(request.prompt, adds_leading=True, parse_special=True)
-        if not tokens:
-            raise InvalidRequestError(said("The prompt is empty. Write something in it."))
         leading = self._backend.leading_tokens()
         num_leading = len(leading) if tokens[: len(leading)] == leading else 0
         kept = overflow.cut_tokens(tokens, num_leading, request.overflow, max_tokens)

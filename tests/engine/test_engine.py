@@ -7,6 +7,7 @@ import pytest
 
 from app.engine.engine import Engine
 from app.engine.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
+from app.engine.prompt import Prompt
 from app.engine.types import EventKind, FinishReason, Message, Role, SlotState
 from tests.driver import Run, ask, next_turn, request, run
 from tests.fakes import CountingBackend, bad_logits, endless_token
@@ -33,6 +34,18 @@ def test_together_each_answers_as_it_does_alone(engine):
     asked = [request(text, keep_cells=False) for text in QUESTIONS]
     together = run(engine, *asked)
     assert [together.answers[one.request_id].text for one in asked] == alone
+
+
+@pytest.mark.parametrize("beside", [0, 2])
+def test_an_answer_without_anything_to_compute_is_ended_and_the_others_go_on(beside):
+    engine = Engine(CountingBackend())
+    stuck = request("x")
+    engine.add_request(stuck, Prompt(()))
+    others = [request(text) for text in QUESTIONS[:beside]]
+    answers = run(engine, *others, max_steps=200).answers
+    assert answers[stuck.request_id].finish_reason is FinishReason.ERROR
+    assert "nothing to compute" in answers[stuck.request_id].notice
+    assert all(answers[one.request_id].finish_reason is not FinishReason.ERROR for one in others)
 
 
 @pytest.mark.parametrize("max_tokens", [1, 2, 7])

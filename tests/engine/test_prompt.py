@@ -237,6 +237,20 @@ def test_an_empty_prompt_is_refused():
         BUILDER.build(raw(""))
 
 
+@pytest.mark.parametrize("overflow", Overflow)
+@pytest.mark.parametrize("num_generated_tokens", [0, 100])
+def test_a_template_that_writes_nothing_is_refused(overflow, num_generated_tokens):
+    asked = Request("r", "c", (SYSTEM, user("x"), assistant("y"), user("z")), overflow=overflow)
+    backend = CountingBackend(n_ctx=4096)
+    backend.chat_template = "{# nothing #}"
+    builder = PromptBuilder(backend)
+    for one in (asked, replace(asked, answer_start="Yes, ")):
+        with pytest.raises(ChatTemplateError, match="empty prompt"):
+            builder.build(one, num_generated_tokens)
+    builder.close()
+
+
+
 def test_a_raw_prompt_must_leave_room_too():
     assert len(BUILDER.build(raw("x" * 4095)).token_ids) == 4095
     with pytest.raises(PromptTooLongError, match="4,096"):
