@@ -359,7 +359,7 @@ class Engine:
 
     def _make_room(self) -> None:
         """The library found no cells where our books have some: a sliding window pins more than it shows."""
-        if not self._scheduler.make_room():
+        if not self._scheduler.make_room_for_good():
             seq = self._batch.spans[0].seq
             self._finish(seq, FinishReason.LENGTH, self._context_full(seq.request))
 

@@ -39,6 +39,7 @@ class Scheduler:
         self.running: list[Sequence] = []  # in the order in which they were let in
         self.refitting: list[Sequence] = []  # they come back with a shorter prompt
         self._leaders: dict[Sequence, tuple[Sequence, int]] = {}
+        self._is_crowded = False  # nobody is let in beside those who run, until one of them has ended
 
     @property
     def sequences(self) -> list[Sequence]:
@@ -60,6 +61,7 @@ class Scheduler:
         if seq.slot:
             self._slots.release(seq.slot)
             self.running.remove(seq)
+            self._is_crowded = False
             return
         (self.waiting if seq in self.waiting else self.refitting).remove(seq)
         self._leaders.pop(seq, None)
@@ -72,6 +74,7 @@ class Scheduler:
         self._slots.set_aside(seq.slot)
         seq.paused_at = time.perf_counter()
         self.running.remove(seq)
+        self._is_crowded = False
         self.refitting.append(seq)
 
     def put_back(self, seq: Sequence) -> None:
@@ -100,6 +103,11 @@ class Scheduler:
     def make_room(self) -> bool:
         """Free some cells: an idle chat's first, then the youngest answer's. False when there are none."""
         return self._slots.hibernate_oldest() or self.pause_youngest()
+
+    def make_room_for_good(self) -> bool:
+        """The library had no cells where our books have some: who is let in again at once is refused again."""
+        self._is_crowded = True
+        return self.make_room()
 
     def pause_youngest(self) -> bool:
         """Send the running sequence that came last back to the queue, a protected chat's last of all.
@@ -130,6 +138,8 @@ class Scheduler:
             return
         for seq in self._by_turn():
             if len(self.running) == len(self._slots.slots):
+                return
+            if self._is_crowded and self.running:
                 return
             if self._waits_for_prefix(seq):
                 continue

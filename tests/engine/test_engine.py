@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from app.engine.batch import Batch
 from app.engine.engine import Engine
 from app.engine.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
 from app.engine.prompt import Prompt
@@ -283,6 +284,22 @@ def fails_once(error: Exception):
             raise error
 
     return before_decode
+
+
+def test_answers_that_fit_only_one_after_another_all_end():
+    """As with a sliding window, where the library may find no room although our books show some."""
+
+    def holds_one(batch: Batch) -> None:
+        if len(batch.spans) > 1:
+            raise NoKvCellsError("no room")
+
+    backend = CountingBackend(endless_token, holds_one)
+    asked = [request(text, max_tokens=20) for text in QUESTIONS]
+    result = run(Engine(backend), *asked, max_steps=200)
+    assert {result.answers[one.request_id].finish_reason for one in asked} == {FinishReason.LENGTH}
+    num_failed = sum(report.return_code != 0 for report in result.reports)
+    assert num_failed <= len(asked) ** 2
+
 
 
 def test_no_room_in_the_library_costs_nobody_their_answer():

@@ -250,7 +250,6 @@ def test_a_template_that_writes_nothing_is_refused(overflow, num_generated_token
     builder.close()
 
 
-
 def test_a_raw_prompt_must_leave_room_too():
     assert len(BUILDER.build(raw("x" * 4095)).token_ids) == 4095
     with pytest.raises(PromptTooLongError, match="4,096"):
