@@ -94,6 +94,17 @@ class CellLedger:
         """Cells that nobody else holds."""
         return self.num_cells(seq_id) - self.num_shared_cells(seq_id)
 
+    def num_cells_of_any(self, seq_ids: Sequence[int]) -> int:
+        """Cells that at least one of the sequences holds."""
+        if not self._num_shared:
+            return sum(map(self.num_cells, seq_ids))
+        return int(self._are_held_by_any(seq_ids, self._holders).sum())
+
+    def num_also_held(self, seq_id: int, num_cells: int, others: Sequence[int]) -> int:
+        """Of the first cells of `seq_id`, those that at least one of the others holds, too."""
+        holders = self._holders[:, self._places_of(seq_id, 0, num_cells)]
+        return int(self._are_held_by_any(others, holders).sum())
+
     def has_shared_cells_from(self, seq_id: int, pos: int) -> bool:
         return bool(self._shared_from(seq_id, pos).any())
 
@@ -265,6 +276,12 @@ class CellLedger:
 
     def _places_of(self, seq_id: int, start: int, end: int) -> Places:
         return np.array(self._places[seq_id][start:end], np.intp)
+
+    def _are_held_by_any(self, seq_ids: Sequence[int], holders: Words) -> npt.NDArray[np.bool_]:
+        bits = np.zeros((len(holders), 1), np.uint64)
+        for seq_id in seq_ids:
+            bits[self._word_of[seq_id]] |= self._bit_of[seq_id]
+        return np.asarray((holders & bits).any(axis=0))
 
     def _shared_from(self, seq_id: int, pos: int) -> npt.NDArray[np.bool_]:
         return is_shared(self._holders[:, self._places_of(seq_id, pos, self.num_cells(seq_id))])

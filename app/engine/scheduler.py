@@ -105,7 +105,7 @@ class Scheduler:
         return self._slots.hibernate_oldest() or self.pause_youngest()
 
     def make_room_for_good(self) -> bool:
-        """The library had no cells where our books have some: who is let in again at once is refused again."""
+        """After the library had no cells where our books have some: it would refuse again at once."""
         self._is_crowded = True
         return self.make_room()
 
@@ -116,16 +116,24 @@ class Scheduler:
         """
         if len(self.running) < 2:
             return False
-        others = [seq for seq in self.running if not self._slots.is_protected(seq.request.chat_id)]
-        seq = (others or self.running)[-1]
+        self._pause((self._unprotected() or self.running)[-1])
+        return True
+
+    def _pause(self, seq: Sequence, *, is_for_front: bool = False) -> None:
         assert seq.slot is not None
         text = said("paused the answer in sequence {seq_id}: no free cells", seq_id=seq.slot.seq_id)
+        if is_for_front:
+            text = said(
+                "paused the answer in sequence {seq_id}: the chat in front goes first", seq_id=seq.slot.seq_id
+            )
         self._slots.news.tell(EventKind.PAUSE, text, seq.slot)
         self._slots.suspend(seq.slot)
         seq.paused_at = time.perf_counter()
         self.running.remove(seq)
         self.waiting.appendleft(seq)
-        return True
+
+    def _unprotected(self) -> list[Sequence]:
+        return [seq for seq in self.running if not self._slots.is_protected(seq.request.chat_id)]
 
     def _is_in_front(self, seq: Sequence) -> bool:
         return seq.request.chat_id == self._slots.front_chat_id
@@ -137,19 +145,35 @@ class Scheduler:
         if not self.waiting:
             return
         for seq in self._by_turn():
-            if len(self.running) == len(self._slots.slots):
-                return
-            if self._is_crowded and self.running:
+            if self.running and (self._is_crowded or not (self._has_free_slot or self._is_in_front(seq))):
                 return
             if self._waits_for_prefix(seq):
                 continue
-            if self.running and not self._fits(seq):
-                return
+            while not self._has_place(seq):
+                if not (self._is_in_front(seq) and self._pause_for_front(seq)):
+                    return
             if self._slots.lease(seq) is None:
                 return
             self.waiting.remove(seq)
             self._leaders.pop(seq, None)
             self.running.append(seq)
+
+    @property
+    def _has_free_slot(self) -> bool:
+        return len(self.running) < len(self._slots.slots)
+
+    def _has_place(self, seq: Sequence) -> bool:
+        return not self.running or (self._has_free_slot and self._fits(seq))
+
+    def _pause_for_front(self, seq: Sequence) -> bool:
+        """Send the youngest answer that is not protected back to the queue. False if that would not help."""
+        others = self._unprotected()
+        left = [one for one in self.running if one not in others]
+        num_cells = sum(len(one.token_ids) + self._headroom(one) for one in [*left, seq])
+        if not others or num_cells > self._slots.cells.num_total:
+            return False
+        self._pause(others[-1], is_for_front=True)
+        return True
 
     def _by_turn(self) -> list[Sequence]:
         return sorted(self.waiting, key=lambda seq: not self._is_in_front(seq))
@@ -194,7 +218,7 @@ class Scheduler:
     def _fits(self, seq: Sequence) -> bool:
         """Whether all running sequences and `seq` find cells without a pause. Idle chats give way."""
         num_growing = sum(other.num_pending_tokens + self._headroom(other) for other in self.running)
-        num_new = len(seq.token_ids) - self._slots.num_held_by_running(seq) + self._headroom(seq)
+        num_new = self._slots.num_new_cells(seq) + self._headroom(seq)
         return self._slots.num_cells_of_running + num_growing + num_new <= self._slots.cells.num_total
 
     def _headroom(self, seq: Sequence) -> int:

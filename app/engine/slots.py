@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 # Sharing or saving fewer cells saves less than a millisecond.
 MIN_SHARED_TOKENS = 16
+# Idle chats make way for so many cells that a state brings in vain, for each token that it saves computing.
+# To save and restore a cell takes a hundredth of that, but who makes way may lose its own state.
+VAIN_CELLS_PER_TOKEN = 4
 
 
 class SlotPool:
@@ -54,7 +57,7 @@ class SlotPool:
         if not is_own:
             self._save(slot)
         held = list(slot.token_ids if is_own else self.hibernated.tokens_of(chat_id))
-        prefix = self._fill(slot, seq, is_own)
+        prefix = self._fill(slot, seq)
         self.hibernated.drop(chat_id)  # what is in cells now is the newer one
         slot.chat_id, slot.leased_to, seq.slot = chat_id, seq, slot
         slot.max_context_tokens = context_limit(seq.request, self._model)
@@ -73,16 +76,19 @@ class SlotPool:
 
     @property
     def num_cells_of_running(self) -> int:
-        """All used cells but those that only idle slots hold."""
-        idle = [slot.seq_id for slot in self._warm()]
-        return self.cells.num_used - sum(map(self.cells.num_own_cells, idle))
+        """All that cannot be freed: cells that a running answer holds, alone or with others."""
+        return self.cells.num_cells_of_any(self._leased_ids)
 
-    def num_held_by_running(self, seq: Sequence) -> int:
-        """Tokens of `seq` whose cells a running sequence holds, so that it can share them."""
-        if not (self.can_share_cells and seq.request.shares_prefix):
-            return 0
-        running = [slot for slot in self.slots if slot.leased_to]
-        return max((common_prefix(slot.token_ids, seq.token_ids) for slot in running), default=0)
+    def num_new_cells(self, seq: Sequence) -> int:
+        """How many cells beside those of running answers it takes to give `seq` a slot and compute it."""
+        slot = self._choose(seq)
+        assert slot is not None
+        source, num_tokens = self._source(slot, seq)
+        if source and (source is slot or self.can_share_cells):
+            num_shared = self.cells.num_also_held(source.seq_id, num_tokens, self._leased_ids)
+            return len(seq.token_ids) - num_shared
+        held = source.token_ids if source else self.hibernated.tokens_of(seq.request.chat_id)
+        return max(len(seq.token_ids), len(held))  # a state comes as a whole
 
     def best_prefix(self, seq: Sequence) -> int:
         """How many tokens of `seq` need not be computed if it gets a slot now."""
@@ -279,21 +285,38 @@ class SlotPool:
 
     # Where a prefix comes from.
 
-    def _fill(self, slot: Slot, seq: Sequence, is_own: bool) -> CachedPrefix:
+    def _fill(self, slot: Slot, seq: Sequence) -> CachedPrefix:
         """Put the longest prefix that can be had into the slot."""
+        source, num_tokens = self._source(slot, seq)
+        if source is None:
+            return self._restore(slot, seq)
+        if source is not slot:
+            return CachedPrefix(num_shared=self._take_from(source, slot, num_tokens, seq.request.chat_id))
+        is_own = slot.chat_id == seq.request.chat_id
         if not (is_own or seq.request.shares_prefix):
             self.memory.clear(slot)
-        own = common_prefix(slot.token_ids, seq.token_ids)
+        num_kept = self._keep_own_prefix(slot, seq)
+        return CachedPrefix(num_reused=num_kept) if is_own else CachedPrefix(num_shared=num_kept)
+
+    def _source(self, slot: Slot, seq: Sequence) -> tuple[Slot | None, int]:
+        """What has the longest prefix for `slot`, it itself, another one, or, None, the chat's saved state.
+
+        And how many tokens that is.
+        """
+        is_own = slot.chat_id == seq.request.chat_id
+        own = common_prefix(slot.token_ids, seq.token_ids) if is_own or seq.request.shares_prefix else 0
         donor = max(self.slots, key=lambda other: self._num_given(other, slot, seq))
         given = self._num_given(donor, slot, seq)
         saved_tokens = self.hibernated.tokens_of(seq.request.chat_id)
         saved = common_prefix(saved_tokens, seq.token_ids)
         if given >= max(own + MIN_SHARED_TOKENS, saved):  # a state would take cells of its own
-            return CachedPrefix(num_shared=self._take_from(donor, slot, given, seq.request.chat_id))
+            return donor, given
         if saved >= own + MIN_SHARED_TOKENS and self._can_use(saved, len(saved_tokens)):
-            return self._restore(slot, seq)
-        num_kept = self._keep_own_prefix(slot, seq)
-        return CachedPrefix(num_reused=num_kept) if is_own else CachedPrefix(num_shared=num_kept)
+            num_free = self.cells.num_free + self.cells.num_own_cells(slot.seq_id)
+            num_in_vain = len(saved_tokens) - max(num_free, len(seq.token_ids))
+            if num_in_vain <= VAIN_CELLS_PER_TOKEN * saved:
+                return None, saved
+        return slot, own
 
     def _num_given(self, donor: Slot, slot: Slot, seq: Sequence) -> int:
         """How many tokens of `seq` the slot could have from `donor`."""
@@ -415,6 +438,10 @@ class SlotPool:
         return b"".join(map(self._backend.token_piece, token_ids)).decode("utf-8", "replace")
 
     # Slots.
+
+    @property
+    def _leased_ids(self) -> list[int]:
+        return [slot.seq_id for slot in self.slots if slot.leased_to]
 
     def _warm(self) -> list[Slot]:
         return [slot for slot in self.slots if slot.state is SlotState.WARM]

@@ -62,6 +62,22 @@ def test_shared_cells_are_used_once():
     assert (ledger.num_shared_cells(0), ledger.num_shared_cells(1)) == (6, 6)
 
 
+def test_cells_of_several_sequences_are_counted_once_also_beyond_64_of_them():
+    ledger = ledger_of(n_seq_max=70)
+    append(ledger, (0, 10))
+    assert ledger.num_cells_of_any([0, 1]) == 10
+    ledger.share(0, 1, 6)
+    ledger.share(0, 69, 4)
+    append(ledger, (1, 2), (69, 3))
+    assert ledger.num_cells_of_any([]) == 0
+    assert ledger.num_cells_of_any([1]) == 8
+    assert ledger.num_cells_of_any([1, 69]) == 11
+    assert ledger.num_cells_of_any([0, 1, 69]) == ledger.usage.num_used == 15
+    assert ledger.num_also_held(0, 10, [1, 69]) == 6
+    assert ledger.num_also_held(0, 5, [69]) == 4
+    assert ledger.num_also_held(1, 8, []) == 0
+
+
 def test_a_shared_cell_is_freed_by_its_last_holder():
     ledger = ledger_of()
     append(ledger, (0, 10))

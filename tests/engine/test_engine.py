@@ -8,6 +8,7 @@ import pytest
 from app.engine.batch import Batch
 from app.engine.engine import Engine
 from app.engine.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
+from app.engine.hibernation import HibernatedChats
 from app.engine.prompt import Prompt
 from app.engine.types import EventKind, FinishReason, Message, Role, SlotState
 from tests.driver import Run, ask, next_turn, request, run
@@ -286,6 +287,37 @@ def fails_once(error: Exception):
     return before_decode
 
 
+def test_a_paused_answer_that_shares_its_beginning_is_computed_once():
+    """It is let in again where its whole state has room, however much of it another answer holds."""
+    engine = Engine(CountingBackend(endless_token, n_ctx=1100), HibernatedChats(2**24), verify=True)
+    beginning = "x" * 400
+    first, other = request(beginning + "a", max_tokens=600), request("c" * 150, max_tokens=200)
+    paused = request(beginning + "b" * 144, max_tokens=300)
+    result = run(engine, first, other, paused)
+    events = [event for report in result.reports for event in report.events]
+    assert [event.chat_id for event in events if event.kind is EventKind.PAUSE] == [paused.chat_id]
+    usage = result.answers[paused.request_id].usage
+    assert usage.num_shared_tokens >= len(beginning)
+    num_tokens = usage.num_prompt_tokens + usage.num_generated_tokens
+    assert usage.num_computed_tokens <= num_tokens - usage.num_shared_tokens
+
+
+@pytest.mark.parametrize("has_fork", [False, True])
+def test_cells_that_only_idle_chats_share_make_way_for_a_question(has_fork):
+    engine = Engine(CountingBackend(endless_token))
+    idle = request("x" * 300)
+    ask(engine, idle)
+    if has_fork:
+        assert engine.fork(idle.chat_id, "fork")
+    running, asked = request("running", max_tokens=200), request("y" * 60)
+    engine.add_request(running)
+    engine.step()
+    engine.add_request(asked)
+    engine.step()
+    leased = {slot.request_id for slot in engine.report().slots}
+    assert leased >= {running.request_id, asked.request_id}
+
+
 def test_answers_that_fit_only_one_after_another_all_end():
     """As with a sliding window, where the library may find no room although our books show some."""
 
@@ -299,7 +331,6 @@ def test_answers_that_fit_only_one_after_another_all_end():
     assert {result.answers[one.request_id].finish_reason for one in asked} == {FinishReason.LENGTH}
     num_failed = sum(report.return_code != 0 for report in result.reports)
     assert num_failed <= len(asked) ** 2
-
 
 
 def test_no_room_in_the_library_costs_nobody_their_answer():

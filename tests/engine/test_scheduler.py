@@ -9,7 +9,7 @@ from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
-from app.engine.types import WaitReason
+from app.engine.types import EventKind, WaitReason
 from tests.driver import request
 from tests.fakes import CountingBackend
 
@@ -118,6 +118,55 @@ def test_the_front_tab_is_let_in_first(bench):
     bench.step()
     assert front in bench.scheduler.running
     assert list(bench.scheduler.waiting) == [first]
+
+
+def test_the_front_tab_gets_the_slot_of_the_youngest_where_all_answer(bench):
+    answers = [bench.add(20, first_token) for first_token in (1, 2, 3, 4)]
+    bench.step()
+    bench.slots.pin(answers[3].request.chat_id, is_pinned=True)
+    bench.add(5, 5)
+    front = bench.add(5, 6, "front")
+    bench.slots.front_chat_id = "front"
+    bench.step()
+    assert bench.scheduler.running == [answers[0], answers[1], answers[3], front]
+    (event,) = [event for event in bench.slots.news.events if event.kind is EventKind.PAUSE]
+    assert event.text == "paused the answer in sequence 2: the chat in front goes first"
+    bench.scheduler.remove(front)
+    assert bench.step()[answers[2]] == 1, "it goes on where it was, before who came later"
+
+
+def test_the_front_tab_gets_the_cells_of_the_youngest_too():
+    bench = Bench(n_ctx=256, n_seq_max=4, n_batch=64)
+    older, younger = bench.add(30, 1), bench.add(30, 2)
+    bench.step()
+    front = bench.add(60, 3, "front")
+    assert front not in bench.step()
+    bench.slots.front_chat_id = "front"
+    assert front in bench.step()
+    assert bench.scheduler.running == [older, front]
+    assert list(bench.scheduler.waiting) == [younger]
+
+
+def test_nobody_is_paused_for_the_front_tab_where_that_would_not_help():
+    bench = Bench(n_ctx=256, n_seq_max=4, n_batch=64)
+    pinned, other = bench.add(100, 1, "pinned"), bench.add(10, 2)
+    bench.slots.pin("pinned", is_pinned=True)
+    bench.step()
+    front = bench.add(100, 3, "front")
+    bench.slots.front_chat_id = "front"
+    bench.step()
+    assert bench.scheduler.running == [pinned, other]
+    bench.scheduler.remove(pinned)
+    assert front in bench.step()
+
+
+def test_the_front_tab_waits_while_all_who_answer_are_pinned(bench):
+    for first_token in (1, 2, 3, 4):
+        bench.slots.pin(bench.add(20, first_token).request.chat_id, is_pinned=True)
+    bench.step()
+    front = bench.add(5, 6, "front")
+    bench.slots.front_chat_id = "front"
+    assert front not in bench.step()
 
 
 def test_prompts_that_begin_alike_compute_the_beginning_once(bench):

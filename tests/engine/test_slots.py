@@ -121,7 +121,7 @@ def test_what_others_computed_is_left_to_them_where_the_caller_wants_that(backen
     for slot in slots:
         pool.release(slot)
     seq = sequence(backend, [*LONG, 2], "new", shares_prefix=False)
-    assert (pool.best_prefix(seq), pool.num_held_by_running(seq)) == (0, 0)
+    assert (pool.best_prefix(seq), pool.num_new_cells(seq)) == (0, len(seq.token_ids))
     slot = pool.lease(seq)
     assert (seq.num_shared_tokens, backend.pos_max(slot.seq_id)) == (0, -1)
     compute(backend, pool, seq)
@@ -330,6 +330,44 @@ def test_a_state_that_the_library_refuses_is_computed_again(backend, pool, monke
     monkeypatch.setattr(backend, "restore_state", lambda _seq_id, _state: False)
     assert reason_of(pool, backend, [*LONG, 1], "a") is PrefixEnd.DOUBTED
     pool.memory.verify()
+
+
+def test_idle_chats_do_not_make_way_for_a_state_that_is_hardly_used():
+    backend = CountingBackend(n_seq_max=3)
+    pool = SlotPool(backend, HibernatedChats(ram_bytes=2**20))
+    held_chat(pool, backend, [*LONG, *[1] * 350], "a")
+    pool.hibernate_chat("a")
+    held_chat(pool, backend, [2] * 200, "b")
+    held_chat(pool, backend, [3] * 200, "c")
+    seq = sequence(backend, [*LONG, 9], "a")
+    assert pool.num_new_cells(seq) == len(seq.token_ids)
+    pool.lease(seq)
+    assert {slot.chat_id for slot in pool.slots} == {"a", "b", "c"}
+    assert seq.num_restored_tokens == 0
+
+
+def test_idle_chats_make_way_for_a_state_that_saves_enough():
+    backend = CountingBackend(n_seq_max=3)
+    pool = SlotPool(backend, HibernatedChats(ram_bytes=2**20))
+    held_chat(pool, backend, [*[1] * 350, *LONG], "a")
+    pool.hibernate_chat("a")
+    held_chat(pool, backend, [2] * 200, "b")
+    held_chat(pool, backend, [3] * 200, "c")
+    seq = sequence(backend, [*[1] * 200, 9], "a")
+    assert pool.num_new_cells(seq) == 350 + len(LONG)
+    pool.lease(seq)
+    assert seq.num_restored_tokens == 200
+    assert "b" in pool.hibernated
+
+
+def test_cells_that_only_idle_chats_share_make_way_for_a_saved_state():
+    backend = CountingBackend()
+    pool = SlotPool(backend, HibernatedChats(ram_bytes=2**20))
+    held_chat(pool, backend, [1] * 300, "a")
+    pool.hibernate_chat("a")
+    held_chat(pool, backend, [2] * 300, "b")
+    assert pool.fork("b", "c")
+    assert pool.restore_chat("a")
 
 
 def test_a_forgotten_chat_leaves_no_saved_state(backend, pool):
