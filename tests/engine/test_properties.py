@@ -1,5 +1,6 @@
 """Random schedules over few slots and few cells: nobody ever gets another's words."""
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 
@@ -12,11 +13,25 @@ from app.engine.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resu
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import FinishReason, LoadParams, Message, Request, Role, SlotState, Span, StepReport
+from app.engine.scheduler import HEADROOM_TOKENS
+from app.engine.slots import MIN_SHARED_TOKENS
+from app.engine.types import (
+    EventKind,
+    FinishReason,
+    LoadParams,
+    Message,
+    Request,
+    Role,
+    SlotState,
+    Span,
+    StepReport,
+    WaitReason,
+)
 from tests.driver import GREEDY, Answer, Run, all_guesses_checked, ask
-from tests.fakes import CountingBackend, copying_token
+from tests.fakes import CountingBackend, copying_token, endless_token
 
 MAX_TOKENS = 90  # beyond the headroom with which an answer is let in, so that some are paused
+AMPLE = 2**20  # bytes for saved states: none is ever lost
 CHATS = ["ann", "bob", "cat", "dan", "eve"]
 COMMANDS = {
     "pause": lambda _chat: Pause(),
@@ -42,11 +57,13 @@ words = st.sampled_from(["hi", "what is the common prefix of all these chats?", 
 class Schedule:
     """Several chats with one engine, and what each of them was told."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *system: Message) -> None:
         self.engine = engine
+        self.system = list(system)
         self.history: dict[str, list[Message]] = {chat: [] for chat in CHATS}
         self.open: dict[str, Request] = {}
         self.asked: list[Request] = []
+        self.cleared: set[str] = set()
         self.run = Run()
 
     def play(self, happenings: list[tuple[str, str]], texts: list[str]) -> None:
@@ -65,6 +82,8 @@ class Schedule:
                 case "step":
                     self.step()
                 case command:
+                    if command == "clear":
+                        self.cleared.add(chat)
                     self.engine.obey(COMMANDS[command](chat))
         while self.engine.has_work:
             self.step()
@@ -72,7 +91,7 @@ class Schedule:
     def ask(self, chat: str, text: str) -> None:
         if chat in self.open or len(self.history[chat]) > 6:
             return
-        messages = (*self.history[chat], Message(Role.USER, text))
+        messages = (*(self.history[chat] or self.system), Message(Role.USER, text))
         request = Request(f"r{len(self.asked)}", chat, messages, GREEDY, max_tokens=MAX_TOKENS)
         self.asked.append(request)
         self.open[chat] = request
@@ -98,7 +117,9 @@ class Schedule:
         if self.engine.stepping.is_paused:
             self.step_once()
         elif self.engine.has_work:
+            was_open = self.engine.has_open_answers
             self.add(self.engine.step())
+            assert self.run.reports[-1].num_rows or not was_open, "a step must get somebody on"
 
     def step_once(self) -> None:
         """What was planned is what is computed."""
@@ -133,6 +154,7 @@ class Schedule:
         assert len(leased) + len(free) == len(report.slots)
         assert len(set(leased)) == len(leased)
         assert {one.request_id for one in self.open.values()} >= set(leased)
+        self.check_queue()
         assert not set(leased) & {one.request_id for one in report.waiting}
         for slot in report.slots:
             assert slot.pos_max + 1 == slot.num_cells
@@ -146,6 +168,34 @@ class Schedule:
                 assert expected.text.startswith(answer.text)
             else:
                 assert (answer.text, answer.finish_reason) == (expected.text, expected.finish_reason)
+
+    def check_work(self) -> None:
+        """Nothing is computed twice, however often it is paused. Pauses that save too little may add that."""
+        events = [event for report in self.run.reports for event in report.events]
+        num_pauses = Counter(event.chat_id for event in events if event.kind is EventKind.PAUSE)
+        for request in self.asked:
+            usage = self.run.answers[request.request_id].usage
+            num_needed = usage.num_prompt_tokens + usage.num_generated_tokens + usage.num_drafted_tokens
+            num_extra = usage.num_computed_tokens - num_needed
+            if request.chat_id not in self.cleared:
+                assert num_extra <= MIN_SHARED_TOKENS * num_pauses[request.chat_id]
+
+    def check_queue(self) -> None:
+        """Nobody waits for cells that idle chats hold."""
+        report = self.run.reports[-1]
+        running = {slot.seq_id for slot in report.slots if slot.request_id}
+        waiting = [one for one in report.waiting if one.reason is not WaitReason.SHARES_PREFIX]
+        if (
+            not waiting
+            or len(running) == len(report.slots)
+            or any(out.finish_reason for out in report.outputs)
+        ):
+            return
+        cells = self.engine._backend.used_cells().listed()
+        num_held = sum(not running.isdisjoint(holders) for _, holders in cells)
+        num_growing = sum(one.num_pending_tokens + HEADROOM_TOKENS for one in report.slots if one.request_id)
+        num_new = waiting[0].num_prompt_tokens + waiting[0].num_generated_tokens + HEADROOM_TOKENS
+        assert num_held + num_growing + num_new > report.cells.num_total
 
     def close_all(self) -> None:
         for chat in CHATS:
@@ -167,7 +217,7 @@ def often_copying_token(token_ids):
     st.lists(words, min_size=60, max_size=60),
     st.integers(1, 4),
     st.sampled_from([160, 200, 220, 512]),
-    st.sampled_from([0, 2**12, 2**20]),
+    st.sampled_from([0, 2**12, AMPLE]),
     st.sampled_from([0, 1, 6]),
     st.sampled_from([None, None, 160]),
 )
@@ -186,12 +236,35 @@ def test_any_schedule_gives_every_chat_the_answer_it_gets_alone(
         schedule.play(happenings, texts)
 
     schedule.check(lambda request: ask(Engine(CountingBackend(copying_token, n_ctx=n_ctx)), request))
+    if ram_bytes == AMPLE:
+        schedule.check_work()
     schedule.close_all()
     assert backend.cells == []
     assert backend.num_samplers == 0
     for batch in backend.batches:
         for positions in batch.values():
             assert positions == list(range(positions[0], positions[0] + len(positions)))
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["ask"] * 3 + ["step"] * 4 + ["fork", "front"]), st.sampled_from(CHATS)),
+        min_size=20,
+        max_size=60,
+    ),
+    st.lists(words, min_size=60, max_size=60),
+    st.integers(2, 5),
+    st.integers(250, 600),
+)
+def test_where_chats_begin_alike_nothing_is_computed_twice_and_nobody_waits_for_idle_ones(
+    happenings, texts, n_seq_max, n_ctx
+):
+    """Answers are long, so that they are paused, and all chats have one system prompt."""
+    backend = CountingBackend(endless_token, n_ctx=n_ctx, n_seq_max=n_seq_max, n_batch=32)
+    schedule = Schedule(Engine(backend, HibernatedChats(AMPLE), verify=True), Message(Role.SYSTEM, "s" * 100))
+    schedule.play([one for one in happenings for _ in range(10 if one[0] == "step" else 1)], texts * 10)
+    schedule.check_work()
 
 
 # The starter model is sure of these, so rounding that depends on the batch cannot change a word.
