@@ -16,6 +16,7 @@ from tests.benchmarks import (
     fit,
     fork,
     hibernation,
+    hostile,
     inspector,
     intrusion,
     kv_map,
@@ -48,12 +49,14 @@ BENCHMARKS: dict[str, ModuleType] = {
     "api": api,
     "inspector": inspector,
     "chat": chat,
+    "hostile": hostile,
     "library": library,
     "fit": fit,
     "loads": loads,
 }
 WITHOUT_VERDICT = {"threads"}
-NOT_OF_SPEED = {"durability", "fit", "loads", "quits", "start"}  # they take none of the shared options
+# They take none of the shared options.
+NOT_OF_SPEED = {"durability", "fit", "hostile", "loads", "quits", "start"}
 
 
 def main() -> int:

@@ -44,6 +44,11 @@ class AnswerBody(QWidget):
         if has_thought:
             self.thinking.apply(split.thinking, is_thinking, thinking_s)
 
+    def set_plain(self, is_plain: bool) -> None:
+        """From the next text on: as it was written, without reading it as Markdown."""
+        self.thinking.set_plain(is_plain)
+        self.column.set_plain(is_plain)
+
     def plain_text(self) -> str:
         """The answer as it reads, without what was thought."""
         return self.column.plain_text()

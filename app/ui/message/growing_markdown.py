@@ -1,118 +1,183 @@
 """Keeps the blocks of a text that is still being written, and reads again only the end of them.
 
-What has ended does not change its meaning any more, but for footnotes that come late: then all is read again.
-At the end `finish` makes the blocks those of one reading of the whole. Knows no widget.
+It reads a window at a time, so that no reading takes long, whatever the text is. A block that is longer than
+a window is cut where its next item, row or sentence begins, or else where the window ends. What has ended
+does not change its meaning any more, but for footnotes that come late: with the whole text all is read again.
+However a text came, its blocks are the same in the end. Knows no widget.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import pairwise
 
-from app.ui.message.markdown import CHUNK_CHARS, Block, BlockKind, footnote_labels, is_cut, parse_blocks
+from app.ui.message.markdown import (
+    CHUNK_CHARS,
+    Block,
+    BlockKind,
+    footnote_labels,
+    inner_start,
+    parse_blocks,
+    word_start,
+)
 
+WINDOW = 6_000  # in weights: reading as many letters takes some 10 ms
+_MARK = re.compile(r"[\n\[!|\\$*_~`<>&\]()#+=:-]")
+_WEIGHTS = {"\n": 6, "[": 12, "!": 6, "|": 6, "\\": 4, "$": 6}  # of what costs most; a letter weighs 1
+_MARK_WEIGHT = 3
+MAX_LABELS = 100  # of footnotes
 # What would look like something else until its next character comes.
 _HALF_MARK = re.compile(
     r"(?:\A|\n)[ \t]*(?:[-=`~*+#>|]{1,3}[ \t]*|\d{1,3}[.)]?|[-*+][ \t]+\[[ xX]?\]?[ \t]*)\Z"
 )
-_LIST = re.compile(r"<[uo]l\b")
-_EMPTY_LINE = re.compile(r"[\r\n][ \t]*[\r\n]")
 _HALF_TABLE = re.compile(r"(?:\A|\n\n)\|[^\n]{0,500}(?:\n[|:\- \t]{0,200})?\Z")
 
 
 class GrowingMarkdown:
     def __init__(self) -> None:
         self.source = ""
-        self.blocks: list[Block] = []
-        self._labels: frozenset[str] = frozenset()  # of footnotes
+        self._labels: dict[str, None] = {}  # of footnotes
+        self._before: list[Block] | None = None  # what is shown while all is read again
         self._forget()
 
+    def _forget(self) -> None:
+        self._shown = ""  # of the source: half a mark at its end is not read yet
+        self._is_read = True
+        self._blocks: list[Block] = []
+        self._has_late_labels = False
+        self._settle_at(0, 0)
+
+    def _settle_at(self, base: int, num_done: int, piece: Block | None = None) -> None:
+        self._base = base  # all before this offset is read for good
+        self._num_done = num_done  # and these are its blocks
+        self._piece = piece  # of a longer block, if the base lies in one
+        self._fence = ""  # if the base lies in open code: the line that began it
+        self._code = ""  # and the code up to there
+
+    @property
+    def blocks(self) -> list[Block]:
+        return self._blocks if self._before is None else self._before
+
+    @property
+    def is_read(self) -> bool:
+        """Up to its end."""
+        return self._is_read
+
     def feed(self, source: str) -> None:
-        """The text so far: usually longer than last time. Half a mark at its end is not shown yet."""
-        self._take(source)
-        self._read_on(_without_half(source))
+        """The text so far: usually longer than last time."""
+        self.take(source, is_whole=False)
+        self.read_all()
 
     def finish(self, source: str) -> None:
-        """The whole text. A later line can make a heading or a table of a long paragraph that was read in
-        pieces, or part all items of a long list: from the first of those on, it is read once more as one.
-        """
-        self._take(source)
-        has_grown = self._base > 0
-        self._read_on(source)
-        first = self._first_doubt()
-        if has_grown and first is not None:
-            start = self.blocks[first].start
-            fresh = parse_blocks(source[start:], self._labels)
-            self.blocks[first:] = [replace(block, start=block.start + start) for block in fresh]
-            self._settle_at(self.blocks[-1])
+        """The whole text."""
+        self.take(source, is_whole=True)
+        self.read_all()
 
-    def _first_doubt(self) -> int | None:
-        """The block whose pieces may be others when they are read as one."""
-        begins = [index for index, block in enumerate(self.blocks) if not block.joins]
-        for begin, end in pairwise([*begins, len(self.blocks)]):
-            if is_cut(self.blocks[begin]) and not self._is_tight_list(begin, end):
-                return begin
-        return None
-
-    def _is_tight_list(self, begin: int, end: int) -> bool:
-        """Without an empty line, and each piece begins at the margin: then no item depends on another."""
-        stop = self.blocks[end].start if end < len(self.blocks) else len(self.source)
-        pieces = self.blocks[begin:end]
-        return all(
-            _LIST.match(piece.html) and not self.source[piece.start].isspace() for piece in pieces
-        ) and not _EMPTY_LINE.search(self.source[pieces[0].start : stop].rstrip())
-
-    def _take(self, source: str) -> None:
+    def take(self, source: str, is_whole: bool) -> None:
+        """The text to be read. Half a mark at the end of one that still grows is not shown yet."""
         if not source.startswith(self.source):
+            self._labels, self._before = {}, None
             self._forget()
         line = source.rfind("\n", 0, len(self.source)) + 1
-        if not self._labels >= (late := footnote_labels(source[line:])):
-            known = self._labels | late
-            self._forget()
-            self._labels = known
         self.source = source
+        self._add_labels(footnote_labels(source[line:]))
+        if is_whole and self._has_late_labels:
+            self._before = self.blocks
+            self._forget()
+        shown = source if is_whole else _without_half(source)
+        self._is_read &= shown == self._shown
+        self._shown = shown
 
-    def _forget(self) -> None:
-        self._base = 0  # all before this offset is read for good
-        self._num_done = 0  # and these are its blocks
-        self._fence = ""  # if it lies in open code: the line that began it
-        self._code = ""  # and the code up to there
-        self._labels = frozenset()
+    def _add_labels(self, labels: Iterable[str]) -> None:
+        late = [label for label in labels if label not in self._labels][: MAX_LABELS - len(self._labels)]
+        self._labels |= dict.fromkeys(late)
+        self._has_late_labels |= bool(late) and bool(self._blocks)
 
-    def _read_on(self, shown: str) -> None:
-        before = self.blocks[self._num_done] if self._num_done < len(self.blocks) else None
-        piece = before if before and before.joins else None
-        table = piece if piece and piece.kind is BlockKind.TABLE else None
-        fresh = [self._moved(block) for block in parse_blocks(self._tail(shown), self._labels, table)]
-        if fresh and piece and fresh[0].kind is piece.kind:
+    def read_all(self) -> None:
+        while not self._is_read:
+            self.read_on()
+
+    def read_on(self) -> None:
+        """The next window."""
+        end = _window_end(self._shown, self._base, WINDOW - _weight(self._head))
+        fresh = self._parsed(end)
+        self._blocks[self._num_done :] = fresh
+        tops = [index for index, block in enumerate(fresh) if not block.joins]
+        if end == len(self._shown):
+            self._is_read, self._before = True, None
+            self._settle_in_tail(fresh, tops)
+        elif tops and tops[-1] > 0:
+            self._settle_at(fresh[tops[-1]].start, self._num_done + tops[-1])
+        elif len(fresh) > 1:
+            self._settle_at(fresh[-1].start, self._num_done + len(fresh) - 1, fresh[-1])
+        elif fresh and fresh[0].kind is BlockKind.CODE and not fresh[0].is_closed:
+            self._settle_in_code(fresh[0], end, fresh[0].code)
+        elif fresh and fresh[0].kind is not BlockKind.CODE:
+            self._cut(end)
+        else:  # empty lines follow
+            self._settle_at(end, self._num_done + len(fresh))
+
+    @property
+    def _head(self) -> str:
+        return self._piece.head if self._piece else ""
+
+    def _parsed(self, end: int) -> list[Block]:
+        """What stands from the base on, read up to there."""
+        text = self._fence + self._shown[self._base : end]
+        table = self._piece if self._piece and self._piece.kind is BlockKind.TABLE else None
+        shift = self._base - len(self._fence)
+        fresh = [
+            replace(block, start=max(self._base, block.start + shift))
+            for block in parse_blocks(text, frozenset(self._labels), table)
+        ]
+        if fresh and self._piece and fresh[0].kind is self._piece.kind:
             fresh[0] = replace(fresh[0], joins=True)
-        if fresh and before and self._fence:
-            fresh[0] = replace(fresh[0], start=before.start, code=self._code + fresh[0].code)
-        self.blocks[self._num_done :] = fresh
-        if fresh:
-            self._settle(fresh[-1], shown)
+        if fresh and self._fence:
+            start = self._blocks[self._num_done].start
+            fresh[0] = replace(fresh[0], start=start, code=self._code + fresh[0].code)
+        return fresh
 
-    def _tail(self, shown: str) -> str:
-        return self._fence + shown[self._base :]
-
-    def _moved(self, block: Block) -> Block:
-        return replace(block, start=max(self._base, self._base + block.start - len(self._fence)))
-
-    def _settle(self, last: Block, shown: str) -> None:
+    def _settle_in_tail(self, fresh: list[Block], tops: list[int]) -> None:
         """From now on only the last block is read again, of long code only its last lines."""
-        if not self._fence or len(self.blocks) - 1 > self._num_done:
-            self._settle_at(last)
-        first_line = shown.find("\n", last.start) + 1
-        line = shown.rfind("\n") + 1
-        is_open = last.kind is BlockKind.CODE and not last.is_closed
-        if is_open and first_line and line - max(self._base, first_line) >= CHUNK_CHARS:
-            self._fence = shown[last.start : first_line]
-            self._code = last.code[: last.code.rfind("\n") + 1]
-            self._base = line
+        if tops and (tops[-1] > 0 or not self._fence):
+            piece = self._piece if tops[-1] == 0 else None
+            self._settle_at(fresh[tops[-1]].start, self._num_done + tops[-1], piece)
+        line = self._shown.rfind("\n") + 1
+        is_open = bool(fresh) and fresh[-1].kind is BlockKind.CODE and not fresh[-1].is_closed
+        if is_open and line - self._base >= CHUNK_CHARS:
+            code = fresh[-1].code
+            self._settle_in_code(fresh[-1], line, code[: code.rfind("\n") + 1])
 
-    def _settle_at(self, last: Block) -> None:
-        self._num_done = len(self.blocks) - 1
-        self._base = last.start
-        self._fence = self._code = ""
+    def _settle_in_code(self, block: Block, base: int, code: str) -> None:
+        first_line = self._shown.find("\n", block.start, base) + 1
+        if first_line:
+            self._settle_at(base, self._num_done)
+            self._fence, self._code = self._shown[block.start : first_line], code
+        else:  # the line that begins it is longer than a window
+            self._cut(base)
+
+    def _cut(self, end: int) -> None:
+        """Ends a block here. What follows is read as one of its own."""
+        text = self._shown[self._base : end]
+        cut = inner_start(text) or (len(text) if text.endswith("\n") else word_start(text))
+        self._blocks[self._num_done :] = self._parsed(self._base + cut)
+        self._settle_at(self._base + cut, len(self._blocks))
+
+
+def _window_end(text: str, start: int, size: int) -> int:
+    """Where a line begins, if one does: reading so much costs no more than so many letters."""
+    end = start + max(WINDOW // 4, size)
+    for found in _MARK.finditer(text, start, end):
+        if found.start() >= end:
+            break
+        end -= _WEIGHTS.get(found[0], _MARK_WEIGHT) - 1
+    if end >= len(text):
+        return len(text)
+    end = max(end, start + 1)
+    return text.rfind("\n", start, end) + 1 or end
+
+
+def _weight(text: str) -> int:
+    return len(text) + sum(_WEIGHTS.get(mark, _MARK_WEIGHT) - 1 for mark in _MARK.findall(text))
 
 
 def _without_half(source: str) -> str:

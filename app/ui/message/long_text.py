@@ -38,6 +38,7 @@ class LongText(QWidget):
         self._source = ""
         self._starts = [0]
         self._part = 0
+        self._shown = ""
         self._files = PlainLabel(parent=self, tone="muted")
         self._files.setFont(small_font())
         self._files.setWordWrap(True)
@@ -51,6 +52,10 @@ class LongText(QWidget):
         self.next.clicked.connect(lambda: self._step(1))
 
     @property
+    def text(self) -> str:
+        return self._source
+
+    @property
     def num_parts(self) -> int:
         return len(self._starts)
 
@@ -60,10 +65,11 @@ class LongText(QWidget):
         return self._part
 
     def show_text(self, text: str, file_names: Sequence[str] = ()) -> None:
+        part = self._part if self._source and text.startswith(self._source) else 0
         self._source = text
         self._starts = part_starts(text)
         self._files.setText("\n".join(tr("File: {name}", name=name) for name in file_names))
-        self._show_part(0)
+        self._show_part(part)
 
     def show_match(self, query: str, number: int) -> None:
         """Shows the part in which that occurrence begins, counted from 0 whatever the case of its letters."""
@@ -124,7 +130,10 @@ class LongText(QWidget):
     def _show_part(self, part: int) -> None:
         self._part = part
         ends = [*self._starts[1:], len(self._source)]
-        self._text.show_plain(self._source[self._starts[part] : ends[part]])
+        shown = self._source[self._starts[part] : ends[part]]
+        if shown != self._shown:
+            self._shown = shown
+            self._text.show_plain(shown)
         self._count.setText(tr("Part {number} of {total}", number=part + 1, total=self.num_parts))
         self.previous.setEnabled(part > 0)
         self.next.setEnabled(part < self.num_parts - 1)

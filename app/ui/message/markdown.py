@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
@@ -16,11 +17,12 @@ from app.ui.message.markdown_html import parse, parse_inline, safe_html
 
 CHUNK_CHARS = 2_000  # of a list or a paragraph: drawing that many takes 2 ms
 TABLE_CHUNK_CHARS = 1_000  # 5 ms
+MAX_SENTENCES = 50  # among which one is sought that ends a piece
 
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:", re.MULTILINE)
 # Inside a paragraph: after a sentence, and where no mark is open that could belong to what follows.
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])[ \n]*(?=[^\W\d_])")
-_WORD_START = re.compile(r"(?<=\s)[^\W\d_]|(?<=[^\W\d_]{200})[^\W\d_]")
+_WORD = re.compile(r"(?<=\s)[^\W\d_]")
 _PAIRED = re.compile(r"\\.|[`*_~$\[\]<>]")
 
 
@@ -57,20 +59,37 @@ def parse_blocks(
     `labels`: the footnotes there are, if more is known than the source. `table`: the source goes on with the
     rows of that one.
     """
-    known = footnote_labels(source) if labels is None else labels
+    known = frozenset(footnote_labels(source)) if labels is None else labels
     env: EnvType = {"footnotes": {"refs": {f":{label}": -1 for label in known}, "list": {}}}
     head = table.head if table else ""
     reader = _Reader(head + source, env, table)
     return [replace(block, start=max(0, block.start - len(head))) for block in reader.blocks()]
 
 
-def is_cut(block: Block) -> bool:
-    """A piece of a long list or paragraph, with more to follow."""
-    return re.match(r'<\w+ class="more"', block.html) is not None
+def inner_start(source: str) -> int | None:
+    """Where the last part of what `source` begins with starts: the last item, or block in a quotation."""
+    tokens = parse(source, {})
+    inner = [token for token in tokens if token.nesting >= 0 and token.map and token.map[0] > 0]
+    if not inner:
+        return None
+    level = min(token.level for token in inner)
+    last = max(token.map[0] for token in inner if token.map and token.level == level)
+    return _line_starts(source)[last]
 
 
-def footnote_labels(source: str) -> frozenset[str]:
-    return frozenset(_FOOTNOTE.findall(source))
+def word_start(text: str) -> int:
+    """Where the last word begins, if there is one in the last quarter, or else its end."""
+    starts = [found.start() for found in _WORD.finditer(text, 3 * len(text) // 4)]
+    return starts[-1] if starts else len(text)
+
+
+def footnote_labels(source: str) -> list[str]:
+    """Of the footnotes that are explained there, in order."""
+    return list(dict.fromkeys(_FOOTNOTE.findall(source)))
+
+
+def _line_starts(source: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer("\r\n|\r|\n", source))]
 
 
 class _Reader:
@@ -80,7 +99,7 @@ class _Reader:
         self._source = source
         self._env = env
         self._table = table
-        self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", source))]
+        self._starts = _line_starts(source)
 
     def blocks(self) -> Iterator[Block]:
         for tokens in _top_level(parse(self._source, self._env)):
@@ -157,10 +176,10 @@ class _Reader:
 
 
 def _paragraph_cuts(text: str) -> Iterator[str]:
-    """Cuts after sentences in which every mark is closed; text that has none is cut where a word begins."""
+    """Cuts after sentences in which every mark is closed."""
     start = 0
     while len(text) - start > CHUNK_CHARS:
-        end = _sentence_end(text, start) or _word_start(text, start + 4 * CHUNK_CHARS)
+        end = _sentence_end(text, start)
         if end is None:
             break
         yield text[start:end]
@@ -169,15 +188,10 @@ def _paragraph_cuts(text: str) -> Iterator[str]:
 
 
 def _sentence_end(text: str, start: int) -> int | None:
-    for found in _SENTENCE_END.finditer(text, start + CHUNK_CHARS, start + 4 * CHUNK_CHARS):
+    for found in islice(_SENTENCE_END.finditer(text, start + CHUNK_CHARS), MAX_SENTENCES):
         if _is_balanced(text[start : found.end()]):
             return found.end()
     return None
-
-
-def _word_start(text: str, start: int) -> int | None:
-    found = _WORD_START.search(text, start) if start < len(text) else None
-    return found.start() if found else None
 
 
 def _is_balanced(text: str) -> bool:

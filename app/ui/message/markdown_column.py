@@ -1,8 +1,15 @@
-"""Markdown as a column of prose and code, drawn again only where it has changed. GUI thread."""
+"""Markdown as a column of prose and code, drawn again only where it has changed. GUI thread.
 
+Never holds the window: what takes longer than a slice is read, drawn and laid out in those that follow, and
+of a text in very many pieces the end is shown as it was written.
+"""
+
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import code_font, reading_font
@@ -11,11 +18,26 @@ from app.ui.message.growing_markdown import GrowingMarkdown
 from app.ui.message.long_text import LongText
 from app.ui.message.markdown import Block, BlockKind
 from app.ui.message.prose_pane import ProsePane
+from app.ui.message.slices import slices
 
 GAP = 10
 TABLE_SEAM = 4  # what Qt leaves free around a table, so that two of its pieces meet
 MAX_CHARS = 100_000
+MAX_PARTS = 200  # views of one text; each takes some 150 kB
 MAX_PANE_CHARS = 4_000  # of HTML: laying out a pane of this length takes a few milliseconds
+SLICE_S = 0.012  # of this thread's time; a step that has begun is ended
+
+
+@dataclass(slots=True)
+class _Part:
+    """What one view shows. It is not current until it shows that, in the fonts and colours of now."""
+
+    group: list[Block]
+    view: ProsePane | CodeBlock | None = None
+    is_current: bool = False
+    zoom: int | None = None
+    width: int = 0  # for which its height is right
+    height: int = 0
 
 
 class MarkdownColumn(QWidget):
@@ -26,109 +48,203 @@ class MarkdownColumn(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._zoom = 0
-        self._reader = GrowingMarkdown()
-        self._long: LongText | None = None
+        self._is_plain = False
         self._is_whole = False
-        self._groups: list[list[Block]] = []
-        self.parts: list[ProsePane | CodeBlock] = []
+        self._reader = GrowingMarkdown()
+        self._parts: list[_Part] = []
+        self._rest: LongText | None = None  # what is shown as it was written
+        self._rest_start: int | None = None
+
+    @property
+    def parts(self) -> list[ProsePane | CodeBlock]:
+        """The views that are there, from top to bottom."""
+        return [part.view for part in self._parts if part.view]
 
     def show_growing(self, source: str) -> None:
         self._is_whole = False
-        if not self._show_as_written(source, len(source) - len(self._reader.source) > MAX_CHARS):
-            self._reader.feed(source)
-            self._draw(list(_groups(self._reader.blocks)))
+        self._show(source, is_too_long=len(source) - len(self._reader.source) > MAX_CHARS)
 
     def show_whole(self, source: str) -> None:
-        if self._is_whole and source == self._reader.source:
-            return
-        self._is_whole = True
-        if not self._show_as_written(source, len(source) > MAX_CHARS):
-            self._reader.finish(source)
-            self._draw(list(_groups(self._reader.blocks)))
+        if not (self._is_whole and source == self._reader.source):
+            self._is_whole = True
+            self._show(source, is_too_long=len(source) > MAX_CHARS)
 
-    def _show_as_written(self, source: str, is_too_long: bool) -> bool:
-        """Reading megabytes of Markdown would stop the window."""
-        if is_too_long and self._long is None:
-            self._long = LongText(self)
-            self._long.set_reading_font(reading_font(self._zoom))
-            self._long.height_changed.connect(self.height_changed)
-            self._long.show()
-            self._draw([])
+    def _show(self, source: str, is_too_long: bool) -> None:
+        continues = source.startswith(self._reader.source)
+        if is_too_long or self._is_plain:
             self._reader = GrowingMarkdown()
-        if is_too_long and self._long:
             self._reader.source = source
-            self._long.show_text(source)
-        elif self._long:
-            self._long.hide()
-            self._long.deleteLater()
-            self._long = None
-            self._reader = GrowingMarkdown()
-        return is_too_long
+            self._show_groups([], 0)
+        elif continues and self._rest_start:
+            self._reader.take(source, self._is_whole)
+            self._show_rest(source[self._rest_start :])
+        else:
+            if self._rest_start == 0:
+                self._reader = GrowingMarkdown()
+            self._reader.take(source, self._is_whole)
+            self._read_on()
+            self._go_on()
+
+    def set_plain(self, is_plain: bool) -> None:
+        """From the next text on: as it was written, without reading it as Markdown."""
+        self._is_whole &= is_plain == self._is_plain
+        self._is_plain = is_plain
 
     def plain_text(self) -> str:
-        if self._long:
-            return self._reader.source
-        return "\n".join(part.plain_text() for part in self.parts)
+        while self._has_more:
+            self._take_step()
+        texts = [part.plain_text() for part in self.parts]
+        return "\n".join([*texts, self._rest.text] if self._rest else texts)
 
     def set_zoom(self, zoom: int) -> None:
         self._zoom = zoom
-        for part in self.parts:
-            self._apply_fonts(part)
-        if self._long:
-            self._long.set_reading_font(reading_font(zoom))
-
-    def arrange(self, width: int) -> int:
-        y = self._long.arrange(width) if self._long else 0
-        for part, group in zip(self.parts, self._groups, strict=True):
-            y += _gap_before(group[0]) if y else 0
-            part.move(0, y)
-            y += part.arrange(width)
-        self.setFixedSize(width, y)
-        return y
+        self._draw_anew()
+        if self._rest:
+            self._rest.set_reading_font(reading_font(zoom))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            for part in self.parts:
-                if isinstance(part, ProsePane):
-                    part.redraw()
+            self._draw_anew()
 
-    def _draw(self, groups: list[list[Block]]) -> None:
-        for index, group in enumerate(groups):
-            wanted = CodeBlock if group[0].kind is BlockKind.CODE else ProsePane
-            if index < len(self.parts) and not isinstance(self.parts[index], wanted):
-                self._discard_from(index)
-            if index == len(self.parts):
-                self.parts.append(self._new_part(wanted))
-            elif group == self._groups[index]:
-                continue
-            part = self.parts[index]
-            if isinstance(part, CodeBlock):
-                part.show_block(group[0])
-            else:
-                part.show_blocks(group)
-        self._discard_from(len(groups))
-        self._groups = groups
+    def _draw_anew(self) -> None:
+        for part in self._parts:
+            part.is_current = False
+        slices().wait(self, self._on_turn)
 
-    def _new_part(self, kind: type[ProsePane] | type[CodeBlock]) -> ProsePane | CodeBlock:
-        part = kind(self)
-        part.height_changed.connect(self.height_changed)
-        self._apply_fonts(part)
-        part.show()
-        return part
+    def arrange(self, width: int) -> int:
+        self._lay_out(width)
+        y = 0
+        for part in self._parts:
+            if part.view and part.height:
+                y += _gap_before(part.group[0]) if y else 0
+                part.view.move(0, y)
+                part.view.show()
+                y += part.height
+        if self._rest:
+            y += GAP if y else 0
+            self._rest.move(0, y)
+            y += self._rest.arrange(width)
+        self.setFixedSize(width, y)
+        return y
 
-    def _discard_from(self, index: int) -> None:
-        for part in self.parts[index:]:
-            part.hide()
-            part.deleteLater()
-        del self.parts[index:]
-        del self._groups[index:]
+    # In slices
 
-    def _apply_fonts(self, part: ProsePane | CodeBlock) -> None:
-        if isinstance(part, CodeBlock):
-            part.set_code_font(code_font(self._zoom))
+    def _on_turn(self) -> None:
+        self._go_on()
+        self.height_changed.emit()  # whoever arranges it anew has the rest laid out, too
+
+    def _go_on(self) -> None:
+        """Draws the next view or reads the next window, and so on until the time is over."""
+        end = time.thread_time() + SLICE_S
+        while self._has_more:
+            if time.thread_time() >= end:
+                slices().wait(self, self._on_turn)
+                return
+            self._take_step()
+
+    @property
+    def _has_more(self) -> bool:
+        return not (self._reader.is_read or self._is_full) or not all(part.is_current for part in self._parts)
+
+    def _take_step(self) -> None:
+        part = next((part for part in self._parts if not part.is_current), None)
+        if part:
+            self._drawn(part)
         else:
-            part.set_reading_font(reading_font(self._zoom))
+            self._read_on()
+
+    @property
+    def _is_full(self) -> bool:
+        return self._rest_start is not None
+
+    def _lay_out(self, width: int) -> None:
+        """First what can be seen. What has to wait is as high as before, or is not shown yet."""
+        due = [part for part in self._parts if part.width != width or not part.is_current]
+        due.sort(key=lambda part: part.view is None or part.view.visibleRegion().isEmpty())
+        end = time.thread_time() + SLICE_S
+        for part in due:
+            if time.thread_time() >= end:
+                slices().wait(self, self._on_turn)
+                return
+            view = self._drawn(part)
+            part.height, part.width = view.arrange(width), width
+
+    # Reading and drawing
+
+    def _read_on(self) -> None:
+        if not self._reader.is_read:
+            self._reader.read_on()
+        groups = list(islice(_groups(self._reader.blocks), MAX_PARTS + 1))
+        has_rest = len(groups) > MAX_PARTS
+        self._show_groups(groups[:MAX_PARTS], groups[-1][0].start if has_rest else None)
+
+    def _show_groups(self, groups: list[list[Block]], rest_start: int | None) -> None:
+        for index, group in enumerate(groups):
+            if index == len(self._parts):
+                self._parts.append(_Part(group))
+            elif group != self._parts[index].group:
+                self._parts[index].group = group
+                self._parts[index].is_current = False
+        for part in self._parts[len(groups) :]:
+            _discard(part.view)
+        del self._parts[len(groups) :]
+        self._rest_start = rest_start
+        if rest_start is not None:
+            self._show_rest(self._reader.source[rest_start:])
+        elif self._rest:
+            _discard(self._rest)
+            self._rest = None
+
+    def _show_rest(self, text: str) -> None:
+        """As it was written: to read megabytes of Markdown, or thousands of pieces, would stop the window."""
+        if self._rest is None:
+            self._rest = LongText(self)
+            self._rest.set_reading_font(reading_font(self._zoom))
+            self._rest.height_changed.connect(self.height_changed)
+            self._rest.show()
+        self._rest.show_text(text)
+
+    @Slot()
+    def _on_part_changed(self) -> None:
+        for part in self._parts:
+            if part.view is self.sender():
+                part.width = 0
+        self.height_changed.emit()
+
+    def _drawn(self, part: _Part) -> ProsePane | CodeBlock:
+        """The view of it, made current."""
+        kind = CodeBlock if part.group[0].kind is BlockKind.CODE else ProsePane
+        if not isinstance(part.view, kind):
+            _discard(part.view)
+            part.view, part.zoom, part.height = kind(self), None, 0
+            part.view.height_changed.connect(self._on_part_changed)
+        if not part.is_current:
+            if part.zoom != self._zoom:
+                _apply_fonts(part.view, self._zoom)
+            _show(part.view, part.group)
+            part.is_current, part.zoom, part.width = True, self._zoom, 0
+        return part.view
+
+
+def _discard(view: QWidget | None) -> None:
+    if view:
+        view.hide()
+        view.deleteLater()
+
+
+def _apply_fonts(view: ProsePane | CodeBlock, zoom: int) -> None:
+    if isinstance(view, CodeBlock):
+        view.set_code_font(code_font(zoom))
+    else:
+        view.set_reading_font(reading_font(zoom))
+
+
+def _show(view: ProsePane | CodeBlock, group: list[Block]) -> None:
+    if isinstance(view, CodeBlock):
+        view.show_block(group[0])
+    else:
+        view.show_blocks(group)
 
 
 def _gap_before(block: Block) -> int:

@@ -54,6 +54,7 @@ class ProsePane(SafeBrowser):
         self._sources: dict[str, str] = {}  # of the images, by their name
         self._codes: list[str] = []  # in lists and quotations
         self._awaited: set[Formula] = set()
+        self._tokens = current()  # the colours it is drawn in
         self._room = 0  # for a formula, in pixels
         self._redraws = QTimer(self)
         self._redraws.setSingleShot(True)
@@ -64,7 +65,7 @@ class ProsePane(SafeBrowser):
 
     def show_blocks(self, blocks: Sequence[Block]) -> None:
         rendered = "".join(block.html for block in blocks)
-        if rendered != self._html:
+        if rendered != self._html or current() != self._tokens:
             self._html = rendered
             self.redraw()
 
@@ -72,6 +73,7 @@ class ProsePane(SafeBrowser):
         """In the colours, the size and the resolution of now."""
         for kept in (self._awaited, self._images, self._sources, self._codes):
             kept.clear()
+        self._tokens = current()
         rendered = _MATH.sub(self._formula, self._html) if "<math" in self._html else self._html
         self.show_html(_COPY.sub(self._copy_link, rendered) if "<copy" in rendered else rendered)
         self._put_formulas_on_the_line()

@@ -26,6 +26,7 @@ class ThinkingSection(QWidget):
         self._is_open: bool | None = None  # what the user wants; None: nobody has asked
         self._column: MarkdownColumn | None = None
         self._zoom = 0
+        self._is_plain = False
         self.header = QToolButton(self)
         self.header.setFont(small_font())
         self.header.setIconSize(QSize(14, 14))
@@ -50,6 +51,11 @@ class ThinkingSection(QWidget):
         self._is_open = not self.is_open
         self._show_state()
         self.height_changed.emit()
+
+    def set_plain(self, is_plain: bool) -> None:
+        self._is_plain = is_plain
+        if self._column:
+            self._column.set_plain(is_plain)
 
     def set_zoom(self, zoom: int) -> None:
         self._zoom = zoom
@@ -84,6 +90,7 @@ class ThinkingSection(QWidget):
         if self._column is None:
             self._column = MarkdownColumn(self)
             self._column.set_zoom(self._zoom - 1)
+            self._column.set_plain(self._is_plain)
             self._column.height_changed.connect(self.height_changed)
         return self._column
 

@@ -112,6 +112,10 @@ class AnswerView(TurnView):
         button = self.buttons.button(TurnAction.DETAILS)
         QToolTip.showText(button.mapToGlobal(QPoint(0, button.height())), details_tooltip(self.turn), button)
 
+    def set_plain(self, is_plain: bool) -> None:
+        self._shown = None
+        self.body.set_plain(is_plain)
+
     def set_zoom(self, zoom: int) -> None:
         self.body.set_zoom(zoom)
         self.notice.setFont(reading_font(zoom))

@@ -36,6 +36,7 @@ class CompareView(TurnView):
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
         self._columns: list[AnswerColumn] = []
+        self._is_plain = False
         self.buttons.hide()
         self.versions.hide()
         self.setAccessibleName(tr("Answers side by side"))
@@ -58,6 +59,10 @@ class CompareView(TurnView):
         for column in self._columns:
             column.show_progress(progress if column.turn is self.turn else NO_PROGRESS)
 
+    def set_plain(self, is_plain: bool) -> None:
+        self._is_plain = is_plain
+        self._make_columns(())  # `apply` makes them anew
+
     def set_zoom(self, zoom: int) -> None:
         super().set_zoom(zoom)
         for column in self._columns:
@@ -70,6 +75,7 @@ class CompareView(TurnView):
         self._columns = [AnswerColumn(version, self) for version in versions]
         for column in self._columns:
             column.body.set_zoom(self._zoom)
+            column.body.set_plain(self._is_plain)
             column.kept.connect(self.kept)
             column.body.height_changed.connect(self._tell_height)
             column.show()

@@ -42,6 +42,7 @@ REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting tak
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
+FRAME_S = 0.025  # of this thread's time; a row that has been begun is ended
 FREE_AFTER_MS = 60_000  # out of sight, a chat needs its text only
 
 
@@ -62,6 +63,7 @@ class Transcript(QAbstractScrollArea):
         self._views = ViewPool(self._new_view, self)
         self._follows_end = True
         self._zoom = 0
+        self._is_plain = False
         self._progress = NO_PROGRESS
         self._compared: str | None = None  # what the versions follow that stand side by side
         self._is_dirty = True
@@ -129,6 +131,13 @@ class Transcript(QAbstractScrollArea):
             view.set_zoom(zoom)
         self.queue.set_zoom(zoom)
         self._place()
+
+    def set_plain(self, is_plain: bool) -> None:
+        """Shows all answers as they were written, without reading them as Markdown."""
+        self._is_plain = is_plain
+        for view in self._views:
+            view.set_plain(is_plain)
+        self.mark_dirty()
 
     def set_comparing(self, is_comparing: bool) -> None:
         """Whether all versions of the last answer stand side by side. Ends by itself when more is said."""
@@ -331,11 +340,15 @@ class Transcript(QAbstractScrollArea):
         bar.setValue(value)
 
     def _settle(self, follows_end: bool) -> int:
-        """Measures what comes into sight until nothing moves any more, and returns the bar's value."""
+        """Measures what comes into sight until nothing moves any more, and returns the bar's value.
+
+        What has to wait for the next frame is as high as it is thought to be until then.
+        """
+        end = time.thread_time() + FRAME_S
         for _ in range(MAX_PASSES):
             value = self._page.max_value if follows_end else self._page.value
             self._in_sight = self._page.rows_in_sight(value)
-            num_news = sum(self._measure(row) for row in self._in_sight)
+            num_news = sum(self._measure(row) for row in self._in_sight if time.thread_time() < end)
             if not num_news:
                 break
         return self._page.max_value if follows_end else self._page.value
@@ -360,6 +373,7 @@ class Transcript(QAbstractScrollArea):
         view = kind(turn, self.viewport())
         view.hide()
         view.set_zoom(self._zoom)
+        view.set_plain(self._is_plain)
         view.acted.connect(self.acted)
         view.ways_requested.connect(self.ways_requested)
         view.version_requested.connect(self._on_version_requested)
@@ -394,11 +408,12 @@ class Transcript(QAbstractScrollArea):
         return range(max(0, rows.start - NUM_AROUND), min(len(self._page.rows), rows.stop + NUM_AROUND))
 
     def _is_ready(self, row: int) -> bool:
-        return self._views.live_view_of(self._page.rows[row]) is not None
+        """It has a widget, which is as wide as it should be."""
+        return self._views.live_view_of(self._page.rows[row]) is not None and self._page.heights.is_known(row)
 
     @Slot()
     def _fill(self) -> None:
-        """One row around what is in sight, so that scrolling finds it ready."""
+        """One row in sight or around it, so that scrolling finds it ready."""
         row = next((row for row in self._around() if not self._is_ready(row)), None)
         if row is not None and self.isVisible():
             self._measure(row)

@@ -104,6 +104,9 @@ class TurnView(QWidget):
             self.editor.set_reading_font(reading_font(zoom))
         self.changed()
 
+    def set_plain(self, is_plain: bool) -> None:
+        """From the next `apply` on: as it was written. What the user wrote always is."""
+
     def plain_text(self) -> str:
         return "\n".join(pane.toPlainText() for pane in self.text_panes())
 

@@ -780,3 +780,16 @@ def test_selected_words_have_a_menu_of_their_own(transcript: Transcript, qtbot: 
     assert isinstance(menu, QMenu)
     assert not isinstance(menu, TurnMenu)
     menu.close()
+
+
+def test_all_answers_of_a_chat_can_be_shown_as_they_were_written(
+    transcript: Transcript, turns: list[Turn], qtbot: QtBot
+) -> None:
+    turns[1].text, turns[1].state = "<think>*so*</think>**bold** $x^2$", TurnState.DONE
+    transcript.set_plain(True)
+    transcript.show()
+    view = answer_view(transcript)
+    view.body.thinking.toggle()
+    assert [pane.toPlainText() for pane in view.text_panes()] == ["*so*", "**bold** $x^2$"]
+    transcript.set_plain(False)
+    qtbot.waitUntil(lambda: [pane.toPlainText() for pane in view.text_panes()] == ["so", "bold $x^2$"])

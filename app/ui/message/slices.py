@@ -1,0 +1,36 @@
+"""Whose turn it is, of those that have more to draw than a frame has time for. GUI thread."""
+
+from collections.abc import Callable
+from functools import cache
+
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
+from shiboken6 import isValid
+
+
+class Slices(QObject):
+    """One of all that wait has each turn of the loop, so that together they cannot hold the window either."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: dict[QObject, Callable[[], None]] = {}
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._on_timeout)
+
+    def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
+        self._waiting[one] = on_turn
+        self._timer.start()
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        one = next(iter(self._waiting))
+        on_turn = self._waiting.pop(one)
+        if self._waiting:
+            self._timer.start()
+        if isValid(one):
+            on_turn()
+
+
+@cache
+def slices() -> Slices:
+    """The same turns for all chats."""
+    return Slices(QCoreApplication.instance())
