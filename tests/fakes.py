@@ -24,6 +24,7 @@ from app.engine.errors import (
     NoKvCellsError,
     PositionMismatchError,
 )
+from app.engine.grammar import check_grammar
 from app.engine.sampling import SamplingParams
 from app.engine.types import ModelInfo, SampledToken, TokenLogprob
 from tests.fake_cells import Cell, FakeCells, NoRoomError
@@ -114,6 +115,8 @@ class CountingBackend:
 
     def check_sampling(self, params: SamplingParams) -> None:
         params.check_vocabulary(self.model.n_vocab)
+        if params.grammar:
+            check_grammar(params.grammar)
 
     def interrupt(self) -> None:
         self.is_interrupted = True

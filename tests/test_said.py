@@ -1,15 +1,32 @@
 import copy
 import json
+import tracemalloc
+from typing import Any
 
 import pytest
 
-from app.said import Said, from_text, packed, said, to_text, together, unpacked
+from app.said import MAX_CHARS, Said, from_text, packed, said, to_text, together, unpacked
 
 HARMFUL = (
     {"text": "{a.__class__}", "values": {"a": "1"}},
     {"text": "{a:>999999999}", "values": {"a": "1"}},
     {"text": "{a!r:{b}}", "values": {"a": "1", "b": ">9999"}},
+    {"text": "{a.template}", "values": {"a": {"text": "x", "values": {}}, "a.template": "y"}},
+    {"text": "{a.__str__.__globals__}", "values": {"a": "1", "a.__str__.__globals__": "y"}},
+    {"text": "{a[0]}", "values": {"a": "1", "a[0]": "y"}},
+    {"text": "{a!r}", "values": {"a": "1"}},
+    {"text": "{a:.0f}", "values": {"a": 10**400}},
+    {"text": "{a:,}", "values": {"a": 10**400}},
+    {"text": "{a}", "values": {"a": float("nan")}},
 )
+
+
+def nested(depth: int, times: int = 1) -> dict[str, Any]:
+    """`times` to the power of `depth` characters, in a few more than `depth` times `times`."""
+    told: Any = "x"
+    for _ in range(depth):
+        told = {"text": "{a}" * times, "values": {"a": told}}
+    return told  # type: ignore[no-any-return]
 
 
 def test_it_is_the_english_text() -> None:
@@ -58,7 +75,36 @@ def test_what_is_no_text_is_refused(told: object) -> None:
         unpacked(told)
 
 
-KEPT = (said("{tokens:,} tokens", tokens=1234), said("plain"), "", "{", '{"text": 3}')
+def test_nested_texts_do_not_multiply() -> None:
+    assert len(unpacked(nested(10, 2))) == 1024
+    for told in (nested(27, 2), nested(9, 10), nested(500)):
+        tracemalloc.start()
+        with pytest.raises(ValueError, match="no text"):
+            unpacked(told)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        tracemalloc.stop()
+
+
+def test_many_texts_beside_each_other_do_not_add_up() -> None:
+    values = {f"a{n}": nested(10, 2) for n in range(1000)}
+    with pytest.raises(ValueError, match="no text"):
+        unpacked({"text": "{a1}", "values": values})
+
+
+@pytest.mark.parametrize("kept", [json.dumps(nested(27, 2)), '{"text": "' + "a" * 1_000_000, "a" * 1_000_000])
+def test_what_is_kept_and_too_long_is_cut(kept: str) -> None:
+    assert len(from_text(kept)) <= MAX_CHARS
+
+
+KEPT = (
+    said("{tokens:,} tokens", tokens=1234),
+    said("plain"),
+    said("100 {of them}"),
+    "",
+    "{",
+    '{"text": 3}',
+    '{"text": "{a}", "values": {"a": "1"}}',
+)
 
 
 @pytest.mark.parametrize("text", KEPT)

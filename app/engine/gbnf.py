@@ -7,6 +7,7 @@ counts what it would be written out.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -38,29 +39,37 @@ SPAN = re.compile(rf"({CHARACTER})(?:-({CHARACTER}))?", re.DOTALL)
 NAMED_ESCAPES = {"t": "\t", "r": "\r", "n": "\n"}
 
 
+Span = tuple[int, int]
+
+
 class GbnfError(Exception):
     """What is wrong with a grammar, and where."""
 
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """Code points, as ranges with both ends in them; or all others."""
+    """Code points, as ranges with both ends in them, in order and apart; or all others."""
 
-    ranges: tuple[tuple[int, int], ...]
+    ranges: tuple[Span, ...]
     negated: bool = False
 
     def __contains__(self, code_point: int) -> bool:
-        return any(low <= code_point <= high for low, high in self.ranges) != self.negated
+        at = bisect_right(self.ranges, code_point, key=_beginning) - 1
+        return (at >= 0 and code_point <= self.ranges[at][1]) != self.negated
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A rule by its name, or a text by the characters it may have in each place; so often in a row."""
+    """A rule by its name, or a text by the characters it may have in each place; so often in a row.
+
+    `num_spans` is what llama.cpp compares a character with, one by one: the spans in brackets, as written.
+    """
 
     name: str = ""
     text: tuple[Characters, ...] = ()
     min_times: int = 1
     max_times: int | None = 1  # None: without end
+    num_spans: int = 1
 
 
 Alternative = list[Symbol]
@@ -168,12 +177,13 @@ class _Reader:
 
     def _add_range(self, text: str) -> None:
         negated = text.startswith("^")
-        spans = tuple(_spans(text[negated:], with_ranges=True))
-        self._add_text([Characters(spans, negated)] if spans else [], num_elements=len(text))
+        spans = _spans(text[negated:], with_ranges=True)
+        characters = [Characters(_merged(spans), negated)] if spans else []
+        self._add_text(characters, num_elements=len(text), num_spans=len(spans))
 
-    def _add_text(self, text: list[Characters], num_elements: int = 0) -> None:
+    def _add_text(self, text: list[Characters], num_elements: int = 0, num_spans: int = 1) -> None:
         if text:
-            self._add(Symbol(text=tuple(text)), num_elements or len(text))
+            self._add(Symbol(text=tuple(text), num_spans=num_spans), num_elements or len(text))
         else:  # no characters, in quotes or in brackets, are nothing at all to llama.cpp
             self._may_go_on, self._num_last_rules = False, 0
 
@@ -233,7 +243,20 @@ class _Reader:
         raise GbnfError(f"line {line}: {reason}")
 
 
-def _spans(text: str, *, with_ranges: bool) -> list[tuple[int, int]]:
+def _merged(spans: list[Span]) -> tuple[Span, ...]:
+    merged: list[Span] = []
+    for low, high in sorted(span for span in spans if span[0] <= span[1]):
+        if merged and low <= merged[-1][1] + 1:
+            low, high = merged[-1][0], max(merged.pop()[1], high)
+        merged.append((low, high))
+    return tuple(merged)
+
+
+def _beginning(span: Span) -> int:
+    return span[0]
+
+
+def _spans(text: str, *, with_ranges: bool) -> list[Span]:
     """Code points as written in quotes, or in brackets where a - makes a range of two."""
     pattern = SPAN if with_ranges else re.compile(f"({CHARACTER})()", re.DOTALL)
     return [(_code_point(low), _code_point(high or low)) for low, high in pattern.findall(text)]

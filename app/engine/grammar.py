@@ -9,9 +9,10 @@ in <> behind characters. Knows nothing of the vocabulary and of JSON.
 from __future__ import annotations
 
 import contextlib
+import random
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
@@ -22,22 +23,33 @@ from app.said import said
 ROOT = "root"
 MAX_GRAMMAR_BYTES = 64 << 10
 MAX_RULES_DEEP = 1000  # entered one in the other before the first character
-MAX_WAYS = 500  # to go on; llama.cpp compares each with 152,000 tokens, in about a second
-MAX_READINGS = 10_000  # of one token
+MAX_WAYS = 500  # to go on, and spans of characters; llama.cpp compares each with 152,000 tokens, in 0.4 s
+MAX_READINGS = 1000  # of one token
 LONGEST_RUN = 64  # of one character in one token, as in a line of dashes
-MAX_STEPS = 500_000  # of looking at readings; llama.cpp's grammar of C takes 140,000
+MAX_STEPS = 1_500_000  # of looking at readings, in about a second; 500 words in a repetition take half of it
 MAX_CODE_POINT = 0x10FFFF
 EMPTY = -1  # stack
 
 _Stack = tuple[int, int, int, int, int]
 
 
-@lru_cache(maxsize=32)  # a frozen value is checked again with each copy of it
 def check_grammar(text: str, what: str = said("grammar")) -> None:
     """Raise InvalidRequestError for a grammar that llama.cpp cannot follow, or not safely.
 
-    `what` the user wrote, if it was not the grammar itself.
+    `what` the user wrote, if it was not the grammar itself. May compute for a second: not on an event loop.
     """
+    if reason := _fault(text):
+        raise InvalidRequestError(
+            said(
+                "The {what} cannot be used: {reason}. Correct it, or ask without it.",
+                what=what,
+                reason=reason,
+            )
+        )
+
+
+@lru_cache(maxsize=256)  # as many requests may be open, and each is checked once more when it begins
+def _fault(text: str) -> str:
     try:
         _check_text(text)
         rules = read_gbnf(text)
@@ -46,13 +58,8 @@ def check_grammar(text: str, what: str = said("grammar")) -> None:
         _check_beginnings(rules)
         _check_runs(rules)
     except GbnfError as error:
-        raise InvalidRequestError(
-            said(
-                "The {what} cannot be used: {reason}. Correct it, or ask without it.",
-                what=what,
-                reason=str(error),
-            )
-        ) from error
+        return str(error)
+    return ""
 
 
 def _check_text(text: str) -> None:
@@ -103,7 +110,10 @@ def _check_beginnings(rules: Rules) -> None:
     for name, alternatives in rules.items():
         most = max(max(_ways(alternative, ways, nullable)) for alternative in alternatives)
         if max(most, ways[name]) > MAX_WAYS:
-            raise GbnfError(f"at one point rule {_shown(name)} has more than {MAX_WAYS:,} ways to go on")
+            raise GbnfError(
+                f"at one point rule {_shown(name)} has more than {MAX_WAYS:,} ways to go on, "
+                "or characters in []"
+            )
 
 
 def _check_runs(rules: Rules) -> None:
@@ -112,7 +122,7 @@ def _check_runs(rules: Rules) -> None:
     Readings of other texts become many slowly, token by token, and the sampler stops when they take too long.
     """
     readings = _Readings(rules)
-    code_points = sorted({point for text in _texts(rules) for point in _ends(text)} | {0})
+    code_points = _representatives(_texts(rules))
     for name, stacks in readings.beginnings(set(_recursive(rules))):
         for code_point in readings.readable(stacks, code_points):
             if readings.most_of_run(stacks, code_point) > MAX_READINGS:
@@ -155,24 +165,34 @@ class _Readings:
         """Those of the sorted `code_points` that can be read from `stacks` on."""
         found: set[int] = set()
         for alternative, at, _times, offset, _below in map(self._stacks.__getitem__, stacks):
-            found.update(_among(code_points, self._alternatives[alternative][at].text[offset]))
+            characters = self._alternatives[alternative][at].text[offset]
+            among = _among(code_points, characters)
+            self._count(len(characters.ranges) + len(among))
+            found |= among
         return found
 
     def most_of_run(self, stacks: set[int], code_point: int) -> int:
         """In how many ways a run of one character can be read from `stacks` on, at most."""
-        self._num_steps += len(stacks)
         ways = Counter(stacks)
         most = 0
         for _ in range(LONGEST_RUN):
             following: Counter[int] = Counter()
+            self._count(len(ways))
             for stack, number in ways.items():
-                for after in self._after_character(stack, code_point):
+                stacks_after = self._after_character(stack, code_point)
+                self._count(len(stacks_after))
+                for after in stacks_after:
                     following[after] += number
             ways = following
             most = max(most, ways.total())
             if not ways or most > MAX_READINGS:
                 break
         return most
+
+    def _count(self, num_steps: int) -> None:
+        self._num_steps += num_steps
+        if self._num_steps > MAX_STEPS:
+            raise GbnfError("it has more ways to read a text than can be looked at; make it simpler")
 
     def _number(self, stack: _Stack) -> int:
         number = self._numbers.setdefault(stack, len(self._stacks))
@@ -185,14 +205,12 @@ class _Readings:
 
     def _before_text(self, stacks: list[int]) -> set[int]:
         """`stacks`, gone on through rules and ends of rules to where each next reads a character."""
-        if self._num_steps > MAX_STEPS:
-            raise GbnfError("it has more ways to read a text than can be looked at; make it simpler")
         seen: set[int] = set()
         found: set[int] = set()
         todo = stacks
         while todo:
             number = todo.pop()
-            self._num_steps += 1
+            self._count(1)
             if number == EMPTY or number in seen:
                 continue
             seen.add(number)
@@ -211,7 +229,7 @@ class _Readings:
                     todo += self._entered(symbol.name, self._after_symbol(number))
         return found
 
-    def _after_character(self, number: int, code_point: int) -> Iterable[int]:
+    def _after_character(self, number: int, code_point: int) -> Collection[int]:
         alternative, at, times, offset, below = self._stacks[number]
         text = self._alternatives[alternative][at].text
         if code_point not in text[offset]:
@@ -243,10 +261,20 @@ def _texts(rules: Rules) -> Iterator[Characters]:
                 yield from symbol.text
 
 
-def _ends(characters: Characters) -> Iterator[int]:
-    """Where being in it begins and ends: one of these is in every set of characters that is made of such."""
-    for low, high in characters.ranges:
-        yield from (point for point in (low, high + 1) if point <= MAX_CODE_POINT)
+def _representatives(texts: Iterable[Characters]) -> list[int]:
+    """One code point, in order, of each set of those that are in the same `texts`."""
+    changes: dict[int, int] = defaultdict(int)
+    for characters in set(texts):
+        mark = random.getrandbits(64)
+        for low, high in characters.ranges:
+            changes[low] ^= mark
+            changes[high + 1] ^= mark
+    found = {0: 0}
+    marks = 0  # of all that the code point is in
+    for code_point in sorted(point for point in changes if point <= MAX_CODE_POINT):
+        marks ^= changes[code_point]
+        found.setdefault(marks, code_point)
+    return sorted(found.values())
 
 
 def _among(code_points: list[int], characters: Characters) -> set[int]:
@@ -315,7 +343,7 @@ def _ways(alternative: Alternative, ways: dict[str, int], nullable: set[str]) ->
     yield here
     for symbol in reversed(alternative):
         is_empty_rule = symbol.name in nullable
-        own = ways.get(symbol.name, 0) - is_empty_rule if symbol.name else 1
+        own = ways.get(symbol.name, 0) - is_empty_rule if symbol.name else symbol.num_spans
         times = (symbol.max_times or symbol.min_times + 1) if is_empty_rule else 1
         here = own * times + (here if is_empty_rule or not symbol.min_times else 0)
         yield here

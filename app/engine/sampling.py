@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from app.engine.errors import InvalidRequestError
-from app.engine.grammar import MAX_GRAMMAR_BYTES, check_grammar
+from app.engine.grammar import MAX_GRAMMAR_BYTES
 from app.said import said
 
 NEVER = float("-inf")  # as a logit bias: this token cannot be chosen
@@ -59,7 +59,8 @@ class SamplingParams:
 
     With `ignore_eos` no token that ends the answer is chosen, unless its grammar allows nothing else.
     `logit_bias` is added to the logits of tokens, by id; NEVER rules one out. The answer follows `grammar`, a
-    GBNF text whose rule `root` is the whole answer, or `json_schema`, a JSON Schema as text.
+    GBNF text whose rule `root` is the whole answer, or `json_schema`, a JSON Schema as text. What is in them
+    is checked with the prompt, since that takes time.
     """
 
     temperature: float = 0.8
@@ -182,8 +183,10 @@ class SamplingParams:
             raise InvalidRequestError(
                 said("A JSON schema may have {limit:,} characters. Simplify it.", limit=MAX_GRAMMAR_BYTES)
             )
-        if self.grammar:
-            check_grammar(self.grammar)
+        if len(self.grammar) > MAX_GRAMMAR_BYTES:
+            raise InvalidRequestError(
+                said("A grammar may have {limit:,} characters. Simplify it.", limit=MAX_GRAMMAR_BYTES)
+            )
 
 
 def _require_number(name: str, value: object, low: float, high: float) -> None:

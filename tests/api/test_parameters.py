@@ -2,10 +2,12 @@
 
 import itertools
 import json
+import threading
 
 import pytest
 
 from app.api.parameters import SAME_NAMES, SamplingFields
+from app.engine import grammar
 from app.engine.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
 from tests.api.conftest import endless, serving
 
@@ -120,7 +122,7 @@ async def test_tokens_the_model_does_not_have_are_refused(tokens):
 
 
 @pytest.mark.parametrize(
-    "grammar",
+    "text",
     [
         "root ::= " + "(" * 20_000 + '"a"' + ")" * 20_000,
         "root ::= root",
@@ -132,10 +134,23 @@ async def test_tokens_the_model_does_not_have_are_refused(tokens):
     ],
 )
 @pytest.mark.parametrize("path", ENDPOINTS)
-async def test_grammars_that_would_end_the_process_are_refused(path, grammar):
+async def test_grammars_that_would_end_the_process_are_refused(path, text):
     async with serving() as served:
-        status, body = await served.post(path, ENDPOINTS[path] | {"grammar": grammar})
+        status, body = await served.post(path, ENDPOINTS[path] | {"grammar": text})
         assert (status, body["error"]["type"]) == (400, "invalid_request_error"), body
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+async def test_a_grammar_is_looked_at_beside_the_loop_that_serves_all(path, monkeypatch):
+    threads = []
+    read_gbnf = grammar.read_gbnf
+    monkeypatch.setattr(
+        grammar, "read_gbnf", lambda text: threads.append(threading.current_thread()) or read_gbnf(text)
+    )
+    async with serving() as served:
+        text = f'root ::= "{path}"'
+        assert (await served.post(path, ENDPOINTS[path] | {"grammar": text}))[0] == 200
+    assert [thread.name for thread in threads] == ["skein-prompt"]
 
 
 @pytest.mark.parametrize("stop", ["", [""], ["a", ""], 5, [5], ["x"] * 65, "x" * 1001])

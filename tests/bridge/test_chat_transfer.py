@@ -145,6 +145,20 @@ async def test_bad_files_change_no_byte(
     assert kit.dump() == before
 
 
+async def test_a_notice_from_a_file_stays_plain_text(
+    qloop: asyncio.AbstractEventLoop, make_kit: Make, tmp_path: Path
+) -> None:
+    """Were it made into a text, what it asks for would be made, too."""
+    notice = json.dumps({"text": "{a}{a}", "values": {"a": {"text": "{b}{b}", "values": {"b": "x"}}}})
+    turn = {"id": "1", "role": "assistant", "text": "Hi", "notice": notice}
+    path = write(tmp_path / "a.json", {"format": "skein-chat", "version": 1, "id": "a", "turns": [turn]})
+    kit = await make_kit()
+    (chat_id,) = await kit.transfer.import_chats(await kit.transfer.read([path]))
+    kept = await kit.store.load_chat(chat_id)
+    (loaded,) = (await kit.store.load_turns(kept)).shown
+    assert loaded.notice == notice
+
+
 async def test_an_import_that_fails_half_way_changes_no_byte(
     qloop: asyncio.AbstractEventLoop, make_kit: Make, tmp_path: Path
 ) -> None:

@@ -38,7 +38,7 @@ def test_what_a_later_version_may_know_is_left_out() -> None:
         ("dry_sequence_breakers", "\n"),
         ("logit_bias", [[1]]),
         ("logit_bias", [[1, 2], [1, 3]]),
-        ("grammar", "root ::= (" * 1000),
+        ("grammar", "root ::= (" * 10_000),
         ("ignore_eos", 1),
         ("json_schema", {}),
     ],

@@ -32,6 +32,8 @@ READABLE = {
     "no repetition at all": 'root ::= root{0} "a"',
     "Windows line ends": 'root ::= a\r\na ::= "b"\r\n',
     "many in a row": "root ::= " + '"a" ' * 10_000,
+    "many characters": f"root ::= [{''.join(chr(0x4E00 + 2 * n) for n in range(MAX_WAYS - 1))}]*",
+    "as many words, again and again": "root ::= (" + " | ".join(f'"{n:03}"' for n in range(499)) + ")*",
     "many to choose from": "root ::= " + " | ".join(f'"{n}"' for n in range(MAX_WAYS)),
     "nested as deep as allowed": "root ::= " + "(" * 500 + '"a"' + ")" * 500,
     "a repetition beyond counting": 'root ::= "a"{1,1000000000}',
@@ -91,7 +93,7 @@ DEADLY = {
     "five thousand rules deep": (chain(3000, ""), "enters more than 1,000 rules"),
     "brackets that begin alike": (
         'root ::= "(" root ")" | "(" root ")" "+" root | [0-9]',
-        r"'root' can read '\(' again and again in more than 10,000 ways",
+        r"'root' can read '\(' again and again in more than 1,000 ways",
     ),
     "stars in stars": (
         'root ::= ([^*] | "**" root "**" | "*" root "*")*',
@@ -100,8 +102,16 @@ DEADLY = {
     "words without a space between": ('root ::= ([a-z]+ " "?)*', "'root' can read 'a' again and again"),
     "words in the middle": ('root ::= "\'" ([a-z]+ " "?)* "\'"', "'root' can read 'a' again and again"),
     "more ways than can be looked at": (
-        'root ::= a | "q"\na ::= ("é" ([^a] [^a] [^a] | a{0,3} [a-c]) a | ""){1,40} | "r"',
+        "root ::= " + " ".join(f'[{chr(code)}-{chr(code + 99)}]* "x"' for code in range(0x4E00, 0x5400)),
         "more ways to read a text than can be looked at",
+    ),
+    "more characters than one token may be compared with": (
+        f"root ::= [{''.join(chr(0x4E00 + 2 * n) for n in range(3000))}]*",
+        "more than 500 ways to go on, or characters in \\[\\]",
+    ),
+    "the same, in two places": (
+        f"root ::= ([^{''.join(chr(0x4E00 + 2 * n) for n in range(300))}] | [{'ab' * 150}])*",
+        "more than 500 ways",
     ),
     "the same, further on": (
         'root ::= "q" a\na ::= "=" a "x" | "=" a "y" | ""',

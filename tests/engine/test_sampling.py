@@ -160,9 +160,16 @@ def test_text_that_c_cannot_take_is_refused(text):
         SamplingParams(grammar=f'root ::= "{text}"')
 
 
-def test_a_json_schema_has_its_limit():
-    with pytest.raises(InvalidRequestError, match="may have 65,536 characters"):
+def test_a_json_schema_and_a_grammar_have_their_limit():
+    with pytest.raises(InvalidRequestError, match="A JSON schema may have 65,536 characters"):
         SamplingParams(json_schema='{"title": "' + "x" * 70_000 + '"}')
+    with pytest.raises(InvalidRequestError, match="A grammar may have 65,536 characters"):
+        SamplingParams(grammar='root ::= "' + "x" * 70_000 + '"')
+
+
+def test_a_grammar_is_not_looked_at_where_parameters_are_made():
+    """That may be the thread of a window or a server, and it takes time."""
+    assert SamplingParams(grammar="root ::= (").grammar == "root ::= ("
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-30, 0.0009])

@@ -487,7 +487,7 @@ def test_a_beginning_that_the_grammar_refuses_ends_that_answer_only(backend, sta
 
 def test_a_beginning_that_takes_the_grammar_too_long_is_refused(backend, monkeypatch):
     monkeypatch.setattr(sampler_module, "MAX_GRAMMAR_S", 0.0)
-    monkeypatch.setattr(time, "perf_counter", iter(range(10)).__next__)
+    monkeypatch.setattr(time, "thread_time", iter(range(10)).__next__)
     with pytest.raises(GrammarError, match="for the beginning of the answer"):
         backend.new_sampler(SamplingParams(grammar="root ::= [a-z]*"), [97], 1)
 
@@ -523,11 +523,34 @@ def test_min_keep_tokens_are_left_by_what_cuts(backend, logits, cut):
     assert len(drawn_from(backend, replace(PLAIN, min_keep=5, **cut))) == 5
 
 
+def test_a_slow_grammar_is_noticed_before_it_has_been_asked_about_all_tokens(backend, logits, monkeypatch):
+    """11 characters that may come or not take ten seconds for one token in a vocabulary of 152,000."""
+    clock = [0.0]
+    apply = sampler_module.lib.llama_sampler_apply
+
+    def apply_slowly(sampler: object, array: object) -> None:
+        clock[0] += 0.01 * array._obj.size
+        apply(sampler, array)
+
+    sampler = backend.new_sampler(SamplingParams(temperature=0.0, grammar='root ::= "a"'), [])
+    monkeypatch.setattr(sampler_module, "TOKENS_AT_ONCE", 10, raising=False)
+    monkeypatch.setattr(sampler_module, "MAX_GRAMMAR_S", 0.5)
+    monkeypatch.setattr(time, "thread_time", lambda: clock[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(sampler_module.lib, "llama_sampler_apply", apply_slowly)
+    logits[:] = 0.0
+    logits[-1] = 9.0
+    with pytest.raises(GrammarError, match="seconds for one token"):
+        sampler.sample(0)
+    assert clock[0] < 0.01 * (backend.model.n_vocab + 100), "of the chain's tokens, of one, and of 50 or 60"
+    sampler.close()
+
+
 def test_a_grammar_that_becomes_slow_ends_the_answer(backend, logits, monkeypatch):
     monkeypatch.setattr(sampler_module, "MAX_GRAMMAR_S", 0.0)
-    monkeypatch.setattr(time, "perf_counter", iter(range(10)).__next__)
+    monkeypatch.setattr(time, "thread_time", iter(range(10)).__next__)
     sampler = backend.new_sampler(SamplingParams(grammar="root ::= [a-z]*"), [])
-    with pytest.raises(GrammarError, match="took 1 seconds for one token"):
+    with pytest.raises(GrammarError, match=r"took 1\.0 seconds for one token"):
         sampler.sample(0)
     sampler.close()
 

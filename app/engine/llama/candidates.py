@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 
 import llama_cpp as lib
 import numpy as np
@@ -27,6 +28,16 @@ class Candidates:
 
     def apply(self, sampler: object) -> None:
         lib.llama_sampler_apply(sampler, ctypes.byref(self._array))
+
+    def apply_in_parts(self, sampler: object, size: int) -> Iterator[None]:
+        """As `apply` of a sampler that looks at each token by itself. Yields after so many tokens."""
+        for start in range(0, len(self._data), size):
+            part = self._data[start : start + size]
+            array = lib.llama_token_data_array(
+                data=part.ctypes.data_as(lib.llama_token_data_p), size=len(part), selected=-1, sorted=False
+            )
+            lib.llama_sampler_apply(sampler, ctypes.byref(array))
+            yield
 
     def keep_only(self, token_id: int) -> None:
         self._data[0] = (token_id, 0.0, 1.0)

@@ -25,9 +25,27 @@ ANY_CHARACTER = llama_grammar.PRIMITIVE_RULES["char"].content
 CHARACTER = ANY_CHARACTER.replace('[^"\\\\]', '[^"\\\\\\x00-\\x1F]')  # JSON wants the others escaped
 
 
-@lru_cache(maxsize=16)
 def json_schema_to_gbnf(text: str) -> str:
-    """A grammar that `check_grammar` has passed. Raises InvalidRequestError."""
+    """A grammar that `check_grammar` has passed. Raises InvalidRequestError.
+
+    May compute for a second the first time: not on an event loop.
+    """
+    grammar, refusal = _converted(text)
+    if refusal:
+        raise InvalidRequestError(refusal)
+    return grammar
+
+
+@lru_cache(maxsize=256)  # as many requests may be open, and each asks once more when it begins
+def _converted(text: str) -> tuple[str, str]:
+    """Either a grammar, or why there is none."""
+    try:
+        return _convert(text), ""
+    except InvalidRequestError as error:
+        return "", str(error)
+
+
+def _convert(text: str) -> str:
     try:
         schema = json.loads(text, parse_constant=_refuse_constant)
         _check_values(schema)

@@ -1,12 +1,17 @@
 """One sampling setting of a chat: its control, what it does, and whose value holds. GUI thread."""
 
+import asyncio
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QToolButton, QWidget
+from shiboken6 import isValid
 
 from app.bridge.parameters import Source
+from app.bridge.tasks import spawn
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
+from app.engine.errors import InvalidRequestError
+from app.engine.grammar import check_grammar
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
@@ -28,6 +33,7 @@ class SamplingRow(QWidget):
         self.name = setting.name
         self._setting = setting
         self._holds_bad_text = False  # what was typed cannot be used, and stays to be corrected
+        self._check: asyncio.Task[None] | None = None  # of the grammar
         self.control = _control(setting, self)
         self.control.value_chosen.connect(self._on_chosen)  # type: ignore[attr-defined]
         self.button = QToolButton(self)
@@ -85,6 +91,17 @@ class SamplingRow(QWidget):
         self._holds_bad_text = bool(problem)
         if not problem:
             self.chosen.emit(self.name, meant)
+            if self.name == "grammar" and (self._check is None or self._check.done()):
+                self._check = spawn(self._check_grammar())
+
+    async def _check_grammar(self) -> None:
+        """It counts at once, and what is wrong with it is told later: looking at it may take a second."""
+        checked = ""
+        while isValid(self) and (grammar := self.control.toPlainText()) != checked:  # type: ignore[attr-defined]
+            problem = await asyncio.to_thread(_problem_of, grammar) if grammar else ""
+            checked = grammar
+            if isValid(self) and self.control.toPlainText() == checked:  # type: ignore[attr-defined]
+                self.show_error(problem)
 
     def forget_bad_text(self) -> None:
         """Nobody looks at it any more."""
@@ -139,6 +156,14 @@ class _Line(QLineEdit):
         if self.text() != self._shown:
             self._shown = self.text()
             self.value_chosen.emit(self.text())
+
+
+def _problem_of(grammar: str) -> str:
+    try:
+        check_grammar(grammar)
+    except InvalidRequestError as error:
+        return tr_said(str(error))
+    return ""
 
 
 def _control(setting: Setting, parent: QWidget) -> QWidget:
