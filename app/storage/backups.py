@@ -19,7 +19,7 @@ from pathlib import Path
 from app.said import said
 from app.storage import thinning
 from app.storage.checksum import damaged_turn_ids
-from app.storage.database import check, check_schema, migrate
+from app.storage.database import check, update
 from app.storage.errors import DatabaseDamagedError, StorageError
 from app.storage.files import private_file, sync_file, uri
 from app.whole_file import sync_dir
@@ -155,8 +155,7 @@ def bring_back(backup: Backup, into: sqlite3.Connection) -> None:
         closing(sqlite3.connect("", isolation_level=None)) as scratch,
     ):
         source.backup(scratch)
-        migrate(scratch)
-        check_schema(scratch)
+        update(scratch)
         scratch.backup(into)
 
 

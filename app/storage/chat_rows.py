@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self, TypeVar
@@ -133,6 +134,24 @@ def adopt_orphans(connection: sqlite3.Connection) -> None:
         "WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id",
         (str(RECOVERED),),
     )
+
+
+def name_anew(connection: sqlite3.Connection) -> None:
+    """A chat whose id is no text any more could be listed, but not opened. In a transaction."""
+    connection.text_factory = bytes
+    try:
+        ids = [chat_id for (chat_id,) in connection.execute("SELECT id FROM chats")]
+    finally:
+        connection.text_factory = str
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    for chat_id in ids:
+        try:
+            chat_id.decode()
+        except UnicodeDecodeError:
+            name = (uuid.uuid4().hex, chat_id)
+            connection.execute("UPDATE chats SET id = ? WHERE CAST(id AS BLOB) = ?", name)
+            for table in ("turns", "open_tabs", "closed_tabs"):
+                connection.execute(f"UPDATE {table} SET chat_id = ? WHERE CAST(chat_id AS BLOB) = ?", name)
 
 
 def delete_chats(connection: sqlite3.Connection, where: str) -> None:

@@ -26,12 +26,13 @@ from app.storage.chat_rows import (
     adopt_orphans,
     delete_chats,
     index_anew,
+    name_anew,
     read_chats,
     read_end,
     read_turns,
     write_chat,
 )
-from app.storage.database import IN_MEMORY, open_copy, open_database, transaction
+from app.storage.database import HEADER_BYTES, IN_MEMORY, open_copy, open_database, transaction
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
 from app.storage.list_rows import (
     ChatSummary,
@@ -213,11 +214,20 @@ class ChatStore:
         notice = ""
         try:
             finish_repair(self._path)
+            self._check_not_emptied()
             self._reopen()
         except DatabaseDamagedError:
             notice = repair(self._path, self._backups)
             self._reopen()
+        except OSError as error:
+            raise StorageError(_why_not_saved(error, self._path)) from error
         return notice
+
+    def _check_not_emptied(self) -> None:
+        """SQLite would take a file that was cut off before anything stands in it for a new one."""
+        is_empty = self._path.is_file() and self._path.stat().st_size < HEADER_BYTES
+        if is_empty and self._backups.all():
+            raise DatabaseDamagedError("it is empty")
 
     def _reopen(self) -> sqlite3.Connection:
         self._connection = open_database(self._path, lambda: self._backups.make(Reason.UPDATE))
@@ -368,6 +378,7 @@ _DELETE_IF_BLANK = """
 def _tidy(connection: sqlite3.Connection) -> None:
     """Nothing can be streaming yet: what says so was cut off by the end of an earlier run."""
     adopt_orphans(connection)
+    name_anew(connection)
     cut_off = (TurnState.STREAMING,)
     connection.execute(
         "DELETE FROM turns_found WHERE rowid IN (SELECT number FROM turns WHERE state = ?)", cut_off

@@ -5,6 +5,7 @@ Whoever opens it stays its only user: one connection writes and checkpoints. The
 
 import contextlib
 import logging
+import os
 import re
 import shutil
 import sqlite3
@@ -15,6 +16,7 @@ from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
+from app import paths
 from app.said import said
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
 from app.storage.files import private_file, uri
@@ -23,7 +25,23 @@ from app.whole_file import sync_dir
 log = logging.getLogger(__name__)
 
 IN_MEMORY = Path(":memory:")
+HEADER_BYTES = 100  # of any SQLite database that is not empty
 MIN_FREE_BYTES = 64 * 1024  # what a database needs at least beside itself while it is open
+
+# What is wrong around a file. Anything else that SQLite says of one is damage.
+_TROUBLE_AROUND_IT = frozenset(
+    (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+    )
+)
 
 # FULL: with NORMAL a power cut may take back a commit that was already reported.
 _PRAGMAS = (
@@ -138,12 +156,20 @@ def _create_private(path: Path) -> None:
 def _prepare(connection: sqlite3.Connection, before_update: Callable[[], object] | None = None) -> None:
     for pragma in _PRAGMAS:
         connection.execute(pragma)
+    _check_writable(connection)
     check(connection)
     _check_indexes(connection)
-    if before_update and 0 < _version(connection) < len(migrations()):
-        before_update()
-    migrate(connection)
-    check_schema(connection)
+    update(connection, before_update)
+
+
+def _check_writable(connection: sqlite3.Connection) -> None:
+    """SQLite opens what it can only read, and says so at the first write, not even at BEGIN IMMEDIATE."""
+    connection.execute("BEGIN")
+    try:
+        connection.execute(f"PRAGMA user_version = {_version(connection)}")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 def check(connection: sqlite3.Connection) -> None:
@@ -166,16 +192,44 @@ def _check_indexes(connection: sqlite3.Connection) -> None:
             _raise_if_any(connection.execute(f"PRAGMA integrity_check({table})"))
 
 
-def check_schema(connection: sqlite3.Connection) -> None:
-    """The tables are said in text, which can be damaged like any other, and nothing else checks it.
+def update(connection: sqlite3.Connection, before_update: Callable[[], object] | None = None) -> None:
+    """Brings a database of any version to the newest schema.
 
-    For the newest schema. Raises DatabaseDamagedError.
+    Raises DatabaseDamagedError or NewerSchemaError; then it is as it was.
     """
-    with closing(sqlite3.connect(IN_MEMORY, isolation_level=None)) as new:
-        migrate(new)
-        expected = _schema(new)
-    if _schema(connection) != expected:
+    _check_version(connection)
+    if before_update and 0 < _version(connection) < len(migrations()):
+        before_update()
+    migrate(connection)
+
+
+def _check_version(connection: sqlite3.Connection) -> None:
+    """Nothing checks the tables' text and the version's number, which can be damaged like any other.
+
+    Each version has tables of its own, so they tell the number where it is wrong.
+    """
+    tables, version, newest = _schema(connection), _version(connection), len(migrations())
+    if 0 <= version <= newest and tables == _schema_of(version):
+        return
+    actual = next((number for number in range(newest, -1, -1) if tables == _schema_of(number)), None)
+    if actual is not None:
+        log.warning("The database calls itself version %d and is version %d.", version, actual)
+        connection.execute(f"PRAGMA user_version = {actual}")
+    elif version > newest:
+        raise NewerSchemaError(
+            said(
+                "The chats were kept by a newer Skein and cannot be opened by this one. "
+                "Update Skein to see them."
+            )
+        )
+    else:
         raise DatabaseDamagedError("its tables are not as Skein makes them")
+
+
+def _schema_of(version: int) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(IN_MEMORY, isolation_level=None)) as new:
+        migrate(new, version)
+        return _schema(new)
 
 
 def _schema(connection: sqlite3.Connection) -> set[tuple[str, str]]:
@@ -200,17 +254,9 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def migrate(connection: sqlite3.Connection, to: int | None = None) -> None:
-    """Brings it to the newest schema, or to an older one. Raises NewerSchemaError."""
-    steps = migrations()
+    """Brings a sound database to the newest schema, or to an older one."""
     version = _version(connection)
-    if version > len(steps):
-        raise NewerSchemaError(
-            said(
-                "The chats were kept by a newer Skein and cannot be opened by this one. "
-                "Update Skein to see them."
-            )
-        )
-    for number, step in enumerate(steps[version:to], start=version + 1):
+    for number, step in enumerate(migrations()[version:to], start=version + 1):
         with transaction(connection):
             for statement in _statements(step):
                 connection.execute(statement)
@@ -236,17 +282,27 @@ def _has_no_room(folder: Path) -> bool:
 
 
 def _explain(error: OSError | sqlite3.Error | UnicodeDecodeError, path: Path) -> StorageError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    is_damaged = code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
-    # SQLite names what is malformed, and Python cannot read the name.
-    if is_damaged or isinstance(error, UnicodeDecodeError) or path.is_dir():
+    if _is_damage(error, path):
         return DatabaseDamagedError(str(error))
+    code = _code(error)
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
     if code == sqlite3.SQLITE_FULL or _has_no_room(path.parent):
         return StorageError(
             said(
                 "Chats cannot be kept: the disk with {folder} is full. Free some space, then start again.",
                 folder=path.parent,
+            )
+        )
+    if code == sqlite3.SQLITE_BUSY:
+        return StorageError(
+            said("Another program is using {path}. End it, then start Skein again.", path=path)
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return StorageError(
+            said(
+                "Chats cannot be kept in {path}: {reason}. Check the disk, then start again.",
+                path=path,
+                reason=reason,
             )
         )
     return StorageError(
@@ -256,3 +312,18 @@ def _explain(error: OSError | sqlite3.Error | UnicodeDecodeError, path: Path) ->
             reason=reason,
         )
     )
+
+
+def _is_damage(error: OSError | sqlite3.Error | UnicodeDecodeError, path: Path) -> bool:
+    if path.is_dir():
+        return True
+    if isinstance(error, OSError):
+        return False
+    if _code(error) == sqlite3.SQLITE_READONLY:  # so says a file, too, that asks for a later SQLite
+        return paths.may(path, os.W_OK) and paths.may(path.parent, os.W_OK)
+    return _code(error) not in _TROUBLE_AROUND_IT
+
+
+def _code(error: Exception) -> int:
+    """The primary one. Zero if it is not SQLite's: Python cannot read all that a damaged file says."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF

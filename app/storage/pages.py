@@ -106,7 +106,8 @@ class Pages:
         trunk = int.from_bytes(header[32:36], "big") if _page_size(header[:18]) else 0
         while trunk and trunk not in unused and (page := self._page(trunk)):
             unused.add(trunk)
-            num_leaves = min(int.from_bytes(page[4:8], "big"), self._usable // 4 - 2)
+            room = len(page) // 4 - 2  # the file may end within it
+            num_leaves = min(int.from_bytes(page[4:8], "big"), room)
             unused.update(number for (number,) in struct.iter_unpack(">I", page[8 : 8 + 4 * num_leaves]))
             trunk = int.from_bytes(page[:4], "big")
         return unused

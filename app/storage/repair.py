@@ -4,6 +4,7 @@ The damaged one is kept beside it. Whatever moment this is cut off at, the next 
 database or the finished one. The storage thread only.
 """
 
+import logging
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,8 @@ from app.storage.errors import StorageError
 from app.storage.files import sync_file
 from app.storage.salvage import Salvaged, salvage
 from app.whole_file import sync_dir
+
+log = logging.getLogger(__name__)
 
 
 def repair(path: Path, backups: Backups) -> str:
@@ -28,7 +31,7 @@ def repair(path: Path, backups: Backups) -> str:
         with closing(open_database(unfinished)) as connection:
             if backup:
                 _take(backup, connection)
-            salvaged = salvage(path, connection) if path.is_file() else Salvaged(0, 0)
+            salvaged = _salvage(path, connection)
             num_chats, num_turns = _count(connection)
             connection.execute("PRAGMA journal_mode = DELETE")  # one file, not three
         sync_file(unfinished)
@@ -68,6 +71,17 @@ def _take(backup: Backup, into: sqlite3.Connection) -> None:
         bring_back(backup, into)
     except StorageError:  # its tables are not what they should be: row by row, then
         salvage(backup.path, into)
+
+
+def _salvage(damaged: Path, into: sqlite3.Connection) -> Salvaged:
+    """Anything can stand in the file. Whatever comes of reading it, the backup and the file stay."""
+    try:
+        return salvage(damaged, into) if damaged.is_file() else Salvaged(0, 0)
+    except (OSError, sqlite3.Error):
+        raise
+    except Exception:
+        log.exception("%s cannot be read page by page.", damaged)
+        return Salvaged(0, 0)
 
 
 def _finished(path: Path) -> Path:

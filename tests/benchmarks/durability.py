@@ -26,7 +26,18 @@ from app.storage.backups import Backups, Reason
 from app.storage.chat_store import ChatStore
 from tests.benchmarks.figures import Verdict
 from tests.bridge.kills import Outcome, kill_after
-from tests.storage.damage import ALL, NUM_CHATS, fill, flip_bits, looks_honest, overwrite, start
+from tests.storage.damage import (
+    ALL,
+    NUM_CHATS,
+    damages,
+    fill,
+    fill_with_backup,
+    flip_bits,
+    looks_honest,
+    overwrite,
+    start,
+    starts_well,
+)
 from tests.storage.old_chats import VERSIONS, has_everything, write_old
 from tests.storage.power_cuts import ROOT, Disk, power_cuts, record
 from tests.storage.recorded import END
@@ -42,9 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cuts", type=int, default=600)
     parser.add_argument("--starts", type=int, default=200)
     parser.add_argument("--flips", type=int, default=300)
-    parser.add_argument("--step", type=int, default=1, help="fail every N-th call only")
+    parser.add_argument("--step", type=int, default=1, help="only every N-th call that fails, or damage")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=("kills", "cuts", "starts", "disk", "flips"))
+    parser.add_argument("--only", choices=("kills", "cuts", "starts", "disk", "flips", "damage"))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
         "starts": _starts,
         "disk": _failing_disk,
         "flips": _flips,
+        "damage": _damage,
     }
     for name, part in parts.items():
         if options.only in (None, name):
@@ -245,6 +257,26 @@ def _flips(options: argparse.Namespace, verdict: Verdict) -> None:
             shutil.rmtree(path.parent)
     print(f"  repaired at the start {num_told}")
     verdict.equal("wrong without a word", wrong, [])
+
+
+def _damage(options: argparse.Namespace, verdict: Verdict) -> None:
+    with _folder() as folder:
+        whole = folder / "whole" / "chats.db"
+        asyncio.run(fill_with_backup(whole))
+        content = whole.read_bytes()
+        cases = list(damages(content, random.Random(options.seed)))[:: options.step]
+        print(f"{len(cases)} databases damaged at one place, with a backup", flush=True)
+        wrong, num_told = [], 0
+        for name, damaged in cases:
+            path = folder / "damaged" / "chats.db"
+            shutil.copytree(whole.parent, path.parent)
+            path.write_bytes(damaged)
+            problem = asyncio.run(starts_well(path))
+            wrong += [f"{name}: {problem}"] if problem else []
+            num_told += any(path.parent.glob("chats.damaged-*"))
+            shutil.rmtree(path.parent)
+    print(f"  repaired at the start {num_told}")
+    verdict.equal("not all chats, or not what is so", wrong, [])
 
 
 def _python(*arguments: str) -> str:

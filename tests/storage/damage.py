@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 from app.chats.chat import Chat, Turn
 from app.engine.types import Role
+from app.storage.backups import Backups, Reason
 from app.storage.chat_rows import DAMAGED, ChatChange
 from app.storage.chat_store import ChatStore
+from app.storage.database import HEADER_BYTES
 from app.storage.tab_rows import Tabs
 
 NUM_CHATS = 6
@@ -43,10 +46,10 @@ async def start(path: Path) -> tuple[str, dict[str, str], dict[str, str]]:
     store = ChatStore(path)
     notice = await store.open()
     texts, notices = {}, {}
+    await store.load()
     for summary in await store.summaries():
         saved = await store.load_chat(summary.id)
-        if saved is None:  # its name is no text any more, and its messages are in a recovered chat
-            continue
+        assert saved
         turns = await store.load_turns(saved)
         for turn in [*turns.shown, *(turn for versions in turns.asides.values() for turn in versions)]:
             texts[turn.id], notices[turn.id] = turn.text, turn.notice
@@ -80,3 +83,70 @@ async def looks_honest(path: Path, num_chats: int) -> str:
     lost = expected.keys() - texts.keys()
     is_told = notice or DAMAGED in notices.values()
     return f"gone: {sorted(lost)}" if lost and not is_told else ""
+
+
+DELETED_CHAT = 1  # its pages are free
+LATER_CHAT = NUM_CHATS
+PAGE_BYTES = 4096
+
+
+async def fill_with_backup(path: Path) -> None:
+    """With a list of free pages, and a backup of all that is in it."""
+    await fill(path, *range(NUM_CHATS))
+    store = ChatStore(path)
+    await store.open()
+    await store.delete([f"chat{DELETED_CHAT}"])
+    await store.close()
+    await fill(path)  # the next start removes it
+    Backups(path).make(Reason.REGULAR)
+
+
+def overwritten(content: bytes, offset: int, new: bytes) -> bytes:
+    return content[:offset] + new + content[offset + len(new) :]
+
+
+def flipped(content: bytes, offset: int, mask: int) -> bytes:
+    return overwritten(content, offset, bytes([content[offset] ^ mask]))
+
+
+def trunk_offset(content: bytes) -> int:
+    """Of the first page in the list of free ones."""
+    return (int.from_bytes(content[32:36], "big") - 1) * PAGE_BYTES
+
+
+def damages(content: bytes, chance: random.Random) -> Iterator[tuple[str, bytes]]:
+    """A name for each, and what is left of the file: every byte of the header, and places everywhere else."""
+    tables = range(HEADER_BYTES, 2 * PAGE_BYTES, 61)
+    anywhere = [chance.randrange(2 * PAGE_BYTES, len(content)) for _ in range(60)]
+    for offset in [*range(HEADER_BYTES), *tables, *anywhere]:
+        for mask in (1, 1 << chance.randrange(1, 7), 128):
+            yield f"byte {offset} flipped by {mask}", flipped(content, offset, mask)
+        for value in (b"\0", b"\xff"):
+            yield f"byte {offset} is {value[0]}", overwritten(content, offset, value)
+    for page in chance.sample(range(len(content) // PAGE_BYTES), 40):
+        yield f"page {page} is zero", overwritten(content, page * PAGE_BYTES, bytes(PAGE_BYTES))
+    yield "all is zero", bytes(len(content))
+    starts = (0, 1, 50, HEADER_BYTES - 1, HEADER_BYTES, PAGE_BYTES - 1, PAGE_BYTES)
+    in_trunk = [trunk_offset(content) + size for size in (0, 1, 3, 7, 8, 9, 10, 11, 13, 100)]
+    for size in [*starts, *in_trunk, *(chance.randrange(len(content)) for _ in range(60))]:
+        yield f"cut after {size}", content[:size]
+
+
+async def starts_well(path: Path) -> str:
+    """What is wrong, mostly nothing, with the starts after a damage of what `fill_with_backup` has made."""
+    try:
+        notice, texts, notices = await start(path)
+        again = await start(path)
+        await fill(path, LATER_CHAT)
+        later = await start(path)
+    except Exception as error:
+        return repr(error)
+    lost = {name for name in ALL if not name.startswith(f"t{DELETED_CHAT}-")} - texts.keys()
+    wrong = [name for name in texts if texts[name] != ALL[name] and notices[name] != DAMAGED]
+    if lost or wrong:
+        return f"{notice!r}, but gone: {sorted(lost)}, not as they were: {wrong}"
+    if notice and "The chats database was damaged" not in notice:
+        return f"misleading: {notice}"
+    if again[0] or later[0] or f"t{LATER_CHAT}-0" not in later[1]:
+        return f"not mended: {again[0]} {later[0]}"
+    return ""

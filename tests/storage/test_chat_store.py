@@ -299,6 +299,7 @@ async def test_a_database_of_a_newer_skein_is_left_alone(path) -> None:
     async with opened(path) as store:
         await store.save([ChatChange.of(sums(), "")], Tabs(("sums",)))
     with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE of_a_later_skein (x)")
         connection.execute("PRAGMA user_version = 99")
     before = path.read_bytes()
 

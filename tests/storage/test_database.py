@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,12 @@ def test_a_new_database_has_the_newest_version() -> None:
     connection = open_database(IN_MEMORY)
     assert connection.execute("PRAGMA user_version").fetchone() == (len(database.migrations()),)
     connection.close()
+
+
+def test_each_version_has_tables_of_its_own() -> None:
+    """So they tell the version where its number is damaged."""
+    schemas = [frozenset(database._schema_of(version)) for version in range(len(database.migrations()) + 1)]
+    assert len(set(schemas)) == len(schemas)
 
 
 def test_only_the_missing_steps_are_taken(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,3 +81,17 @@ def fail_to_connect(*_arguments: object, **_options: object) -> None:
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
     raise error
+
+
+def test_what_is_wrong_around_the_file_is_told_as_what_it_is(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "chats.db"
+    open_database(path).close()
+    with closing(sqlite3.connect(path)) as other, monkeypatch.context() as patch:
+        patch.setattr(database, "_PRAGMAS", ())  # which would have it wait
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageError, match="Another program is using"):
+            open_database(path)
+    monkeypatch.setattr(sqlite3, "connect", fail_to_connect)
+    with pytest.raises(StorageError, match="Check the disk"):
+        open_database(path)

@@ -1,8 +1,11 @@
 """What becomes of a damaged database. 300 places and more: `python -m tests.benchmarks durability`."""
 
+import asyncio
 import contextlib
 import random
+import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,10 +25,15 @@ from tests.storage.damage import (
     NUM_TURNS,
     a_chat,
     fill,
+    fill_with_backup,
     flip_bits,
+    flipped,
     looks_honest,
     overwrite,
+    overwritten,
     start,
+    starts_well,
+    trunk_offset,
 )
 
 
@@ -164,6 +172,58 @@ async def test_whatever_is_flipped_the_store_opens_and_nothing_is_wrong_without_
     assert await looks_honest(path, num_chats=3) == ""
 
 
+@pytest.mark.parametrize("chats", [b"chat0t0-4", b"chat0Chat 0", b"chat0"])
+async def test_a_chat_whose_id_is_no_text_can_be_opened(path, chats: bytes) -> None:
+    """Whether that of a message is damaged, that of the chat itself, or all of them."""
+    await fill(path, 0)
+    content = path.read_bytes()
+    assert chats in content
+    path.write_bytes(content.replace(chats, chats.replace(b"chat0", b"ch\xe1t0", 1)))
+    _, texts, _ = await start(path)
+    assert texts == {name: text for name, text in ALL.items() if name.startswith("t0-")}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that is not damaged, and its backup."""
+    path: Path = tmp_path_factory.mktemp("whole") / "chats.db"
+    asyncio.run(fill_with_backup(path))
+    return path
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda content: flipped(content, 18, 1), id="a later format of writing"),
+        pytest.param(lambda content: flipped(content, 47, 128), id="a later format of tables"),
+        pytest.param(lambda content: flipped(content, 60, 1), id="a version that is too new"),
+        pytest.param(lambda content: flipped(content, 60, 128), id="a version below zero"),
+        pytest.param(lambda content: overwritten(content, 63, b"\0"), id="a version that is too old"),
+        pytest.param(
+            lambda content: content.replace(b"closed_tabs", b"closed_\xf4abs"), id="a name that is no text"
+        ),
+        pytest.param(lambda content: content[: trunk_offset(content) + 9], id="an end in the free pages"),
+        pytest.param(lambda content: b"", id="nothing left"),
+    ],
+)
+async def test_whatever_is_damaged_the_next_start_has_all_chats_again(
+    path, whole: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    shutil.copytree(whole.parent, path.parent)
+    path.write_bytes(damage(whole.read_bytes()))
+    assert await starts_well(path) == ""
+
+
+async def test_a_reader_that_fails_costs_no_backup(path, whole: Path, monkeypatch) -> None:
+    def fail(_damaged: Path, _into: sqlite3.Connection) -> None:
+        raise ZeroDivisionError
+
+    shutil.copytree(whole.parent, path.parent)
+    overwrite(path, 0, 16)
+    monkeypatch.setattr(repair_module, "salvage", fail)
+    assert await starts_well(path) == ""
+
+
 class Crash(BaseException):
     pass
 
@@ -203,6 +263,20 @@ async def test_a_repair_that_cannot_be_written_leaves_the_damaged_database_alone
     assert "could not be repaired" in notice
     assert "lost when Skein ends" in notice
     assert path.read_bytes() == before
+
+
+async def test_a_repair_that_cannot_be_put_in_its_place_is_told(path, monkeypatch) -> None:
+    await fill(path, 0)
+    path.with_name("chats.repaired.db").touch()
+
+    def fail(_path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(repair_module, "move_aside", fail)
+    store = ChatStore(path)
+    assert "Permission denied" in await store.open()
+    assert len(await store.summaries()) == 1
+    await store.close()
 
 
 def damaged_index(connection: sqlite3.Connection) -> None:
