@@ -192,6 +192,10 @@ class ChatSession(QObject):
         """Nothing can be said otherwise now."""
         return self.is_busy or not self._is_loaded
 
+    def _can_ask_for(self, answer: Turn) -> bool:
+        """Not where the question was deleted, and nothing else stands before it."""
+        return not self._is_fixed and self._chat.has_messages_before(answer)
+
     # Saying something
 
     def send(self, text: str, attachments: Iterable[Attachment] = ()) -> None:
@@ -242,12 +246,12 @@ class ChatSession(QObject):
         self.set_limits(Overflow.ROLLING_WINDOW, self._chat.max_context_tokens)
         if self._chat.turns[-1].text:
             self.send(GO_ON)
-        else:
+        elif self._can_ask_for(self._chat.turns[-1]):
             self._ask(self._chat.turns[-1])
 
     def go_on(self, answer_start: str | tuple[int, ...]) -> None:
         """Asks for the rest of the last answer. `answer_start` is what it has so far: text, or its tokens."""
-        if not self._is_fixed:
+        if self._can_ask_for(self._chat.turns[-1]):
             self._ask(self._chat.turns[-1], answer_start)
 
     def continue_answer(self) -> None:
@@ -262,7 +266,7 @@ class ChatSession(QObject):
         """Asks once more for `answer`, or for the last one."""
         turns = self._chat.turns
         answer = answer or next((turn for turn in reversed(turns) if turn.role is Role.ASSISTANT), None)
-        if answer is None or self._is_fixed:
+        if answer is None or not self._can_ask_for(answer):
             return
         self._chat.put_aside(self._chat.index_of(answer))
         self._answer()
@@ -276,14 +280,14 @@ class ChatSession(QObject):
         if self._is_fixed or not turns:
             return ()
         if turns[-1].role is Role.ASSISTANT:
+            if not self._can_ask_for(turns[-1]):
+                return ()
             self._chat.put_aside(len(turns) - 1)
-        if not turns or turns[-1].role is not Role.USER:
-            return ()
         ways = [Turn(Role.ASSISTANT, "") for _ in range(min(num_ways, MAX_WAYS))]
-        for way in ways[1:]:
-            way.parent_id = turns[-1].id
-            self._chat.add_aside(way)
         self._chat.add(ways[0])
+        for way in ways[1:]:
+            way.parent_id = ways[0].parent_id
+            self._chat.add_aside(way)
         for number, way in enumerate(ways):
             self._ask(way, way_number=number)
         return tuple(ways)
@@ -305,8 +309,8 @@ class ChatSession(QObject):
         self._tell(self._append(Turn(answer.role, valid_unicode(text), model=answer.model)))
 
     def show_version(self, turn: Turn) -> None:
-        """Shows another version, and what was said after it."""
-        if not self._is_fixed:
+        """Shows another version, if it is still there, and what was said after it."""
+        if not self._is_fixed and any(known is turn for known in self._chat.all_turns()):
             self._chat.show_version(turn)
             self._tell()
 
@@ -326,8 +330,10 @@ class ChatSession(QObject):
 
     # The engine
 
-    def reading_of(self, answer: Turn) -> Request:
-        """Has this answer computed again, with all that stands before it. Makes no new token."""
+    def reading_of(self, answer: Turn) -> Request | None:
+        """Has this answer computed again, with what stands before it, if anything does. Makes no token."""
+        if not self._chat.has_messages_before(answer):
+            return None
         before = self._chat.messages(self._chat.index_of(answer))
         return replace(self._request(before, answer.text), max_tokens=0)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
+from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
@@ -60,12 +61,13 @@ class TokenCounter(QObject):
         self._go_on()
 
     def _go_on(self) -> None:
-        is_there = self._engine.model and not self._engine.is_asleep  # to count is no reason to wake it up
-        if self._next() is not None and is_there and not self._is_counting:
+        if self._next() is not None and not self._is_counting:
             self._is_counting = True
             spawn(self._count_all())
 
     def _next(self) -> str | None:
+        if not self._engine.model or self._engine.is_asleep:  # to count is no reason to wake it up
+            return None
         return next((text for text in self._wanted if text not in self._known), None)
 
     async def _count_all(self) -> None:
@@ -73,6 +75,8 @@ class TokenCounter(QObject):
             while (text := self._next()) is not None:
                 model = self._engine.model
                 count = await self._count(text)
+                if not isValid(self):  # its chat was closed, and asked for this in its last moment
+                    return
                 if count and text in self._wanted and model is self._engine.model:
                     self._known[text] = count
                     self.counted.emit()

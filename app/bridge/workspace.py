@@ -141,20 +141,25 @@ class Workspace(QObject):
     def fork(self, session: ChatSession, num_turns: int | None = None) -> ChatSession | None:
         """Opens a copy of a chat, or of its first turns, to the right of it. Both hold the same cells.
 
-        A question that is still being answered comes along as the draft. None: as soon as it is loaded.
+        A question that is still being answered comes along as the draft. None: as soon as it is loaded, or
+        never, for it was closed.
         """
+        if session not in self.sessions:
+            return None
         if not session.is_loaded:
             spawn(self._fork_when_loaded(session))
             return None
-        chat = session.chat.fork(num_turns)
-        draft = session.chat.open_question if num_turns is None else ""
-        return self._open_fork(session, chat, draft)
+        fork = SavedChat(session.chat.fork(num_turns))
+        question = session.chat.open_question if num_turns is None else None
+        if question:
+            fork = replace(fork, draft=question.text, draft_attachments=question.attachments)
+        return self._open_fork(session, fork)
 
     def fork_at(
         self, session: ChatSession, answer: Turn, text: str, token_ids: tuple[int, ...]
     ) -> ChatSession:
         """As `fork`, up to `answer`, which begins with `text` there, `token_ids`, and goes on at once."""
-        fork = self._open_fork(session, session.chat.fork_at(answer, text), "")
+        fork = self._open_fork(session, SavedChat(session.chat.fork_at(answer, text)))
         fork.go_on(token_ids)
         return fork
 
@@ -228,6 +233,8 @@ class Workspace(QObject):
 
     def show_beside(self, session: ChatSession) -> None:
         """On the right, and makes it current. If there is no other for the left, that is a new chat."""
+        if session not in self.sessions:
+            return
         other = self._open_new() if len(self.sessions) == 1 else None
         self._row.show_beside(session, other)
         self._tell_shown()
@@ -342,10 +349,10 @@ class Workspace(QObject):
         kept = replace(kept, draft=session.draft, draft_attachments=session.draft_attachments)
         return ClosedChat(kept, session.is_loaded, index)
 
-    def _open_fork(self, session: ChatSession, chat: Chat, draft: str) -> ChatSession:
-        self._engine.fork(session.chat.id, chat.id)
-        fork = self._open(SavedChat(chat, draft), self.sessions.index(session) + 1)
-        self._autosave.touch(fork, chat.turns)
+    def _open_fork(self, session: ChatSession, kept: SavedChat) -> ChatSession:
+        self._engine.fork(session.chat.id, kept.chat.id)
+        fork = self._open(kept, self.sessions.index(session) + 1)
+        self._autosave.touch(fork, kept.chat.turns)
         self.set_current(fork)
         return fork
 

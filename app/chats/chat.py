@@ -7,10 +7,10 @@ Belongs to the GUI thread; the engine gets frozen `Message`s made from it.
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import pairwise, zip_longest
+from itertools import pairwise, takewhile, tee, zip_longest
 from typing import Any
 
 from app.chats.attachment import Attachment, with_attachments
@@ -101,10 +101,14 @@ class Chat:
             turn.parent_id = before.id
 
     @property
-    def open_question(self) -> str:
-        """What is being answered right now."""
-        is_answering = bool(self.turns) and self.turns[-1].state is TurnState.STREAMING
-        return self.turns[-2].text if is_answering and len(self.turns) > 1 else ""
+    def is_answering(self) -> bool:
+        return bool(self.turns) and self.turns[-1].state is TurnState.STREAMING
+
+    @property
+    def open_question(self) -> Turn | None:
+        """What is being answered right now, if that is a message of the user's."""
+        before = self.turns[-2:-1] if self.is_answering else []
+        return before[0] if before and before[0].role is Role.USER else None
 
     @property
     def display_title(self) -> str:
@@ -120,9 +124,17 @@ class Chat:
         shown = self._read_turns(self.turns[:num_turns])
         return (*system, *(Message(turn.role, turn.message_text) for turn in shown))
 
+    def has_messages_before(self, turn: Turn) -> bool:
+        """Whether the model is shown anything when it is asked for `turn`."""
+        before = takewhile(lambda known: known is not turn, self.turns)
+        return bool(self.system_prompt) or any(True for _ in self._read_turns(before))
+
     def index_of(self, turn: Turn) -> int:
         """Which of the shown turns it is: another may say the same."""
         return next(index for index, known in enumerate(self.turns) if known is turn)
+
+    def shows(self, turn: Turn) -> bool:
+        return any(known is turn for known in self.turns)
 
     def all_turns(self) -> Iterator[Turn]:
         yield from self.turns
@@ -213,7 +225,8 @@ class Chat:
 
         What is still being answered belongs to this chat alone.
         """
-        return self._copy(self.turns[: -2 if self.open_question else None][:num_turns])
+        num_open = self.is_answering + (self.open_question is not None)
+        return self._copy(self.turns[: len(self.turns) - num_open][:num_turns])
 
     def fork_at(self, answer: Turn, text: str) -> "Chat":
         """A chat of its own that is the same up to `answer`, which begins with `text` there."""
@@ -235,8 +248,10 @@ class Chat:
 
     # The tree
 
-    def _read_turns(self, turns: list[Turn]) -> Iterator[Turn]:
-        for turn, after in zip_longest(turns, turns[1:]):
+    def _read_turns(self, turns: Iterable[Turn]) -> Iterator[Turn]:
+        turns, following = tee(turns)
+        next(following, None)
+        for turn, after in zip_longest(turns, following):
             failed_at_once = after is not None and after.state is TurnState.FAILED and not after.text
             if (turn.text or turn.attachments) and not failed_at_once:
                 yield turn

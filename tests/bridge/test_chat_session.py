@@ -480,3 +480,50 @@ async def test_an_answer_that_reached_its_limit_says_so(qloop, session, settings
     thread.answer(thread.submitted[0], "1, 2", FinishReason.LENGTH)
     answer = session.chat.turns[-1]
     assert (answer.state, answer.notice) == (TurnState.DONE, "The answer was cut at its limit of 2 tokens.")
+
+
+async def test_an_answer_whose_question_is_gone_is_left_as_it_is(qloop, session, thread) -> None:
+    session.send("2+2=")
+    thread.answer(thread.submitted[0], "4", FinishReason.ABORT)
+    question, answer = session.chat.turns
+    session.delete(question)
+
+    session.regenerate(answer)
+    session.continue_answer()
+    assert session.answer_in_ways(2) == ()
+    assert session.reading_of(answer) is None
+    assert session.chat.turns == [answer]
+    assert answer.state is TurnState.STOPPED
+    assert not session.is_busy
+    assert len(thread.submitted) == 1
+
+
+async def test_a_full_chat_whose_question_is_gone_does_not_go_on_but_has_another_window(
+    qloop, session, thread
+) -> None:
+    session.send("2+2=")
+    thread.answer(thread.submitted[0], "", FinishReason.ERROR, "The chat is full.", found_no_room=True)
+    question, answer = session.chat.turns
+    session.delete(question)
+
+    session.keep_going()
+    assert session.chat.overflow is Overflow.ROLLING_WINDOW
+    assert answer.state is TurnState.FAILED
+    assert not session.is_busy
+
+
+async def test_a_system_prompt_alone_is_answered_again(qloop, session, thread) -> None:
+    session.chat.system_prompt = "Be a pirate."
+    session.insert(Role.ASSISTANT, "Ahoy!")
+    session.regenerate()
+    assert thread.submitted[0].messages == (Message(Role.SYSTEM, "Be a pirate."),)
+
+
+async def test_an_answer_that_follows_no_message_has_several_ways_by_the_system_prompt(
+    qloop, session, thread
+) -> None:
+    session.chat.system_prompt = "Be a pirate."
+    session.insert(Role.ASSISTANT, "Ahoy!")
+    ways = session.answer_in_ways(2)
+    assert len(ways) == len(thread.submitted) == 2
+    assert [way in session.chat.versions_of(ways[0]) for way in ways] == [True, True]

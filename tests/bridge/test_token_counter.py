@@ -4,6 +4,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.tasks import finish_all
@@ -85,6 +86,37 @@ async def test_nothing_has_no_tokens_and_is_not_asked_about(
     await finish_all()
     assert counter.num_tokens("") == TokenCount(0)
     assert engine.prompts.asked_for == []
+
+
+async def test_a_model_that_goes_to_sleep_is_not_woken_up_for_the_next_text(
+    engine: CountingEngine, counter: TokenCounter, qloop: object
+) -> None:
+    engine.held = []
+    counter.count(("one two", "three"))
+    await asyncio.sleep(0)
+    engine.is_asleep = True
+    engine.held.pop()()
+    await finish_all()
+    assert counter.num_tokens("one two") == TokenCount(2)
+    assert engine.prompts.asked_for == ["one two"]
+
+
+async def test_a_counter_that_is_gone_tells_nothing(
+    engine: CountingEngine, qloop: asyncio.AbstractEventLoop
+) -> None:
+    """Its timers may fire once more between the end of a chat and the end of its objects."""
+    seen: list[object] = []
+    qloop.set_exception_handler(lambda _loop, context: seen.append(context))
+    counter = TokenCounter(engine, engine)  # type: ignore[arg-type]
+    engine.held = []
+    counter.count(("one two",))
+    await asyncio.sleep(0)
+    shiboken6.delete(counter)
+    for answer in engine.held:
+        answer()
+    await finish_all()
+    await asyncio.sleep(0)
+    assert seen == []
 
 
 async def test_a_long_text_is_counted_in_pieces_between_its_lines(

@@ -5,6 +5,7 @@ import pytest
 
 from app.bridge import tasks
 from app.bridge.workspace import MAX_CLOSED, NUM_END_TURNS, Workspace
+from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
 from app.engine.types import FinishReason, Overflow, Role
 from app.storage.chat_rows import SavedChat, SavedTurns
@@ -213,6 +214,27 @@ async def test_a_fork_of_a_chat_that_is_answering_takes_the_question_as_its_draf
     thread.answer(thread.submitted[1], " 3", FinishReason.STOP)
     assert one.chat.turns[-1].text == "1 2 3"
     assert len(fork.chat.turns) == 2
+
+
+async def test_the_files_of_a_question_that_is_being_answered_go_to_the_forks_draft(
+    qloop, workspace, thread
+) -> None:
+    one = workspace.new_chat()
+    files = (Attachment("notes.md", "The meeting is at ten."),)
+    one.send("", files)
+    fork = workspace.fork(one)
+    assert (fork.chat.turns, fork.draft, fork.draft_attachments) == ([], "", files)
+
+
+async def test_a_chat_that_was_closed_meanwhile_is_neither_shown_nor_forked(qloop, workspace, thread) -> None:
+    """Somebody waited for its turns to come from the disk."""
+    one, two = workspace.new_chat(), workspace.new_chat()
+    one.rename("closed")
+    workspace.close(one)
+    workspace.show_beside(one)
+    workspace.set_current(one)
+    assert workspace.fork(one) is None
+    assert (workspace.shown, workspace.current, workspace.sessions) == ((two,), two, (two,))
 
 
 async def test_a_chat_can_be_forked_at_an_earlier_answer(qloop, workspace, thread) -> None:

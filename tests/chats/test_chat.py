@@ -63,6 +63,22 @@ def answered() -> Chat:
     )
 
 
+def test_a_model_is_shown_nothing_before_the_first_turn_but_a_system_prompt() -> None:
+    chat = Chat(turns=[Turn(Role.ASSISTANT, "Hello"), Turn(Role.USER, "2+2=")])
+    greeting, question = chat.turns
+    assert not chat.has_messages_before(greeting)
+    assert chat.has_messages_before(question)
+    chat.system_prompt = "Be short."
+    assert chat.has_messages_before(greeting)
+
+
+def test_a_question_that_failed_at_once_is_nothing_to_answer() -> None:
+    failed, later = Turn(Role.ASSISTANT, "", TurnState.FAILED), Turn(Role.ASSISTANT, "Hello")
+    chat = Chat(turns=[Turn(Role.USER, "x" * 9), failed, later])
+    assert not chat.has_messages_before(later)
+    assert chat.has_messages_before(failed)  # it may find room by now
+
+
 def test_a_fork_is_another_chat_with_the_same_content() -> None:
     chat = answered()
     fork = chat.fork()
@@ -87,10 +103,27 @@ def test_a_fork_can_end_before_the_chat_does() -> None:
 
 def test_what_is_still_being_answered_is_not_forked() -> None:
     chat = answered()
-    assert chat.open_question == ""
-    chat.turns += [Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "1 2", TurnState.STREAMING)]
-    assert chat.open_question == "count"
+    assert chat.open_question is None
+    question = Turn(Role.USER, "count")
+    chat.turns += [question, Turn(Role.ASSISTANT, "1 2", TurnState.STREAMING)]
+    assert chat.open_question is question
     assert [turn.text for turn in chat.fork().turns] == ["2+2=", "4", "and 1?", "5"]
+
+
+def test_a_question_of_files_alone_is_not_forked_while_it_is_being_answered() -> None:
+    files = (Attachment("notes.md", "The meeting is at ten."),)
+    question = Turn(Role.USER, "", attachments=files)
+    chat = Chat(turns=[question, Turn(Role.ASSISTANT, "At", TurnState.STREAMING)])
+    assert chat.open_question is question
+    assert chat.fork().turns == []
+
+
+def test_an_answer_that_no_question_stands_before_is_not_forked_while_it_is_written() -> None:
+    greeting, streaming = Turn(Role.ASSISTANT, "Hello"), Turn(Role.ASSISTANT, "", TurnState.STREAMING)
+    assert Chat(turns=[streaming]).fork().turns == []
+    chat = Chat(turns=[greeting, streaming])
+    assert chat.open_question is None
+    assert [turn.text for turn in chat.fork().turns] == ["Hello"]
 
 
 def test_a_fork_at_an_answer_is_the_same_up_to_there_and_has_another_text() -> None:

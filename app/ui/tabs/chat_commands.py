@@ -130,7 +130,7 @@ class ChatCommands(QObject):
 
 def _place(view: ChatView, turn: Turn) -> Place:
     chat = view.session.chat
-    return Place(chat.versions_of(turn), turn is chat.turns[-1], view.session.is_busy)
+    return Place.of(turn, chat, is_last=turn is chat.turns[-1], is_busy=view.session.is_busy)
 
 
 def _newest(view: ChatView) -> list[Turn]:

@@ -282,8 +282,8 @@ class ChatTabs(QWidget):
         self.pages.show_pages(views, current)
         for view in views:  # in another place Qt gives an editor the font back that it had in the one before
             view.composer.set_reading_font(reading_font(self._zoom))
-        if had_focus and not has_focus(self.pages):  # a page that changes sides loses it
-            self._view_of(shown[current]).setFocus()
+        if had_focus and not has_focus(views[current]):  # a page that changes sides loses it
+            views[current].setFocus()
         self.strip.set_current(self._tabs.index(shown[current]))
         before, self._shown = self._shown, shown
         for tab in {*shown, *before} & set(self._tabs):
@@ -340,9 +340,12 @@ class ChatTabs(QWidget):
     def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
         self._workspace.fork(view.session, num_turns)
 
-    @Slot(int)
-    def _on_pane_entered(self, index: int) -> None:
-        self._workspace.set_current(self._workspace.shown[index])
+    @Slot(QWidget)
+    def _on_pane_entered(self, page: QWidget) -> None:
+        """As a page that goes loses the keyboard, too: what the workspace shows then is drawn later."""
+        tab = next((tab for tab in self._tabs if tab.view is page), None)
+        if tab and tab.session in self._workspace.shown:
+            self._workspace.set_current(tab.session)
 
     @Slot(int, QPoint)
     def _on_menu_requested(self, index: int, place: QPoint) -> None:
@@ -362,6 +365,7 @@ class ChatTabs(QWidget):
         menu.close_requested.connect(lambda: self._workspace.close(session))
         menu.close_others_requested.connect(lambda: self.close_others(tab))
         menu.close_right_requested.connect(lambda: self.close_right_of(tab))
+        self._workspace.closed.connect(menu.close)
         menu.popup(place)
 
     @Slot(int, int)

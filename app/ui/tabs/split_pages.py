@@ -15,11 +15,12 @@ MIN_PANE = 260
 
 
 class SplitPages(QSplitter):
-    entered = Signal(int)  # the keyboard or the mouse went into this pane, which is not the current one
+    entered = Signal(QWidget)  # the keyboard or the mouse went to this page, which is not the current one
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._current = 0
+        self._is_moving = False  # pages, and the keyboard with them: nobody has entered any
         self.share = HALF  # of the width that the left one has, also while there is one only
         self._panes = (_Pane(self), _Pane(self))
         self._hint = _DropHint(self, parent)  # a child of a splitter would become a pane
@@ -41,9 +42,11 @@ class SplitPages(QSplitter):
         was_split = self.is_split
         self._current = current_index
         is_split = len(pages) > 1
+        self._is_moving = True
         for page, pane in zip(pages, self._panes, strict=False):
             pane.show_page(page)
         self._panes[1].setVisible(is_split)
+        self._is_moving = False
         if is_split and not was_split:
             left = round(self.width() * self.share)
             self.setSizes([left, self.width() - left])
@@ -70,11 +73,11 @@ class SplitPages(QSplitter):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        if new is None or not self.is_split:
+        if new is None or not self.is_split or self._is_moving:
             return
         for index, pane in enumerate(self._panes):
             if index != self._current and pane.isAncestorOf(new):
-                self.entered.emit(index)
+                self.entered.emit(pane.page)
                 return
 
 
@@ -88,6 +91,10 @@ class _Pane(QWidget):
         self._column.addLayout(self._pages)
         self.setMinimumWidth(MIN_PANE)
         self.setAccessibleName(tr("Chat"))
+
+    @property
+    def page(self) -> QWidget | None:
+        return self._pages.currentWidget()
 
     def show_page(self, page: QWidget) -> None:
         if self._pages.indexOf(page) < 0:

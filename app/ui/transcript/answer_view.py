@@ -88,9 +88,10 @@ class AnswerView(TurnView):
     def _show_offers(self, progress: Progress) -> None:
         turn, place = self.turn, self.place
         is_full = turn.overflowed and progress.can_keep_going
+        can_ask = place.is_last and place.has_messages
         offers = (
-            (self.keep_going, place.is_last and is_full),
-            (self.go_on, place.is_last and not is_full and ended_early(turn) and can_continue(turn)),
+            (self.keep_going, can_ask and is_full),
+            (self.go_on, can_ask and not is_full and ended_early(turn) and can_continue(turn)),
         )
         for button, is_offered in offers:
             if button.isHidden() == is_offered:

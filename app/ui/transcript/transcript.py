@@ -302,7 +302,7 @@ class Transcript(QAbstractScrollArea):
 
     def _apply(self, view: TurnView, row: int) -> None:
         turn, is_last = self._page.rows[row], row == len(self._page.rows) - 1
-        place = Place(self._chat.versions_of(turn), is_last, self._progress.is_busy)
+        place = Place.of(turn, self._chat, is_last=is_last, is_busy=self._progress.is_busy)
         view.apply(place, self._progress if is_last else NO_PROGRESS)
 
     # Placing

@@ -1,6 +1,6 @@
 """Does with a chat what is asked for at its turns. Knows the session and the transcript, no widget of either.
 
-GUI thread.
+A turn may be gone when something is asked for at it: it is seen until the next drawing. GUI thread.
 """
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -74,10 +74,13 @@ class TranscriptActions(QObject):
 
     @Slot(object, object)
     def _on_acted(self, action: TurnAction, turn: Turn) -> None:
-        self._deeds[action](turn)
+        if self._session.chat.shows(turn):
+            self._deeds[action](turn)
 
     @Slot(object, str)
     def _on_edited(self, turn: Turn, text: str) -> None:
+        if not self._session.chat.shows(turn):
+            return
         if turn.role is Role.USER:
             self._transcript.follow_end()
             self._session.edit(turn, text)

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.chats.chat import Turn, TurnState
+from app.chats.chat import Chat, Turn, TurnState
 from app.engine.types import Role
 from app.look.fonts import small_font, tabular
 from app.look.icon_button import IconButton
@@ -45,6 +46,12 @@ class Place:
     versions: tuple[Turn, ...] = ()  # all that was ever said there, oldest first
     is_last: bool = False
     is_busy: bool = False  # an answer is being written in this chat
+    has_messages: bool = True  # before it, for the model to answer
+
+    @classmethod
+    def of(cls, turn: Turn, chat: Chat, *, is_last: bool, is_busy: bool) -> Self:
+        has_messages = turn.role is Role.USER or chat.has_messages_before(turn)
+        return cls(chat.versions_of(turn), is_last, is_busy, has_messages)
 
     def number_of(self, turn: Turn) -> int:
         """Which of the versions it is, from 1."""
@@ -96,6 +103,7 @@ _WHILE_BUSY = (  # what leaves the turns and what is being computed as they are
     TurnAction.DETAILS,
     TurnAction.SELECT,
 )
+_ASKING = (TurnAction.REGENERATE, TurnAction.WAYS, TurnAction.CONTINUE)  # what stands before an answer
 
 
 def menu_label(action: TurnAction) -> str:
@@ -142,7 +150,14 @@ def _offered_for_answer(turn: Turn, place: Place) -> set[TurnAction]:
 
 def is_possible(action: TurnAction, place: Place) -> bool:
     """While an answer is written, nothing changes the turns it rests on."""
-    return not place.is_busy or action in _WHILE_BUSY
+    return (not place.is_busy or action in _WHILE_BUSY) and not why_impossible(action, place)
+
+
+def why_impossible(action: TurnAction, place: Place) -> str:
+    """Where no time will help."""
+    if action in _ASKING and not place.has_messages:
+        return tr("Nothing stands before this answer that the model could answer.")
+    return ""
 
 
 class TurnMenu(QMenu):
@@ -154,6 +169,7 @@ class TurnMenu(QMenu):
     def __init__(self, turn: Turn, place: Place, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setToolTipsVisible(True)
         wanted = offered(turn, place)
         for group in _GROUPS:
             for action in (action for action in group if action in wanted):
@@ -166,6 +182,7 @@ class TurnMenu(QMenu):
         if name:
             entry.setIcon(icon(name))
         entry.setEnabled(is_possible(action, place))
+        entry.setToolTip(why_impossible(action, place))
         entry.triggered.connect(lambda: self.chosen.emit(action))
 
     def _ways(self, text: str) -> QMenu:
@@ -186,7 +203,7 @@ class TurnButtons(QWidget):
 
     def __init__(self, role: Role, copied_text: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
-        self._shown: tuple[frozenset[TurnAction], bool] | None = None
+        self._shown: tuple[frozenset[TurnAction], bool, bool] | None = None
         self._buttons: dict[TurnAction, IconButton] = {}
         for action in _USER_BUTTONS if role is Role.USER else _ANSWER_BUTTONS:
             self._buttons[action] = self._new_button(action, copied_text)
@@ -206,12 +223,15 @@ class TurnButtons(QWidget):
 
     def apply(self, turn: Turn, place: Place) -> None:
         wanted = offered(turn, place)
-        if (wanted, place.is_busy) == self._shown:
+        shown = (wanted, place.is_busy, place.has_messages)
+        if shown == self._shown:
             return
-        self._shown = (wanted, place.is_busy)
+        self._shown = shown
         for action, button in self._buttons.items():
             button.setVisible(action in wanted)
             button.setEnabled(is_possible(action, place))
+            if action in _ASKING:
+                button.setToolTip(why_impossible(action, place) or label_of(action))
         self._lay_out()
 
     def reveal(self, is_revealed: bool) -> None:

@@ -240,6 +240,12 @@ class TestClosing:
         tabs.close_right_of(tabs.tabs[0])
         assert enabled(tabs, 0) == {"Close others": False, "Close to the right": False}
 
+    def test_the_menu_of_a_tab_goes_with_it(self, tabs: ChatTabs, workspace: FakeWorkspace) -> None:
+        """Others may close it meanwhile."""
+        menu = menu_of(tabs, 0)
+        workspace.close(workspace.sessions[0])
+        assert not menu.isVisible()
+
 
 class TestRenaming:
     def test_the_title_typed_over_a_tab_is_the_chats(
@@ -322,6 +328,34 @@ class TestSplitView:
         tabs.close_current()
         assert shown(tabs) == "A"
         assert not tabs.pages.is_split
+
+    def test_closing_the_side_with_the_keyboard_in_it_leaves_it_to_the_other(
+        self, tabs: ChatTabs, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        tabs.window().activateWindow()
+        tabs.toggle_split()
+        left, right = tabs.shown_views
+        left.composer.editor.setFocus()
+        qtbot.waitUntil(left.composer.editor.hasFocus)
+        with qtbot.captureExceptions() as exceptions:
+            tabs.close_current()
+        assert exceptions == []
+        assert shown(tabs) == "B"
+        assert right.composer.editor.hasFocus()
+
+    def test_the_side_that_goes_to_the_right_keeps_the_keyboard_and_stays_the_current_one(
+        self, tabs: ChatTabs, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        tabs.window().activateWindow()
+        tabs.toggle_split()
+        left, _right = tabs.shown_views
+        left.composer.editor.setFocus()
+        qtbot.waitUntil(left.composer.editor.hasFocus)
+        workspace.show_beside(left.session)
+        assert shown(tabs) == "BA"
+        assert workspace.current is left.session
+        assert tabs.strip.bar.currentIndex() == 0
+        assert left.composer.editor.hasFocus()
 
     def test_a_tab_dropped_on_the_right_half_is_shown_there(
         self, tabs: ChatTabs, workspace: FakeWorkspace

@@ -129,6 +129,31 @@ def test_what_was_deleted_can_be_taken_back(
     assert texts(session) == ["Count", "**1**, 2"]
 
 
+@pytest.mark.parametrize("action", [action for action in TurnAction if action is not TurnAction.WAYS])
+def test_nothing_is_done_to_a_turn_that_is_gone_and_not_drawn_as_gone_yet(
+    view: ChatView, session: ChatSession, engine: FakeEngine, action: TurnAction
+) -> None:
+    shown = view.transcript.show_turn(session.chat.turns[1])
+    assert shown
+    session.chat.remove(session.chat.turns[1])
+    shown.act(action)
+    shown.edited.emit(shown.turn, "another text")
+    assert texts(session) == ["Count"]
+    assert engine.submitted == []
+
+
+def test_a_version_that_is_gone_is_not_shown(
+    act: Act, view: ChatView, session: ChatSession, engine: FakeEngine
+) -> None:
+    old = session.chat.turns[1]
+    act(TurnAction.REGENERATE, 1)
+    finish(session, engine, "one, two")
+    session.show_version(old)
+    session.delete(old)
+    view.transcript.version_requested.emit(old)
+    assert texts(session) == ["Count", "one, two"]
+
+
 def test_an_answer_is_copied_as_it_was_written_or_as_it_reads(act: Act) -> None:
     act(TurnAction.COPY_PLAIN, 1)
     assert QApplication.clipboard().text() == "1, 2"

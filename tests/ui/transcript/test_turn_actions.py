@@ -13,6 +13,7 @@ from app.ui.transcript.turn_actions import (
     VersionSwitch,
     is_possible,
     offered,
+    why_impossible,
 )
 
 QUESTION = Turn(Role.USER, "Count")
@@ -133,3 +134,24 @@ def test_versions_are_not_switched_under_an_answer_that_is_being_written(ground:
     switch.apply(QUESTION, Place((ANSWER, QUESTION, STREAMING), is_busy=True))
     assert not switch.previous.isEnabled()
     assert not switch.next.isEnabled()
+
+
+def test_an_answer_that_follows_nothing_cannot_be_asked_for_again_and_says_why(ground) -> None:
+    alone = Place((ANSWER,), is_last=True, has_messages=False)
+    for action in (TurnAction.REGENERATE, TurnAction.WAYS, TurnAction.CONTINUE):
+        assert action in offered(ANSWER, alone)
+        assert not is_possible(action, alone)
+        assert "Nothing stands before this answer" in why_impossible(action, alone)
+    assert is_possible(TurnAction.DELETE, alone)
+    assert why_impossible(TurnAction.DELETE, alone) == ""
+
+    buttons = TurnButtons(Role.ASSISTANT, str, ground)
+    buttons.apply(ANSWER, LAST)
+    again = buttons.button(TurnAction.REGENERATE)
+    assert (again.isEnabled(), again.toolTip()) == (True, "Regenerate")
+    buttons.apply(ANSWER, alone)
+    assert (again.isEnabled(), again.toolTip()) == (False, why_impossible(TurnAction.REGENERATE, alone))
+    menu = TurnMenu(ANSWER, alone, ground)
+    (entry,) = [entry for entry in menu.actions() if "Regenerate" in entry.text().replace("&", "")]
+    assert (entry.isEnabled(), entry.toolTip()) == (False, again.toolTip())
+    menu.close()
