@@ -66,7 +66,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--temperature", type=float, metavar="T", help="0: the likeliest token (default: the model's own)"
     )
-    parser.add_argument("--seed", type=int, metavar="S", help="makes answers above temperature 0 repeatable")
+    headless.add_seed_options(parser)
     following = parser.add_mutually_exclusive_group()
     following.add_argument(
         "--grammar", type=_text_of, metavar="FILE", help="answers follow this grammar, in GBNF"
@@ -88,7 +88,7 @@ def _text_of(name: str) -> str:
 
 
 def _chosen_sampling(options: argparse.Namespace) -> dict[str, Any]:
-    names = ("temperature", "seed", "grammar", "json_schema")
+    names = ("temperature", "seed", "repeatable", "grammar", "json_schema")
     return {name: vars(options)[name] for name in names if vars(options)[name] is not None}
 
 

@@ -66,6 +66,22 @@ def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
     )
 
 
+def add_seed_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="S",
+        help="draws the same answer again, if it is computed in the same steps (default: drawn anew)",
+    )
+    parser.add_argument(
+        "--repeatable",
+        action="store_true",
+        default=None,
+        help="with the same prompt and seed the same answer, whatever else is computed. Slower: it has steps "
+        "of its own, one such answer at a time, and memory for a second context",
+    )
+
+
 def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParams:
     """As the options say, else as was chosen for this model, else for all of them."""
     settings = Settings() if options.no_settings else Settings.load(paths.settings_file())

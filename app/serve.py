@@ -80,6 +80,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         Overflow(options.overflow),
         options.chat_template_kwargs,
         options.verbose,
+        options.repeatable,
     )
     try:
         options.defaults.check()
@@ -96,7 +97,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 def _add_defaults(parser: argparse.ArgumentParser) -> None:
     """What holds for requests that say nothing else."""
     parser.add_argument("--temp", type=float, metavar="T", help="temperature (default: the model's)")
-    parser.add_argument("--seed", type=int, metavar="S", help="the same answer each time (default: another)")
+    headless.add_seed_options(parser)
     parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)")
     parser.add_argument(
         "--overflow",

@@ -22,6 +22,7 @@ class Defaults:
     overflow: Overflow = Overflow.STOP
     template_variables: str = ""
     is_verbose: bool = False
+    repeatable: bool | None = None
 
     def check(self) -> None:
         """Raises InvalidRequestError for what no request could have."""
@@ -32,7 +33,11 @@ class Defaults:
 
     def sampling(self, recommended: SamplingParams) -> SamplingParams:
         """Raises InvalidRequestError."""
-        given: dict[str, Any] = {"temperature": self.temperature, "seed": self.seed}
+        given: dict[str, Any] = {
+            "temperature": self.temperature,
+            "seed": self.seed,
+            "repeatable": self.repeatable,
+        }
         return replace(recommended, **{name: value for name, value in given.items() if value is not None})
 
     def applied_to(self, request: Request) -> Request:

@@ -44,6 +44,7 @@ SAME_NAMES = (
     "mirostat_eta",
     "ignore_eos",
     "min_keep",
+    "repeatable",
 )
 
 

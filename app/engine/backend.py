@@ -44,6 +44,10 @@ class Backend(Protocol):
     def draft(self) -> "Backend | None":
         """A small model of the same vocabulary that guesses. It is interrupted and resumed with this one."""
 
+    @property
+    def private(self) -> "Backend | None":
+        """What `open_private` has opened. It is interrupted and resumed with this one."""
+
     # Any thread.
 
     def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
@@ -92,6 +96,14 @@ class Backend(Protocol):
         """What the library itself says to tokens at positions that `decode` would not let through.
 
         Empty if it took them: clear the sequence then. For the self-test.
+        """
+
+    def open_private(self, num_rows: int) -> "Backend":
+        """The same model in one context more, as long as a chat can get; the second time the same one.
+
+        It takes `num_rows` rows at once. Of its sequences only the last is for use: its number is the first
+        one that is free here. The cell of a token is its position there, whatever was computed before.
+        Raises EngineError when there is no memory.
         """
 
     def likeliest(self, row: int) -> tuple[int, float]:

@@ -11,15 +11,27 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.engine.batch import Batch
 from app.engine.cells import CellWatch
-from app.engine.commands import Command, Pause, Resume, RunUntil, StepOnce, WatchCells
+from app.engine.commands import (
+    ClearCells,
+    Command,
+    Hibernate,
+    Pause,
+    Pin,
+    Restore,
+    Resume,
+    RunUntil,
+    StepOnce,
+    TokensOf,
+    WatchCells,
+)
 from app.engine.detokenizer import Detokenizer
 from app.engine.drafting import Drafting
 from app.engine.errors import (
     BadLogitsError,
     DecodeError,
     DecodeInterruptedError,
+    EngineError,
     GrammarError,
     NoKvCellsError,
     PositionMismatchError,
@@ -30,8 +42,10 @@ from app.engine.hibernation import HibernatedChats
 from app.engine.idle import MIN_CELLS, IdleChats
 from app.engine.inspection import Inspection
 from app.engine.kept_cells import KEEPING_S, KeptCells
+from app.engine.lane import Lane
 from app.engine.overflow import context_limit, longer_chats_need
 from app.engine.prompt import Prompt, PromptBuilder
+from app.engine.repeatable import CHUNK_ROWS, RepeatableScheduler, RepeatableSlots
 from app.engine.scheduler import Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
@@ -55,7 +69,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.engine.backend import Backend
-    from app.engine.batch import BatchSpan
+    from app.engine.batch import Batch, BatchSpan
     from app.engine.types import CellMap, SampledToken, SlotSnapshot
 
     Sampled = tuple[int, tuple[SampledToken, ...]]  # a token, and if that was asked for, how likely it was
@@ -64,7 +78,10 @@ log = logging.getLogger(__name__)
 
 
 class Engine:
-    """Advances all sequences together, one `llama_decode` a step."""
+    """Advances all sequences together, one `llama_decode` a step.
+
+    But for repeatable answers: while there are any, every second step is theirs.
+    """
 
     def __init__(
         self, backend: Backend, hibernated: HibernatedChats | None = None, *, verify: bool = False
@@ -83,7 +100,9 @@ class Engine:
         self._inspection = Inspection(
             backend, self.prompts, self.slots, self._scheduler, checks_each_step=verify
         )
-        self._batch = Batch(backend.model.n_batch)
+        self._shared = Lane(backend, self.slots, self._scheduler, self._inspection)
+        self._private: Lane | None = None  # of repeatable answers, once there was one
+        self._lane = self._last_lane = self._shared  # of this step, and of the last one that was computed
         self.stepping = Stepping()
         self._outputs: list[Output] = []  # since the last report
         self._sampled: list[tuple[Sequence, int]] = []  # in this step, also tokens that only ended an answer
@@ -97,31 +116,51 @@ class Engine:
 
     @property
     def has_work(self) -> bool:
-        return bool(self._scheduler.has_work or self._outputs)
+        return bool(self._outputs) or any(lane.scheduler.has_work for lane in self._lanes)
 
     @property
     def has_open_answers(self) -> bool:
         """Also those that wait for a shorter prompt, so that there is nothing to compute now."""
-        return bool(self._scheduler.sequences)
+        return bool(self._sequences)
+
+    @property
+    def _lanes(self) -> list[Lane]:
+        return [self._shared, self._private] if self._private else [self._shared]
+
+    @property
+    def _sequences(self) -> list[Sequence]:
+        return [seq for lane in self._lanes for seq in lane.scheduler.sequences]
+
+    @property
+    def _batch(self) -> Batch:
+        return self._lane.batch
 
     def add_request(self, request: Request, prompt: Prompt | None = None) -> None:
         """Queue a request. Without its prompt that is built here, on the calling thread."""
         self.slots.hibernated.take_found()
         try:
-            self._scheduler.add(self._new_sequence(request, prompt or self.prompts.build(request)))
+            prompt = prompt or self.prompts.build(request)
+            lane = self._lane_for(request)
+            seq = self._new_sequence(request, prompt, lane)
         except RequestError as error:
             self.refuse_for(request, error)
+            return
+        for other in self._lanes:
+            if other is not lane:
+                other.leave(request.chat_id)
+        lane.scheduler.add(seq)
 
     def refit(self, request_id: str, prompt: Prompt | RequestError) -> None:
         """Go on with an answer that reached the limit of its context, under a shorter prompt, or end it."""
-        seq = next((seq for seq in self._scheduler.refitting if seq.request.request_id == request_id), None)
+        refitting = (seq for lane in self._lanes for seq in lane.scheduler.refitting)
+        seq = next((seq for seq in refitting if seq.request.request_id == request_id), None)
         if seq is None:
             return  # aborted meanwhile
         if isinstance(prompt, RequestError):
             self._finish(seq, FinishReason.LENGTH, self._context_full(seq.request))
             return
         seq.refit(prompt, context_limit(seq.request, self.model))
-        self._scheduler.put_back(seq)
+        self._lane_of(seq).scheduler.put_back(seq)
         self._note_overflow(seq)
 
     def refuse(self, request: Request, reason: FinishReason, notice: str = "") -> None:
@@ -145,20 +184,21 @@ class Engine:
 
     def abort(self, request_id: str) -> None:
         """End an answer now: it is in no later batch. Nothing happens if it has ended already."""
-        for seq in self._scheduler.sequences:
+        for seq in self._sequences:
             if seq.request.request_id == request_id:
                 self._break_off(seq, FinishReason.ABORT)
 
     def abort_all(self, reason: FinishReason, notice: str) -> None:
-        for seq in self._scheduler.sequences:
+        for seq in self._sequences:
             self._break_off(seq, reason, notice)
 
     def forget(self, chat_id: str) -> None:
         """The chat was closed: abort its answer, free its cells."""
-        for seq in self._scheduler.sequences:
+        for seq in self._sequences:
             if seq.request.chat_id == chat_id:
                 self._break_off(seq, FinishReason.ABORT)
-        self.slots.forget(chat_id)
+        for lane in self._lanes:
+            lane.slots.forget(chat_id)
 
     def fork(self, chat_id: str, new_chat_id: str) -> bool:
         """Let a new chat hold the cells of an idle one, without a copy. False: no slot is free for it."""
@@ -166,11 +206,12 @@ class Engine:
 
     def set_front(self, chat_id: str | None) -> None:
         """Its prompt goes first, and it is never paused for another."""
-        self.slots.front_chat_id = chat_id
+        for lane in self._lanes:
+            lane.slots.front_chat_id = chat_id
 
     def hibernate(self, chat_id: str) -> bool:
         """Save the cells of an idle chat and free them. False: it holds none, or is answering."""
-        return self.slots.hibernate_chat(chat_id)
+        return self._lane_with(chat_id).slots.hibernate_chat(chat_id)
 
     def watch_cells(self, is_watching: bool) -> None:
         """Add a map of all cells to the reports."""
@@ -190,6 +231,10 @@ class Engine:
                 self.stepping.obey(command)
             case WatchCells(is_watching):
                 self.watch_cells(is_watching)
+            case (
+                Hibernate(chat_id) | Restore(chat_id) | ClearCells(chat_id) | Pin(chat_id) | TokensOf(chat_id)
+            ):
+                self._lane_with(chat_id).inspection.obey(command, self._step)
             case _:
                 self._inspection.obey(command, self._step)
 
@@ -203,6 +248,7 @@ class Engine:
         scheduled = time.perf_counter()
         if not self._decode():
             self._batch.clear()
+        self._last_lane = self._lane
         decoded = time.perf_counter()
         self._update(decode_ms=(decoded - scheduled) * 1000)
         updated = time.perf_counter()
@@ -210,7 +256,7 @@ class Engine:
             self.verify()
         report = self._report(
             started,
-            self.slots.snapshots(),
+            self._snapshots(),
             schedule_ms=(scheduled - started) * 1000,
             decode_ms=(decoded - scheduled) * 1000,
             update_ms=(updated - decoded) * 1000,
@@ -231,24 +277,26 @@ class Engine:
 
     def verify(self) -> None:
         """Compare positions and holders of every cell with the library. Raises PositionMismatchError."""
-        self._inspection.verify(self._step)
+        for lane in self._lanes:
+            lane.inspection.verify(self._step)
 
     def verify_when_idle(self) -> bool:
         """The same, if anything has changed since the last time. False: nothing has."""
-        if not self.slots.memory.has_unchecked_changes:
+        if not any(lane.slots.memory.has_unchecked_changes for lane in self._lanes):
             return False
         self.verify()
         return True
 
     def report(self) -> StepReport:
         """What there is to tell without a step, such as the ends of aborted answers."""
-        return self._report(time.perf_counter(), self.slots.snapshots())
+        return self._report(time.perf_counter(), self._snapshots())
 
     def post_mortem(self, error: Exception) -> StepReport:
         """The last report of an engine that `error` ends: the batch that failed, and what was found wrong."""
         if isinstance(error, PositionMismatchError):
             self._inspection.note_disagreement(error, self._step)
-        return self._report(time.perf_counter(), self.slots.evidence())
+        evidence = (slot for lane in self._lanes for slot in lane.slots.evidence())
+        return self._report(time.perf_counter(), tuple(evidence))
 
     def interrupt(self) -> None:
         """Make a running step return soon, and every later one at once. Any thread."""
@@ -268,13 +316,36 @@ class Engine:
         self.slots.keep_all(time.monotonic() + KEEPING_S)
         self.slots.hibernated.close()
 
-    def _new_sequence(self, request: Request, prompt: Prompt) -> Sequence:
+    def _lane_for(self, request: Request) -> Lane:
+        """Raises RequestError when there is no room for it."""
+        if not request.is_repeatable:
+            return self._shared
+        if self._private is None:
+            try:
+                backend = self._backend.open_private(CHUNK_ROWS)
+            except EngineError as error:
+                what = said("No repeatable answer can be made: it needs a context of its own.")
+                raise RequestError(together(what, str(error))) from error
+            slots = RepeatableSlots(backend, self.slots.hibernated)
+            slots.front_chat_id, slots.pinned_chat_ids = self.slots.front_chat_id, self.slots.pinned_chat_ids
+            scheduler = RepeatableScheduler(slots, StepBudget(backend.model.n_batch), Drafting(backend))
+            inspection = Inspection(backend, self.prompts, slots, scheduler, checks_each_step=self._verify)
+            self._private = Lane(backend, slots, scheduler, inspection)
+        return self._private
+
+    def _lane_of(self, seq: Sequence) -> Lane:
+        return self._private if self._private and seq.request.is_repeatable else self._shared
+
+    def _lane_with(self, chat_id: str) -> Lane:
+        return self._private if self._private and self._private.has(chat_id) else self._shared
+
+    def _new_sequence(self, request: Request, prompt: Prompt, lane: Lane) -> Sequence:
         sampling = request.sampling or self.model.sampling
         seq = Sequence(
             request=request,
             token_ids=[],
             max_tokens=0,
-            sampler=self._backend.new_sampler(sampling, prompt.token_ids, prompt.num_start_tokens),
+            sampler=lane.backend.new_sampler(sampling, prompt.token_ids, prompt.num_start_tokens),
             detokenizer=Detokenizer(self._backend.token_piece, request.stop),
         )
         for token_id in prompt.token_ids[len(prompt.token_ids) - prompt.num_start_tokens :]:
@@ -313,14 +384,24 @@ class Engine:
 
     def _schedule(self) -> None:
         self._batch.clear()
-        self._hibernate_for_speed()
-        self._scheduler.schedule(self._batch)
-        if self._scheduler.has_work and not self._batch.num_rows:
+        self._lane = self._next_lane()
+        if self._lane is self._shared:
+            self._hibernate_for_speed()
+        self._lane.scheduler.schedule(self._batch)
+        if self._lane.scheduler.has_work and not self._batch.num_rows:
             self._end_stuck()
+
+    def _next_lane(self) -> Lane:
+        """Each in turn, where both have work."""
+        private = self._private
+        if private is None or not private.scheduler.has_work:
+            return self._shared
+        is_its_turn = self._last_lane is self._shared or not self._scheduler.has_work
+        return private if is_its_turn else self._shared
 
     def _end_stuck(self) -> None:
         """Our mistake: without a row no later step would be another. It costs one answer, not all."""
-        stuck = self._scheduler.sequences
+        stuck = self._lane.scheduler.sequences
         seq = next((seq for seq in stuck if seq.slot and not seq.num_pending_tokens), stuck[0])
         log.error("request %s has nothing that can be computed", seq.request.request_id)
         self._finish(seq, FinishReason.ERROR, said("Skein had nothing to compute for this answer."))
@@ -328,7 +409,7 @@ class Engine:
     @property
     def _can_compute_plan(self) -> bool:
         """A chat that was restored since may have taken cells that were free when it was made."""
-        return self._batch.is_current and self._batch.num_rows <= self.slots.cells.num_free
+        return self._batch.is_current and self._batch.num_rows <= self._lane.slots.cells.num_free
 
     def _end_step(self) -> None:
         self._batch.clear()
@@ -341,7 +422,7 @@ class Engine:
         if not self._batch.num_rows:
             return False
         try:
-            self._backend.decode(self._batch)
+            self._lane.backend.decode(self._batch)
         except NoKvCellsError as error:
             self._return_code = error.return_code
             self._make_room()
@@ -349,25 +430,25 @@ class Engine:
         except DecodeInterruptedError as error:
             self._return_code = error.return_code
             if error.has_begun:
-                self.slots.memory.resync(self._batch)
+                self._lane.slots.memory.resync(self._batch)
             return False
         except DecodeError as error:
             self._return_code = error.return_code
-            self.slots.memory.resync(self._batch)
+            self._lane.slots.memory.resync(self._batch)
             raise
         return True
 
     def _make_room(self) -> None:
         """The library found no cells where our books have some: a sliding window pins more than it shows."""
-        if not self._scheduler.make_room_for_good():
+        if not self._lane.scheduler.make_room_for_good():
             seq = self._batch.spans[0].seq
             self._finish(seq, FinishReason.LENGTH, self._context_full(seq.request))
 
     def _update(self, decode_ms: float) -> None:
         """Book what was computed, then sample for every sequence whose last token was in the batch."""
-        if self._batch.num_rows:
+        if self._batch.num_rows and self._lane is self._shared:
             self._learn(decode_ms)
-        self.slots.memory.note_decoded(self._batch)
+        self._lane.slots.memory.note_decoded(self._batch)
         for span in self._batch.spans:
             span.seq.num_rows_computed += span.num_rows
         # First for all: a sampler works through so much memory that the next lines leave the caches.
@@ -459,7 +540,7 @@ class Engine:
             self._finish(seq, FinishReason.LENGTH, self._length_notice(seq), text, logprobs)
         else:
             self._tell(seq, text, logprobs)
-            self._scheduler.set_aside(seq)
+            self._lane.scheduler.set_aside(seq)
             self.build_shorter_prompt(seq.request, seq.num_generated_tokens)
 
     def _tell(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:
@@ -490,7 +571,7 @@ class Engine:
     ) -> None:
         seq.finish(reason, notice)
         text += seq.detokenizer.flush()
-        self._scheduler.remove(seq)
+        self._lane_of(seq).scheduler.remove(seq)
         seq.sampler.close()
         last = replace(
             self._output(seq, text, logprobs),
@@ -539,7 +620,7 @@ class Engine:
         for line in self._backend.take_log_lines():
             self.slots.news.tell(EventKind.NATIVE, line)
         outputs, self._outputs = tuple(self._outputs), []
-        events, leases = self.slots.news.take()
+        news = [lane.slots.news.take() for lane in self._lanes]
         return StepReport(
             step=self._step,
             outputs=outputs,
@@ -549,19 +630,24 @@ class Engine:
             schedule_ms=schedule_ms,
             decode_ms=decode_ms,
             update_ms=update_ms,
-            events=events,
-            leases=leases,
+            events=tuple(event for events, _ in news for event in events),
+            leases=tuple(lease for _, leases in news for lease in leases),
             hibernated=self.slots.hibernated.chats(),
             started_at=started_at,
             return_code=self._return_code,
             sample_ms=self._sample_s * 1000,
-            waiting=self._scheduler.waiting_requests(),
+            waiting=tuple(one for lane in self._lanes for one in lane.scheduler.waiting_requests()),
             last_check=self._inspection.last_check,
             cell_map=self._cell_map() if self._cell_watch.is_watching else None,
             pause=self.stepping.pause,
-            answers=self._inspection.take_answers(),
+            answers=tuple(one for lane in self._lanes for one in lane.inspection.take_answers()),
             draft_ms=draft_ms,
         )
+
+    def _snapshots(self) -> tuple[SlotSnapshot, ...]:
+        if self._private is None:
+            return self.slots.snapshots()
+        return self.slots.snapshots() + self._private.slots.snapshots()
 
     def _cell_map(self) -> CellMap | None:
         is_resting = not self.has_work or self.stepping.pause is not None

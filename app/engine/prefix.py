@@ -81,9 +81,12 @@ def why_prefix_ended(
     if not held:
         return PrefixEnd.EVICTED if last_turn else PrefixEnd.NEW_CHAT
     num_common = common_prefix(held, seq.token_ids)
+    goes_on = num_common == min(len(held), len(seq.token_ids) - 1)
+    if seq.request.is_repeatable and (goes_on or num_kept < num_common):
+        return PrefixEnd.WHOLE_CHUNKS
     if num_kept < num_common:
         return PrefixEnd.NO_ROLLBACK
-    if num_common == min(len(held), len(seq.token_ids) - 1):
+    if goes_on:
         return PrefixEnd.NEW_TEXT
     if seq.is_shortened:
         return PrefixEnd.DROPPED

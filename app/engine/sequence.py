@@ -32,6 +32,7 @@ class Sequence:
     detokenizer: Detokenizer
     num_prompt_tokens: int = field(init=False)  # what of `token_ids` was not sampled
     num_start_tokens: int = 0  # of the prompt's, at its end: the answer's beginning, which the caller gave
+    num_prefill_tokens: int = 0  # the prompt, and what had been generated when that was made anew
     num_told_tokens: int = 0  # of the generated ones, those that are in an output
     slot: Slot | None = None
     finish_reason: FinishReason | None = None
@@ -117,6 +118,7 @@ class Sequence:
         self.token_ids = [*prompt.token_ids, *generated]
         self.num_prompt_tokens = len(prompt.token_ids)
         self.num_start_tokens = prompt.num_start_tokens
+        self.num_prefill_tokens = len(self.token_ids)
         room = max_context_tokens - self.num_prompt_tokens
         assert room > len(generated), "a prompt leaves room for its answer"
         self.max_tokens = room if self.request.max_tokens is None else min(self.request.max_tokens, room)

@@ -103,6 +103,10 @@ class Request:
     shares_prefix: bool = True
     is_saved: bool = False
 
+    @property
+    def is_repeatable(self) -> bool:
+        return self.sampling is not None and self.sampling.repeatable
+
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:
             raise InvalidRequestError("There is no message to answer.")
@@ -143,6 +147,7 @@ class PrefixEnd(StrEnum):
     NO_ROLLBACK = "model cannot remove a tail"  # sliding window or recurrent state
     EVICTED = "evicted"  # its cells were needed, and its state was not kept
     DOUBTED = "saved state in doubt"  # it did not pass a check, so it was not used
+    WHOLE_CHUNKS = "repeatable: whole chunks only"  # the rest was computed in another shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +311,7 @@ class SlotSnapshot:
     usage: Usage = field(default_factory=Usage)
     max_context_tokens: int = 0  # how long its chat may get; 0 while empty
     is_pinned: bool = False
+    is_repeatable: bool = False  # it has a context and steps of its own
 
     @property
     def is_running(self) -> bool:

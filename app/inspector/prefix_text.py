@@ -15,6 +15,7 @@ HEADS = {
     PrefixEnd.NO_ROLLBACK: mark("The model cannot go back"),
     PrefixEnd.EVICTED: mark("Its cells were given away"),
     PrefixEnd.DOUBTED: mark("The saved state was in doubt"),
+    PrefixEnd.WHOLE_CHUNKS: mark("The answer is repeatable"),
 }
 # The same, short.
 REASONS = {
@@ -26,6 +27,7 @@ REASONS = {
     PrefixEnd.NO_ROLLBACK: mark("model cannot remove a tail"),
     PrefixEnd.EVICTED: mark("evicted"),
     PrefixEnd.DOUBTED: mark("saved state in doubt"),
+    PrefixEnd.WHOLE_CHUNKS: mark("repeatable: whole chunks only"),
 }
 
 
@@ -77,6 +79,11 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
             return tr("Its cells were needed by other chats, and its state was not kept.")
         case PrefixEnd.DOUBTED:
             return tr("A saved state was there, but it did not pass its checks, so it was not used.")
+        case PrefixEnd.WHOLE_CHUNKS:
+            return tr(
+                "Only whole chunks of an earlier prompt were used: its end, and the answer, would be "
+                "computed in other steps as part of this prompt."
+            )
 
 
 def what_to_do(lease: Lease) -> str:

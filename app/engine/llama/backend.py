@@ -12,7 +12,7 @@ import ctypes.util
 import math
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import llama_cpp as lib
@@ -65,6 +65,10 @@ class LlamaBackend:
         self.model = info
         self.fingerprint = fingerprint
         self.draft: LlamaBackend | None = None
+        self.private: LlamaBackend | None = None
+        self.make_private: Callable[[int], LlamaBackend] | None = (
+            None  # by who opens this one, who also frees it
+        )
         template = lib.llama_model_chat_template(model.pointer, None)
         self.chat_template = template.decode("utf-8", "replace") if template else None
         self.bos_text = self._token_text(lib.llama_vocab_bos(self.vocab))
@@ -131,13 +135,15 @@ class LlamaBackend:
 
     def interrupt(self) -> None:
         self._abort_flag.set()
-        if self.draft:
-            self.draft.interrupt()
+        for other in (self.draft, self.private):
+            if other:
+                other.interrupt()
 
     def resume(self) -> None:
         self._abort_flag.clear()
-        if self.draft:
-            self.draft.resume()
+        for other in (self.draft, self.private):
+            if other:
+                other.resume()
 
     # The engine thread only.
 
@@ -181,6 +187,15 @@ class LlamaBackend:
         library().recent.clear()
         code = lib.llama_decode(self._context.pointer, self._native(batch))
         return " ".join(library().recent) or f"code {code}" if code else ""
+
+    def open_private(self, num_rows: int) -> LlamaBackend:
+        self._check_thread()
+        if self.private is None:
+            assert self.make_private, "a draft model and a private context have no private one"
+            self.private = self.make_private(num_rows)
+            if self._abort_flag.is_set:  # by another thread, meanwhile
+                self.private.interrupt()
+        return self.private
 
     def context_with_logits(self, row: int) -> object:
         """The context, once it is sure that sampling `row` has fresh and sane logits. For LlamaSampler."""

@@ -56,7 +56,7 @@ from app.said import said
 log = logging.getLogger(__name__)
 
 LIBRARY_VERSION: str = lib.__version__
-MAX_N_SEQ = 256  # LLAMA_MAX_SEQ
+MAX_N_SEQ = 255  # LLAMA_MAX_SEQ, but for the one of repeatable answers
 MIN_N_CTX = 256  # a batch is cut to the context, and one smaller than n_seq_max aborts the process
 N_CTX_STEP = 256  # llama.cpp rounds up to it
 KV_SHARE_OF_RAM = 0.25
@@ -121,6 +121,10 @@ def open_llama_backend(
         n_ctx_seq = info.n_ctx_seq if _metadata_int(model, "rope.scaling.original_context_length") else None
         fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
         backend = LlamaBackend(model, context, info, fingerprint)
+        private = stack.enter_context(contextlib.ExitStack())
+        backend.make_private = lambda num_rows: _make_private(
+            model, context_params, params, info, adapters, num_rows, private
+        )
         draft_params = replace(params, n_ctx=info.n_ctx).of_draft_model
         if draft_params and info.num_drafted_tokens:
             opened = open_llama_backend(draft_params, lambda done: on_progress(share + (1 - share) * done))
@@ -314,6 +318,38 @@ def num_threads(wanted: int, n_params: int) -> int:
     if wanted > 0:
         return min(wanted, cores)
     return 1 if n_params < SMALL_MODEL_PARAMS else max(cores - 1, min(cores, 2))
+
+
+def _make_private(
+    model: Native,
+    shared: lib.llama_context_params,
+    params: LoadParams,
+    info: ModelInfo,
+    adapters: Sequence[Native],
+    num_rows: int,
+    stack: contextlib.ExitStack,
+) -> LlamaBackend:
+    """A second context for one sequence, which `stack` frees. Raises ModelLoadError."""
+    native = lib.llama_context_params.from_buffer_copy(shared)
+    native.n_ctx = info.n_ctx_seq
+    native.n_seq_max = native.n_outputs_max = info.n_seq_max + 1  # the last one has a number of its own
+    native.n_batch = native.n_ubatch = max(num_rows, native.n_seq_max)
+    native.kv_unified = True
+    native.swa_full = True  # a window's cells would be taken by turns, and lie elsewhere after a restore
+    context = stack.enter_context(_make_context(model, native, params))
+    use_adapters(context, adapters, params.adapters)
+    private_info = replace(
+        info,
+        n_ctx=lib.llama_n_ctx(context.pointer),
+        n_seq_max=native.n_seq_max,
+        n_batch=native.n_batch,
+        n_ubatch=native.n_ubatch,
+        is_unified=True,
+        num_drafted_tokens=0,
+    )
+    n_ctx_seq = native.n_ctx if _metadata_int(model, "rope.scaling.original_context_length") else None
+    fingerprint = state_fingerprint(params.path, native, n_ctx_seq, params.adapters)
+    return LlamaBackend(model, context, private_info, fingerprint)
 
 
 def _default_n_ctx(model: Native, params: LoadParams) -> int:

@@ -52,8 +52,19 @@ COMMON = (
     Setting(
         "seed",
         mark("Seed"),
-        mark("A whole number. The same one draws the same answer again; without one each is drawn anew."),
+        mark(
+            "A whole number. The same one draws the same answer again if it is computed in the same steps, "
+            "such as alone; without one each is drawn anew."
+        ),
         word=mark("Drawn anew"),
+    ),
+    Setting(
+        "repeatable",
+        mark("Repeatable"),
+        mark(
+            "With the same seed the same answer, whatever else is computed. Slower: it has steps of its own, "
+            "one such answer at a time, and memory for a second context."
+        ),
     ),
 )
 MORE = (

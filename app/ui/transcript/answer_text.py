@@ -17,6 +17,9 @@ _WHY_PREFIX_ENDED = {
     PrefixEnd.NO_ROLLBACK: mark("This model cannot take back the end of what it has read."),
     PrefixEnd.EVICTED: mark("The memory was needed for other chats and its content not kept."),
     PrefixEnd.DOUBTED: mark("What had been saved did not pass a check, so it was computed again."),
+    PrefixEnd.WHOLE_CHUNKS: mark(
+        "The answer is repeatable: whole chunks of an earlier prompt were used, and the rest computed again."
+    ),
 }
 _ENDS = {
     TurnState.DONE: mark("It ended by itself."),

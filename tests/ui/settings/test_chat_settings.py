@@ -135,6 +135,14 @@ def test_each_value_says_whose_it_is(panel: ChatSettings) -> None:
     assert panel.rows["top_k"].note.endswith("Only in this chat; 40 is llama.cpp's default.")
 
 
+def test_beside_the_seed_an_answer_is_made_repeatable(panel: ChatSettings, qtbot: QtBot) -> None:
+    switch = panel.rows["repeatable"].control
+    with qtbot.waitSignal(panel.changed) as told:
+        switch.click()
+    assert told.args == [ChatOptions(sampling={"repeatable": True})]
+    assert panel.rows["repeatable"].note.endswith("Only in this chat; off is llama.cpp's default.")
+
+
 def test_a_value_is_the_chats_own_until_it_is_reset(panel: ChatSettings, qtbot: QtBot) -> None:
     row = panel.rows["temperature"]
     assert not row.button.isVisible()

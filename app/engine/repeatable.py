@@ -1,0 +1,85 @@
+"""Answers that come out the same each time: whatever else is computed, and whether they were before.
+
+A row's result depends, in its last bits, on the rows that are computed with it, on where the cells lie that
+it sees, and on the steps in which those were computed; one bit can change a word that is drawn. So these
+answers have a context of their own, in which a token's cell is its position, and take steps of their own,
+whose rows depend on nothing but what was asked. Engine thread only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.engine.prefix import common_prefix
+from app.engine.scheduler import Scheduler
+from app.engine.slots import SlotPool
+
+if TYPE_CHECKING:
+    from app.engine.backend import Backend
+    from app.engine.hibernation import HibernatedChats
+    from app.engine.sequence import Sequence
+    from app.engine.slot_memory import Slot
+    from app.engine.types import SlotSnapshot
+
+# Prompt rows of a step: always these, for what is learned from step times is never the same twice. Of a model
+# of 270M 32 take a fifth more time a token than 64, but other chats wait half as long for them.
+CHUNK_ROWS = 32
+
+
+def num_rows(seq: Sequence) -> int:
+    """Of its next step. A prompt is cut at positions that are multiples of a chunk, an answer after each."""
+    start = seq.num_computed_tokens
+    if start >= seq.num_prefill_tokens:
+        return 1
+    return min(CHUNK_ROWS - start % CHUNK_ROWS, seq.num_prefill_tokens - start)
+
+
+def whole_chunks(num_tokens: int) -> int:
+    return num_tokens // CHUNK_ROWS * CHUNK_ROWS
+
+
+class RepeatableSlots(SlotPool):
+    """One slot: the last of its context, so that its number is no other slot's.
+
+    Idle, it holds whole chunks of prompts only. Those are what any prompt with the same beginning would
+    compute; the end of a prompt and an answer are computed in other shapes than as part of the next prompt.
+    """
+
+    def __init__(self, backend: Backend, hibernated: HibernatedChats) -> None:
+        super().__init__(backend, hibernated)
+        self.slots = self.memory.slots[-1:]
+
+    def lease(self, seq: Sequence) -> Slot | None:
+        slot = super().lease(seq)
+        self.hibernated.saved_chat_ids.discard(seq.request.chat_id)  # what is kept fits the other context
+        return slot
+
+    def set_aside(self, slot: Slot) -> Sequence:
+        seq = super().set_aside(slot)
+        self.memory.cut_back(slot, whole_chunks(min(seq.num_prefill_tokens, len(slot.token_ids))))
+        return seq
+
+    def snapshots(self) -> tuple[SlotSnapshot, ...]:
+        return self._told(super().snapshots())
+
+    def evidence(self) -> tuple[SlotSnapshot, ...]:
+        return self._told(super().evidence())
+
+    def _told(self, slots: tuple[SlotSnapshot, ...]) -> tuple[SlotSnapshot, ...]:
+        return (replace(slots[-1], is_repeatable=True),)
+
+    def _keep_own_prefix(self, slot: Slot, seq: Sequence) -> int:
+        num_tokens = whole_chunks(common_prefix(slot.token_ids, seq.token_ids))
+        return num_tokens if self.memory.cut_back(slot, num_tokens) else 0
+
+
+class RepeatableScheduler(Scheduler):
+    """One answer at a time, first come, first served."""
+
+    def pause_youngest(self) -> bool:
+        """Never: it would be computed again from the last whole chunk of its prompt."""
+        return False
+
+    def _rows(self) -> dict[Sequence, int]:
+        return {seq: num_rows(seq) for seq in self.running}
