@@ -192,6 +192,9 @@ class EngineLoop:
                 self._receive()
                 if not self._stopping:
                     self._advance()
+            self._end_all(FinishReason.ABORT, "")
+            if self._engine.has_work:
+                self._publish(self._engine.report())
         except Exception as error:  # the root of this thread: nobody may be left waiting
             self._engine.keep_cells(None)  # nobody knows what its cells hold now
             self._end_all(
@@ -201,9 +204,6 @@ class EngineLoop:
             self._publish(self._engine.post_mortem(error))
             raise
         finally:
-            self._end_all(FinishReason.ABORT, "")
-            if self._engine.has_work:
-                self._publish(self._engine.report())
             self._prompt_thread.stop()
             self._engine.close()
 
@@ -241,14 +241,17 @@ class EngineLoop:
             case _Refitted(request_id, result):
                 self._engine.refit(request_id, result)
             case _Abort(request_id):
+                self._prompt_thread.withdraw(request_id=request_id)
                 self._refuse(self._preparing.pop(request_id, None))
                 self._engine.abort(request_id)
             case _Forget(chat_id):
+                self._prompt_thread.withdraw(chat_id=chat_id)
                 for request in [r for r in self._preparing.values() if r.chat_id == chat_id]:
                     self._refuse(self._preparing.pop(request.request_id))
                 self._engine.forget(chat_id)
                 self._publish(self._engine.report())
             case _AbortAll():
+                self._prompt_thread.withdraw()
                 for request in self._preparing.values():
                     self._refuse(request)
                 self._preparing.clear()
@@ -258,6 +261,7 @@ class EngineLoop:
                 self._engine.fork(chat_id, new_chat_id)
                 self._publish(self._engine.report())
             case _SetFront(chat_id):
+                self._prompt_thread.set_front(chat_id)
                 self._engine.set_front(chat_id)
             case _SetSpeed(speed):
                 self._engine.set_speed(speed)
@@ -317,15 +321,42 @@ class _Use:
             self.future.set_exception(EngineError("The engine stopped."))
 
 
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """The prompt of a request, or a shorter one for its answer of so many tokens."""
+
+    request: Request
+    num_generated_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Withdraw:
+    """Nobody waits any more for the prompts of this request, of this chat, or, if both are None, for any."""
+
+    request_id: str | None = None
+    chat_id: str | None = None
+
+    def is_about(self, order: _Build | _Use) -> bool:
+        return (
+            isinstance(order, _Build)
+            and self.request_id in (None, order.request.request_id)
+            and self.chat_id in (None, order.request.chat_id)
+        )
+
+
 class _PromptThread:
-    """Builds prompts beside the engine, so that a slow template or a long text delays nobody else."""
+    """Builds prompts beside the engine, so that a slow template or a long text delays nobody else.
+
+    The front tab's first, then in the order in which they came.
+    """
 
     def __init__(self, engine: Engine, mailbox: SimpleQueue[_Letter]) -> None:
         self._prompts = engine.prompts
         self._hibernated = engine.slots.hibernated
         self._mailbox = mailbox
-        # Requests, each with the tokens of its answer if that has begun.
-        self._requests: SimpleQueue[tuple[Request, int] | _Use | None] = SimpleQueue()
+        self._letters: SimpleQueue[_Build | _Use | _Withdraw | _SetFront | None] = SimpleQueue()
+        self._orders: list[_Build | _Use] = []  # this thread only, as the next
+        self._front_chat_id: str | None = None
         self._thread: threading.Thread | None = None
         self._is_stopped = False
 
@@ -338,7 +369,8 @@ class _PromptThread:
             threading.stack_size(former)
 
     def stop(self) -> None:
-        self._requests.put(None)
+        """What has not begun is left out."""
+        self._letters.put(None)
         self._prompts.close()  # a template that still renders is killed
         if self._thread:
             self._thread.join()
@@ -347,29 +379,54 @@ class _PromptThread:
 
     def use(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         future: Future[T] = Future()
-        self._requests.put(_Use(work, future))
+        self._letters.put(_Use(work, future))
         if self._is_stopped:  # asked after what `stop` puts: it may have come too late for its last look
             self._end_uses()
         return future
 
     def prepare(self, request: Request) -> None:
-        self._requests.put((request, 0))
+        self._letters.put(_Build(request))
 
     def build_shorter(self, request: Request, num_generated_tokens: int) -> None:
-        self._requests.put((request, num_generated_tokens))
+        self._letters.put(_Build(request, num_generated_tokens))
+
+    def withdraw(self, request_id: str | None = None, chat_id: str | None = None) -> None:
+        self._letters.put(_Withdraw(request_id, chat_id))
+
+    def set_front(self, chat_id: str | None) -> None:
+        self._letters.put(_SetFront(chat_id))
 
     def _run(self) -> None:
-        while (order := self._requests.get()) is not None:
+        while self._receive():
+            order = next(filter(self._is_in_front, self._orders), self._orders[0])
+            self._orders.remove(order)
             if isinstance(order, _Use):
                 order.run(self._prompts)
                 continue
-            request, num_generated_tokens = order
+            request, num_generated_tokens = order.request, order.num_generated_tokens
             result = self._build(request, num_generated_tokens)
             if num_generated_tokens:
                 self._mailbox.put(_Refitted(request.request_id, result))
             else:
                 self._hibernated.prefetch(request.chat_id)
                 self._mailbox.put(_Prepared(request, result))
+
+    def _receive(self) -> bool:
+        """Take all letters; wait for one only when there is nothing to build. False: it is to end."""
+        while not (self._orders and self._letters.empty()):
+            letter = self._letters.get()
+            if letter is None:
+                return False
+            if isinstance(letter, _SetFront):
+                self._front_chat_id = letter.chat_id
+            elif isinstance(letter, _Withdraw):
+                self._orders = [order for order in self._orders if not letter.is_about(order)]
+            else:
+                self._orders.append(letter)
+        return True
+
+    def _is_in_front(self, order: _Build | _Use) -> bool:
+        return isinstance(order, _Build) and order.request.chat_id == self._front_chat_id
 
     def _build(self, request: Request, num_generated_tokens: int) -> Prompt | RequestError:
         try:
@@ -382,8 +439,11 @@ class _PromptThread:
 
     def _end_uses(self) -> None:
         """Nobody may be left waiting."""
+        left: list[object] = [*self._orders]
+        self._orders.clear()
         with suppress(Empty):
             while True:
-                order = self._requests.get_nowait()
-                if isinstance(order, _Use):
-                    order.give_up()
+                left.append(self._letters.get_nowait())
+        for order in left:
+            if isinstance(order, _Use):
+                order.give_up()

@@ -19,6 +19,7 @@ from app.engine.commands import (
 from app.engine.engine import Engine
 from app.engine.errors import ChatTemplateError, DecodeError, DecodeInterruptedError, PositionMismatchError
 from app.engine.loop import EngineLoop
+from app.engine.prompt import PromptBuilder
 from app.engine.stepping import NO_WORK
 from app.engine.types import EventKind, FinishReason, Message, Overflow, Role, Speed
 from tests.driver import Run, request
@@ -241,6 +242,66 @@ def test_a_slow_template_delays_nobody_else(start, monkeypatch):
     may_render.set()
     runner.wait_for_end_of(waiting.request_id)
     assert runner.run.is_open(talking.request_id)
+
+
+class Templates:
+    """The first rendering takes until it may end; all are listed."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.rendered: list[str] = []
+        self.may_end = threading.Event()
+        templates = self
+
+        def render(_self, messages, _variables):
+            templates.rendered.append(messages[-1].content)
+            assert templates.may_end.wait(SOON)
+            return "text"
+
+        monkeypatch.setattr(ChatTemplate, "render", render)
+
+
+def test_prompts_that_nobody_waits_for_are_not_built_and_the_front_tabs_goes_first(start, monkeypatch):
+    templates = Templates(monkeypatch)
+    runner = start()
+    asked = {text: request(text, text) for text in ("slow", "aborted", "closed", "other", "front")}
+    for one in asked.values():
+        runner.loop.submit(one)
+    runner.wait_for(lambda _: templates.rendered)
+    runner.loop.set_front("front")
+    runner.loop.abort(asked["aborted"].request_id)
+    runner.loop.forget("closed")
+    runner.wait_for_end_of(asked["closed"].request_id)
+    templates.may_end.set()
+    runner.wait_for_end_of(asked["other"].request_id)
+    assert templates.rendered == ["slow", "front", "other"]
+
+
+@pytest.mark.parametrize("end", ["abort_all", "stop"])
+def test_after_the_end_of_all_answers_no_prompt_is_built_for_them(start, monkeypatch, end):
+    templates = Templates(monkeypatch)
+    monkeypatch.setattr(PromptBuilder, "close", lambda _self: templates.may_end.set())
+    runner = start()
+    for number in range(20):
+        runner.loop.submit(request(f"question {number}"))
+    runner.wait_for(lambda _: templates.rendered)
+    getattr(runner.loop, end)()
+    runner.stop()
+    assert len(templates.rendered) <= 1
+
+
+def test_an_engine_whose_last_report_fails_still_ends_its_threads_and_answers(start, monkeypatch):
+    def fail(_self):
+        raise PositionMismatchError("sequence 0 still holds cells after it was cleared")
+
+    runner = start(endless_token, n_ctx=100_000)
+    one = request("x", max_tokens=None)
+    runner.loop.submit(one)
+    runner.wait_for(lambda run: run.answers)
+    monkeypatch.setattr(Engine, "report", fail)
+    runner.stop()
+    assert isinstance(runner.error, PositionMismatchError)
+    assert not runner.run.is_open(one.request_id)
+    assert not runner.loop._prompt_thread._thread.is_alive()
 
 
 def test_a_template_that_fails_ends_its_own_request(start, monkeypatch):
