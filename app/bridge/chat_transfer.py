@@ -24,7 +24,7 @@ from app.storage.chat_store import ChatStore
 
 if TYPE_CHECKING:
     from app.chats.imports.problems import Problem
-    from app.chats.imports.read import Found
+    from app.chats.imports.read import Findings, Found
 
 _STEP = 0.01  # of progress, before it is told again
 
@@ -136,15 +136,7 @@ class ChatTransfer(QObject):
         await self._workspace.flush()  # what was written a moment ago counts, too
         findings = await asyncio.to_thread(read, tuple(paths), self._teller())
         here = {summary.id: summary.num_turns for summary in await self._store.summaries()}
-        new: list[Found] = []
-        known: list[Found] = []
-        num_changed = 0
-        for found in findings.chats:
-            num_here = here.setdefault(found.chat.id, -1)
-            (known if num_here >= 0 else new).append(found)
-            num_changed += num_here >= 0 and num_here != found.num_messages
-            here[found.chat.id] = found.num_messages
-        return ImportPlan(tuple(new), tuple(known), tuple(findings.problems), num_changed)
+        return await asyncio.to_thread(_plan, findings, here)
 
     async def import_chats(self, plan: ImportPlan, with_known: bool = False) -> tuple[str, ...]:
         """All of them, or with a StorageError none. Those that are here already come as copies, if at all."""
@@ -183,6 +175,19 @@ class _Teller:
         if fraction - self._told >= _STEP:
             self._told = fraction
             self._loop.call_soon_threadsafe(self._transfer.tell, fraction)
+
+
+def _plan(findings: Findings, here: dict[str, int]) -> ImportPlan:
+    """`here` has the chats that are here already, and how many messages each has."""
+    new: list[Found] = []
+    known: list[Found] = []
+    num_changed = 0
+    for found in findings.chats:
+        num_here = here.setdefault(found.chat.id, -1)
+        (known if num_here >= 0 else new).append(found)
+        num_changed += num_here >= 0 and num_here != found.num_messages
+        here[found.chat.id] = found.num_messages
+    return ImportPlan(tuple(new), tuple(known), tuple(findings.problems), num_changed)
 
 
 def _changes(plan: ImportPlan, with_known: bool) -> list[ChatChange]:

@@ -6,8 +6,10 @@ file of a gigabyte costs no more memory than its largest chat, and no depth make
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from mmap import mmap
 from typing import Any
 
@@ -15,12 +17,22 @@ from app.chats.imports.problems import BadChatError, no_chats, too_large
 from app.said import said
 
 MAX_ENTRY_BYTES = 64 << 20
-MAX_DEPTH = 200  # json.loads recurses; the deepest true export is at about twenty
+MAX_DEPTH = 100  # `parse` recurses; the deepest true export is at about twenty
+MAX_OTHERS = 1_000  # among the chats: a file with more is of another kind
+MAX_VALUES = 2_000_000  # in one chat: each takes some hundred bytes of memory
+WINDOW_BYTES = 64 << 10  # looked through at once: no other thread runs meanwhile
+# `json.loads` lets no other thread run before its end; it gets what takes a few milliseconds.
+MAX_BYTES_AT_ONCE = 1 << 20
+MAX_BRACKETS_AT_ONCE = 20_000
+VALUES_BETWEEN = 1_000  # two looks at whether to go on
 
-# The next bracket, behind all that is none and all strings, or the end. Matches from anywhere, possessively:
-# a string of any length, or one without an end, is passed in one go and nothing is tried twice.
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
-_NEXT_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+([\[\]{}]|\Z)", re.DOTALL)
+Progress = Callable[[float], None]  # 0 to 1; may raise to stop
+
+# The next bracket, behind all that is none and all strings; or a quote whose string ends behind the window;
+# or the window's end. Matches from anywhere, possessively: nothing in a window is tried twice.
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_NEXT = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb')*+([\[\]{}"]|\Z)', re.DOTALL)
+_REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 _OPENING = b"[{"
 
@@ -32,53 +44,124 @@ class Entry:
     start: int
     end: int
     depth: int
+    num_brackets: int
 
 
-def entries(buffer: bytes | mmap) -> Iterator[Entry]:
+def entries(buffer: bytes | mmap, on_progress: Progress = lambda _fraction: None) -> Iterator[Entry]:
     """The objects of a JSON document: itself, or those in its list. Raises BadChatError.
 
-    What stands between brackets is not looked at; `parse` will.
+    What stands between brackets is not looked at; `parse` will. Raises what `on_progress` raises.
     """
     if not _BEGINNING.match(buffer):
         raise no_chats()
     is_list: bool | None = None
-    depth, deepest, start = 0, 0, 0
-    for found in _NEXT_BRACKET.finditer(buffer):
-        mark = found[1]
-        if not mark:
-            break
+    depth, deepest, start, num_brackets, num_others = 0, 0, 0, 0, 0
+    for at in _brackets(buffer, on_progress):
+        num_brackets += 1
+        mark = buffer[at : at + 1]
         if mark in _OPENING:
             if is_list is None:
                 is_list = mark == b"["
             elif depth == 0:
                 raise no_chats()  # a second document
             if depth == int(is_list):
-                start, deepest = found.start(1), depth
+                start, deepest, num_brackets = at, depth, 1
+                num_others += mark == b"["
             depth += 1
             deepest = max(deepest, depth)
         else:
             depth -= 1
-            if depth < 0:
+            if depth < 0 or num_others > MAX_OTHERS:
                 raise no_chats()
+            if num_brackets > MAX_VALUES:
+                raise _too_many_values()
             if depth == int(bool(is_list)) and mark == b"}":
-                yield Entry(start, found.end(), deepest - depth)
+                yield Entry(start, at + 1, deepest - depth, num_brackets)
     if depth:
         raise BadChatError(said("It ends in the middle. Download or export it again."))
 
 
-def parse(buffer: bytes | mmap, entry: Entry) -> dict[str, Any]:
-    """Raises BadChatError."""
+def parse(
+    buffer: bytes | mmap, entry: Entry, on_progress: Progress = lambda _fraction: None
+) -> dict[str, Any]:
+    """Raises BadChatError, and what `on_progress` raises."""
     if entry.end - entry.start > MAX_ENTRY_BYTES:
         raise too_large(MAX_ENTRY_BYTES >> 20)
     if entry.depth > MAX_DEPTH:
         raise BadChatError(said("It is nested more than {depth} deep, as no chat is.", depth=MAX_DEPTH))
-    return parse_object(buffer[entry.start : entry.end])
+    text = buffer[entry.start : entry.end]
+    is_small = len(text) <= MAX_BYTES_AT_ONCE and entry.num_brackets <= MAX_BRACKETS_AT_ONCE
+    fraction = entry.end / len(buffer)
+    return parse_object(text, None if is_small else _PatientDecoder(lambda: on_progress(fraction)))
 
 
-def parse_object(text: bytes) -> dict[str, Any]:
+def parse_object(text: bytes, decoder: json.JSONDecoder | None = None) -> dict[str, Any]:
     """Raises BadChatError. Not for texts of unknown depth."""
     try:
-        value = json.loads(text.decode("utf-8", "replace"))
+        value = (decoder or json.JSONDecoder()).decode(text.decode("utf-8", "replace"))
     except ValueError as error:  # numbers of too many digits are one, too
         raise BadChatError(said("It is not valid JSON: {reason}.", reason=str(error))) from None
     return value if isinstance(value, dict) else {}
+
+
+class _PatientDecoder(json.JSONDecoder):
+    """json's own in Python instead of C: other threads run meanwhile, and it can be stopped."""
+
+    def __init__(self, on_progress: Callable[[], None]) -> None:
+        super().__init__()
+        self._on_progress = on_progress
+        self._num_values = 0
+        self.parse_array = self._array
+        self.parse_object = self._object
+        self.scan_once = py_make_scanner(self)
+
+    def _array(self, text_and_end: Any, scan_once: Any) -> Any:
+        return JSONArray(text_and_end, self._counted(scan_once))
+
+    def _object(self, text_and_end: Any, strict: bool, scan_once: Any, *hooks: Any) -> Any:
+        return JSONObject(text_and_end, strict, self._counted(scan_once), *hooks)
+
+    def _counted(self, scan_once: Any) -> Any:
+        def scan(text: str, at: int) -> Any:
+            self._num_values += 1
+            if self._num_values % VALUES_BETWEEN == 0:
+                self._on_progress()
+                if self._num_values > MAX_VALUES:
+                    raise _too_many_values()
+            return scan_once(text, at)
+
+        return scan
+
+
+def _brackets(buffer: bytes | mmap, on_progress: Progress) -> Iterator[int]:
+    """Where brackets outside of strings are, window by window."""
+    at, size = 0, len(buffer)
+    while at < size:
+        on_progress(at / size)
+        end = min(at + WINDOW_BYTES, size)
+        for found in _NEXT.finditer(buffer, at, end):
+            at = found.end()
+            if found[1] in (b"", b'"'):
+                break
+            yield at - 1
+        if found[1] == b'"':
+            at = _end_of_string(buffer, at, on_progress)
+
+
+def _end_of_string(buffer: bytes | mmap, at: int, on_progress: Progress) -> int:
+    """Behind its closing quote, or where the buffer ends. `at` is in the string."""
+    size = len(buffer)
+    while at < size:
+        on_progress(at / size)
+        found = _REST_OF_STRING.match(buffer, at, min(at + WINDOW_BYTES, size))
+        assert found
+        at = found.end()
+        if buffer[at : at + 1] == b'"':
+            return at + 1
+        if buffer[at : at + 1] == b"\\":  # the last in the window: what it escapes is behind it
+            at += 2
+    return size
+
+
+def _too_many_values() -> BadChatError:
+    return BadChatError(said("It has more than {count} values, as no chat has.", count=f"{MAX_VALUES:,}"))

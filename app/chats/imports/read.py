@@ -10,14 +10,14 @@ import os
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app.chats.chat import Chat
 from app.chats.imports import chatgpt, jan, llama_ui, lm_studio, open_webui, skein
-from app.chats.imports.entries import entries, parse
+from app.chats.imports.entries import MAX_ENTRY_BYTES, MAX_OTHERS, Progress, entries, parse
 from app.chats.imports.problems import (
     BadChatError,
     NoChatsError,
@@ -38,8 +38,6 @@ MAX_FOLDER_DEPTH = 6
 MAX_PROBLEMS = 1_000  # a file with more is of another kind
 _CHUNK = 1 << 20
 _SUFFIXES = (".json", ".jsonl", ".zip")
-
-Progress = Callable[[float], None]  # 0 to 1; may raise to stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ def _read_archive(path: Path, on_progress: Progress) -> Findings:
     with tempfile.TemporaryDirectory(prefix="skein-import-") as folder:
         try:
             with zipfile.ZipFile(path) as archive:
-                unpacked = _unpack(archive, Path(folder))
+                unpacked = _unpack(archive, Path(folder), on_progress)
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -158,7 +156,7 @@ def _read_archive(path: Path, on_progress: Progress) -> Findings:
         return _read_folder(Path(folder), on_progress, unpacked)
 
 
-def _unpack(archive: zipfile.ZipFile, folder: Path) -> dict[Path, str]:
+def _unpack(archive: zipfile.ZipFile, folder: Path, on_progress: Progress) -> dict[Path, str]:
     """Its JSON files, of all together no more than one file may have: where they are, and their names."""
     unpacked: dict[Path, str] = {}
     left = MAX_FILE_BYTES
@@ -171,7 +169,7 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> dict[Path, str]:
                 said("The archive is locked with a password. Unpack it, then import the files.")
             )
         place = _place(folder, member, number)
-        left = _unpack_member(archive, member, place, left)
+        left = _unpack_member(archive, member, place, left, on_progress)
         unpacked[place] = member.filename
     return unpacked
 
@@ -190,9 +188,12 @@ def _place(folder: Path, member: zipfile.ZipInfo, number: int) -> Path:
     return folder / f"{number:06d}.json"
 
 
-def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
+def _unpack_member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int, on_progress: Progress
+) -> int:
     with archive.open(member) as packed, target.open("wb") as file:
         while chunk := packed.read(_CHUNK):
+            on_progress(0.0)  # it may want to stop
             left -= len(chunk)
             if left < 0:
                 raise too_large(MAX_FILE_BYTES >> 20)
@@ -216,17 +217,20 @@ def _read_file(path: Path, name: str, on_progress: Progress) -> Findings:
 
 def _read_entries(buffer: bytes | mmap.mmap, path: Path, name: str, on_progress: Progress) -> Findings:
     findings = Findings()
-    for number, entry in enumerate(entries(buffer), start=1):
-        on_progress(entry.end / len(buffer))
+    num_others = 0
+    for number, entry in enumerate(entries(buffer, on_progress), start=1):
         title = ""
         try:
-            stored = parse(buffer, entry)
+            stored = parse(buffer, entry, on_progress)
             title = name_of(stored.get("title")) or name_of(stored.get("name"))
             if found := _found(stored, path):
                 findings.chats.append(found)
+            else:
+                num_others += 1
         except BadChatError as error:
             findings.problems.append(Problem(name, number, title, error.reason))
-        if len(findings.problems) > MAX_PROBLEMS:
+        is_of_no_program = num_others > 0 and not findings.chats and entry.end > MAX_ENTRY_BYTES
+        if len(findings.problems) > MAX_PROBLEMS or num_others > MAX_OTHERS or is_of_no_program:
             raise no_chats()
         if len(findings.chats) > MAX_CHATS:
             count = f"{MAX_CHATS:,}"

@@ -6,6 +6,7 @@ import os
 import random
 import time
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def test_a_depth_of_a_hundred_thousand_is_a_sentence_not_a_crash(tmp_path: Path,
     deep = "[" * 100_000 + "]" * 100_000
     text = f'{{"conv": {{"id": "x"}}, "messages": {deep}}}' if inside else deep
     reason = reason_of(findings_of(tmp_path, text))
-    assert reason.startswith("It is nested more than 200 deep" if inside else "There are no chats in it")
+    assert reason.startswith("It is nested more than 100 deep" if inside else "There are no chats in it")
 
 
 def test_a_string_that_never_ends_takes_no_time_at_all(tmp_path: Path) -> None:
@@ -264,14 +265,71 @@ def test_reading_can_be_stopped_and_tells_how_far_it_is(tmp_path: Path) -> None:
     assert told == sorted(told)
     assert told[-1] <= 1
 
-    class StoppedError(Exception):
-        pass
-
     def stop(_fraction: float) -> None:
         raise StoppedError
 
     with pytest.raises(StoppedError):
         read.read([tmp_path / "a.json"], stop)
+
+
+class StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("text", ["[" + "{}," * 50_000 + "{}]", "[" + "[]," * 50_000 + "[]]"])
+def test_a_list_of_something_else_is_given_up_early(tmp_path: Path, text: str) -> None:
+    told: list[float] = []
+    (tmp_path / "a.json").write_text(text)
+    findings = read.read([tmp_path / "a.json"], told.append)
+    assert reason_of(findings).startswith("There are no chats in it")
+    assert told[-1] < 0.5
+
+
+@pytest.mark.parametrize("inside", ['"' + "x" * 1_000_000 + '"', "1," * 500_000 + "1", "[]," * 300_000 + "1"])
+def test_whatever_is_in_it_reading_tells_how_far_it_is(tmp_path: Path, inside: str) -> None:
+    told: list[float] = []
+    (tmp_path / "a.json").write_text(f'{{"conv": {{"id": "x"}}, "messages": [{inside}]}}')
+    read.read([tmp_path / "a.json"], told.append)
+    assert max(after - before for before, after in pairwise([0.0, *told])) < 0.15
+
+
+def test_a_large_chat_can_be_stopped_while_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(conversation(*(message(n, n - 1) for n in range(1, 30_000))))
+    num_told = [0]
+
+    def stop_in_the_chat(fraction: float) -> None:
+        num_told[0] += fraction == 1.0
+        if num_told[0] == 10:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        read.read([tmp_path / "a.json"], stop_in_the_chat)
+
+
+def test_a_large_chat_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = json.dumps([shapes.CHATGPT, shapes.LLAMA_UI, shapes.LM_STUDIO])
+    small = findings_of(tmp_path, text)
+    monkeypatch.setattr(entries, "MAX_BRACKETS_AT_ONCE", 0)
+    assert findings_of(tmp_path, text).chats == small.chats
+    assert "not valid JSON" in reason_of(findings_of(tmp_path, '{"conv": {}, "messages": [1 2]}'))
+    deep = "[" * 98 + "]" * 98
+    assert "no messages" in reason_of(findings_of(tmp_path, f'{{"conv": {{"id": {deep}}}, "messages": []}}'))
+
+
+def test_a_chat_of_millions_of_values_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MAX_VALUES", 50_000)
+    monkeypatch.setattr(entries, "MAX_BYTES_AT_ONCE", 0)
+    for inside in ("1," * 60_000 + "1", "{}," * 60_000 + "{}"):
+        findings = findings_of(tmp_path, f'{{"conv": {{"id": "x"}}, "messages": [{inside}]}}')
+        assert reason_of(findings) == "It has more than 50,000 values, as no chat has."
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 7])
+def test_brackets_are_found_wherever_a_window_ends(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "WINDOW_BYTES", window)
+    text = rb' [ {"a": "]}\\\"{["}, 3, [{"b": 1}], {"c\\\\": {"d": []}}, {"\\\\\"": "{"} ] '
+    found = [text[entry.start : entry.end] for entry in entries.entries(text)]
+    assert found == [rb'{"a": "]}\\\"{["}', rb'{"c\\\\": {"d": []}}', rb'{"\\\\\"": "{"}']
 
 
 def test_entries_are_found_whatever_stands_in_strings() -> None:
