@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from PySide6.QtCore import QLockFile, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QSessionManager
 from PySide6.QtWidgets import QMessageBox
 
@@ -52,6 +52,7 @@ from app.bridge.workspace import Workspace
 from app.crashes import RunMarker, keep_report
 from app.engine.freed_memory import keep_little
 from app.engine.types import ModelInfo, Speed
+from app.folder_lock import FolderLock
 from app.look.words import tr, tr_said
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
@@ -92,7 +93,7 @@ def run(
     window: MainWindow,
     state: WindowState,
     options: argparse.Namespace,
-    lock: QLockFile,
+    lock: FolderLock,
 ) -> NoReturn:
     """Ends the process once the window is closed and everything is on disk."""
     gc.freeze()  # what was imported stays: there is nothing in it to be found
@@ -138,7 +139,7 @@ def _crash_file(log_dir: Path) -> Iterator[TextIO]:
             faulthandler.disable()
 
 
-def _leave(lock: QLockFile, marker: RunMarker, exit_code: int) -> NoReturn:
+def _leave(lock: FolderLock, marker: RunMarker, exit_code: int) -> NoReturn:
     """All is saved. To take down Qt and what was imported would take longer than all that was done before.
 
     Nor may it be done where a thread is in the native library still.
@@ -154,8 +155,8 @@ def _leave(lock: QLockFile, marker: RunMarker, exit_code: int) -> NoReturn:
     os._exit(exit_code)
 
 
-def _start_again(lock: QLockFile) -> NoReturn:
-    """By the same command, in the same process: so the lock would seem to be held still."""
+def _start_again(lock: FolderLock) -> NoReturn:
+    """By the same command, in the same process."""
     lock.unlock()
     os.execv(sys.executable, sys.orig_argv)
 

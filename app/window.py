@@ -4,18 +4,22 @@ GUI thread. Imports little before the window is painted, and the rest where it i
 """
 
 import argparse
+import errno
 import importlib
 import logging
+import os
 import sys
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QEventLoop, QLockFile, Qt, QTimer
+from PySide6.QtCore import QEventLoop, QStorageInfo, Qt, QTimer
 
 import app
 from app import log, paths, refusal
+from app.folder_lock import FolderLock, Holder
 from app.look.dressing import dress
 from app.look.language import apply_language, prefer_its_fonts
+from app.look.words import mark
 from app.looks import Looks, read_looks
 from app.said import said
 from app.ui.application import Application
@@ -24,6 +28,10 @@ from app.ui.window_state import WindowState
 
 logger = logging.getLogger(__name__)
 
+# Disks that other machines see, too, by how their kinds begin. Not all of them pass locks on.
+SHARED_DISKS = (
+    "9p", "afs", "ceph", "cifs", "fuse.", "gluster", "lustre", "nfs", "prl_fs", "smb", "vboxsf", "virtiofs",
+)  # fmt: skip
 MAX_PAINT_MS = 1_000  # a window that nobody sees is not painted
 # What fills the window takes longest to import. In pieces, so that what is typed meanwhile is seen.
 PIECES = (
@@ -48,12 +56,12 @@ def run(options: argparse.Namespace) -> int:
     try:
         data_dir = _data_dir()
     except OSError as error:
-        folder, reason = error.filename, error.strerror
-        return refuse(said("The folder {folder} cannot be used: {reason}.", folder=folder, reason=reason))
-    lock = QLockFile(str(data_dir / "skein.lock"))
-    lock.setStaleLockTime(0)  # a lock goes stale by the death of its owner, never by its age
-    if not lock.tryLock(0) and not paths.is_read_only(data_dir):
-        return _hand_over(lock, data_dir, options.model)
+        return refuse(_why_unusable(Path(error.filename), error))
+    lock = FolderLock(data_dir / "skein.lock")
+    if not paths.is_read_only(data_dir):
+        exit_code = _take(lock, data_dir, options.model)
+        if exit_code is not None:
+            return exit_code
     looks = read_looks(paths.settings_file())
     looks = looks._replace(theme=options.overrides.get("theme", looks.theme))
     application = _new_application(looks)
@@ -96,13 +104,18 @@ def _show_painted(window: MainWindow) -> None:
 
 def refuse(reason: str) -> int:
     """Says why there is no window, and returns the exit code."""
-    refusal.write(reason)
-    if not refusal.has_terminal():
-        from app.ui import refusal_dialog
-
-        if refusal_dialog.can_be_shown():
-            refusal_dialog.show_refusal(reason)
+    _offer(reason)
     return 1
+
+
+def _offer(reason: str, offer: str = "") -> bool:
+    """Says why there is no window, and what can be done about it. Whether the user wants that."""
+    refusal.write(reason)
+    if refusal.has_terminal():
+        return False
+    from app.ui import refusal_dialog
+
+    return refusal_dialog.can_be_shown() and refusal_dialog.show_refusal(reason, offer)
 
 
 def _data_dir() -> Path:
@@ -116,28 +129,85 @@ def _data_dir() -> Path:
         raise
 
 
-def _hand_over(lock: QLockFile, data_dir: Path, model: Path | None) -> int:
+def _take(lock: FolderLock, data_dir: Path, model: Path | None) -> int | None:
+    """None once the chats are ours, else an exit code: two that write would damage them."""
+    try:
+        is_ours = lock.try_lock()
+    except OSError as error:
+        return refuse(_why_unusable(data_dir, error))
+    if not is_ours:
+        return _hand_over(lock, data_dir, model)
+    former = lock.holder
+    is_doubtful = former and not former.is_on_this_host and _is_shared(data_dir)
+    if former and is_doubtful and not _is_gone(lock, former, data_dir):
+        return 1
+    lock.sign()
+    return None
+
+
+def _why_unusable(folder: Path, error: OSError) -> str:
+    if error.errno == errno.ENOSPC:
+        return said("The disk with {folder} is full. Free some space, then start again.", folder=folder)
+    return said("The folder {folder} cannot be used: {reason}.", folder=folder, reason=error.strerror)
+
+
+def _is_shared(folder: Path) -> bool:
+    kind = bytes(QStorageInfo(str(folder)).fileSystemType().data()).decode(errors="replace")
+    return kind.lower().startswith(SHARED_DISKS)
+
+
+def _is_gone(lock: FolderLock, former: Holder, data_dir: Path) -> bool:
+    """As the user says, who can look at the other machine: its lock may not have come through to here."""
+    reason = said(
+        "The chats in {folder} were opened on {host} (process {pid}, {date}) and not closed there. If Skein "
+        "still runs there, close it: two at once would damage the chats. If it does not, remove {file} and "
+        "start again.",
+        folder=data_dir,
+        file=lock.path,
+        **_named(former),
+    )
+    return _offer(reason, mark("It Does Not Run There"))
+
+
+def _hand_over(lock: FolderLock, data_dir: Path, model: Path | None) -> int:
     """To the Skein that has the lock: it comes to the front, and opens the model."""
     from app.bridge import other_starts
 
-    if lock.error() != QLockFile.LockError.LockFailedError:
+    holder = lock.holder
+    if other_starts.hand_over(other_starts.socket_name(data_dir), other_starts.Start(model)):
+        if sys.stdout:  # on Windows a program without a console has none
+            who = f" (process {holder.pid})" if holder else ""
+            running = f"Skein is already running with the chats in {data_dir}{who}"
+            sys.stdout.write(f"skein: {running}. Its window has come to the front.\n")
+        return 0
+    if holder is None:
         return refuse(
             said(
-                "The folder {folder} cannot be written to. Make it writable, then start again.",
+                "Another program uses the chats in {folder} and does not answer. End it, then start again.",
                 folder=data_dir,
             )
         )
-    pid, _host, _name = lock.getLockInfo()
-    if not other_starts.hand_over(other_starts.socket_name(data_dir), other_starts.Start(model)):
+    if not lock.can_be_ended(holder):
         return refuse(
             said(
-                "Skein is already running with the chats in {folder} (process {pid}), but does not answer. "
-                "Use its window, or end it.",
+                "Skein is running with the chats in {folder} on {host} (process {pid}, since {date}). "
+                "Close it there, then start again. If that machine is gone for good, remove {file} first.",
                 folder=data_dir,
-                pid=pid,
+                file=lock.path,
+                **_named(holder),
             )
         )
-    if sys.stdout:  # on Windows a program without a console has none
-        running = f"Skein is already running with the chats in {data_dir} (process {pid})"
-        sys.stdout.write(f"skein: {running}. Its window has come to the front.\n")
-    return 0
+    reason = said(
+        "Skein is already running with the chats in {folder} (process {pid}, since {date}), but does not "
+        "answer. Use its window, or end it.",
+        folder=data_dir,
+        **_named(holder),
+    )
+    if _offer(reason, mark("End It and Start Again")) and lock.end(holder):
+        os.execv(sys.executable, sys.orig_argv)
+    return 1
+
+
+def _named(holder: Holder) -> dict[str, object]:
+    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(holder.since))
+    return {"pid": holder.pid, "host": holder.host, "date": date}

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QLockFile
 
 from app import paths, program
+from app.folder_lock import FolderLock
 from app.program import models_to_try
 from tests.read_only import foreign_folder, read_only
 
@@ -122,20 +122,20 @@ def test_the_program_ends_in_order_beside_a_load_that_cannot_be_interrupted() ->
     assert "Ended in order." in log
     assert "it is left alone" in log
     assert not paths.run_marker_file().exists()
-    assert QLockFile(str(paths.data_dir() / "skein.lock")).tryLock(0)
+    assert not (paths.data_dir() / "skein.lock").exists()
 
 
 def test_a_restart_is_the_same_command_again_with_the_chats_unlocked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    lock, commands = QLockFile(str(tmp_path / "lock")), []
+    lock, commands = FolderLock(tmp_path / "lock"), []
 
     def execv(program: str, command: list[str]) -> None:
-        assert QLockFile(str(tmp_path / "lock")).tryLock(0), "the next program would find the chats in use"
+        assert FolderLock(tmp_path / "lock").try_lock(), "the next program would find the chats in use"
         commands.append([program, *command])
 
     monkeypatch.setattr(os, "execv", execv)
-    assert lock.tryLock(0)
+    assert lock.try_lock()
     program._start_again(lock)
     assert commands == [[sys.executable, *sys.orig_argv]]
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app import paths
 from app.look.icons import app_icon
 from app.look.language import apply_language
-from app.look.words import tr_said
+from app.look.words import tr, tr_said
 from app.settings import Settings
 from app.ui.settings.appearance import apply_look
 
@@ -20,8 +20,8 @@ def can_be_shown() -> bool:
     return has_screen or not sys.platform.startswith("linux")
 
 
-def show_refusal(reason: str) -> None:
-    """Returns when it has been read."""
+def show_refusal(reason: str, offer: str = "") -> bool:
+    """Returns when it has been read: whether `offer`, the name of a button, was chosen."""
     application = QApplication.instance()
     if application is None:
         application = QApplication(sys.argv[:1])
@@ -32,8 +32,12 @@ def show_refusal(reason: str) -> None:
     box = QMessageBox(QMessageBox.Icon.Critical, "Skein", tr_said(reason))
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowIcon(app_icon())
+    box.addButton(QMessageBox.StandardButton.Close)
+    button = box.addButton(tr(offer), QMessageBox.ButtonRole.AcceptRole) if offer else None
     reading = QEventLoop()  # not the application's: its end is the end of everything
     box.finished.connect(reading.quit)
     box.open()
     reading.exec()
+    is_chosen = button is not None and box.clickedButton() is button
     box.deleteLater()
+    return is_chosen

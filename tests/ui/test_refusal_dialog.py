@@ -30,9 +30,21 @@ def test_without_a_terminal_the_reason_is_read_in_a_dialog(qapp, monkeypatch, ca
     assert "skein: The folder /data" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_an_offer_is_a_button(qapp, monkeypatch, is_taken: bool) -> None:
+    def choose() -> None:
+        box = QApplication.activeModalWidget()
+        assert isinstance(box, QMessageBox)
+        offer = next(button for button in box.buttons() if button.text() == "Start Anyway")
+        (offer if is_taken else box.button(QMessageBox.StandardButton.Close)).click()
+
+    QTimer.singleShot(0, choose)
+    assert refusal_dialog.show_refusal("It is so.", "Start Anyway") is is_taken
+
+
 def test_on_a_terminal_no_dialog_is_in_the_way(monkeypatch, capsys) -> None:
     monkeypatch.setattr("app.refusal.has_terminal", lambda: True)
-    monkeypatch.setattr("app.ui.refusal_dialog.show_refusal", lambda reason: pytest.fail("a dialog"))
+    monkeypatch.setattr("app.ui.refusal_dialog.show_refusal", lambda *_: pytest.fail("a dialog"))
     assert window.refuse(said("The disk is full.")) == 1
     assert capsys.readouterr().err == "skein: The disk is full.\n"
 
