@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -138,9 +139,8 @@ def _fitted_with(params: LoadParams, workers: Sequence[Device]) -> LoadParams:
 
 def _known_path(path: Path, settings: Settings) -> Path:
     """As the window calls the file, which may be shorter or longer here."""
-    place = path.resolve()
-    known = (Path(name) for name in settings.models)
-    return next((one for one in known if one.resolve() == place), path)
+    place = os.path.realpath(path)
+    return next((Path(name) for name in settings.models if os.path.realpath(name) == place), path)
 
 
 def _at_least(least: int) -> Callable[[str], int]:

@@ -3,6 +3,7 @@
 Follows the platform's rules (on Linux the XDG variables). Makes folders only in `private_dir`. Any thread.
 """
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import platformdirs
 
 APP_NAME = "skein"
+
+log = logging.getLogger(__name__)
 
 
 def data_dir() -> Path:
@@ -20,8 +23,15 @@ def config_dir() -> Path:
     return platformdirs.user_config_path(APP_NAME, appauthor=False)
 
 
-def cache_dir() -> Path:
+def usual_cache_dir() -> Path:
     return platformdirs.user_cache_path(APP_NAME, appauthor=False)
+
+
+def cache_dir() -> Path:
+    """Of what can be made anew. Beside the chats, where the usual one cannot be written to."""
+    usual = usual_cache_dir()
+    there = next(place for place in (usual, *usual.parents) if place.exists())
+    return usual if may(there, os.W_OK | os.X_OK) else data_dir() / "cache"
 
 
 def log_dir() -> Path:
@@ -87,6 +97,15 @@ def private_dir(path: Path) -> Path:
     path.mkdir(parents=True, exist_ok=True)
     path.chmod(0o700)
     return path
+
+
+def private_dir_if_possible(path: Path) -> Path | None:
+    """As `private_dir`, for what can be done without."""
+    try:
+        return private_dir(path)
+    except OSError as error:
+        log.warning("%s cannot be made: %s", path, error)
+        return None
 
 
 def is_read_only(folder: Path) -> bool:

@@ -33,6 +33,14 @@ def test_where_nothing_was_chosen_the_default_holds() -> None:
     assert params_of("--model", "x.gguf") == LoadParams(Path("x.gguf"), n_seq_max=4)
 
 
+def test_a_loop_of_links_is_a_path_as_any_other(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.gguf"
+    loop.symlink_to(loop)
+    keep_settings(models={str(loop): ModelSettings()})
+    assert params_of("--model", "x.gguf").path == Path("x.gguf")
+    assert params_of("--model", str(loop)).path == loop
+
+
 def test_a_draft_model_guesses_also_where_no_number_was_chosen() -> None:
     named = ("--model", "x.gguf", "--draft-model", "small.gguf")
     assert params_of(*named).of_draft_model == LoadParams(Path("small.gguf"), n_seq_max=4)

@@ -183,7 +183,7 @@ class EngineThread(QThread):
         from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
 
         sys.setswitchinterval(SWITCH_INTERVAL_S)
-        hibernated = HibernatedChats(folder=paths.private_dir(paths.cache_dir()))
+        hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
         loop = EngineLoop(Engine(backend, hibernated, verify=self.params.verify), self._published.emit)
         self._loop = loop
         if self._stop_requested.is_set():  # a stop that came before there was a loop

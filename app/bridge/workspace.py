@@ -58,7 +58,7 @@ class Workspace(QObject):
         self._row: TabRow[ChatSession] = TabRow()
         self._by_chat_id: dict[str, ChatSession] = {}
         self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
-        self._loading: dict[str, asyncio.Future[SavedTurns]] = {}  # by chat id
+        self._loading: dict[ChatSession, asyncio.Future[SavedTurns]] = {}
         self._told: tuple[tuple[ChatSession, ...], ChatSession | None] = ((), None)  # shown, current
         self._closed: list[ClosedChat] = []  # the last closed at the end
         # What new chats begin with, given what the settings say; whoever keeps presets puts his own here.
@@ -122,20 +122,22 @@ class Workspace(QObject):
     async def load(self, session: ChatSession) -> None:
         """Brings the turns of a chat from the disk, if that has not been done. Raises StorageError."""
         kept = self._kept.get(session.chat.id)
-        if kept is None:
+        if kept is None or not self._is_open(session):
             return
-        loading = self._loading.get(session.chat.id)
+        loading = self._loading.get(session)
         if loading is None:  # who shows a chat and who opens it both ask for its turns
-            loading = self._loading[session.chat.id] = asyncio.ensure_future(self._load_turns(session, kept))
-            loading.add_done_callback(lambda _done: self._loading.pop(session.chat.id, None))
+            loading = self._loading[session] = asyncio.ensure_future(self._load_turns(session, kept))
+            loading.add_done_callback(lambda _done: self._loading.pop(session, None))
         turns = await asyncio.shield(loading)
-        if self._kept.pop(session.chat.id, None):  # nobody was faster
+        if self._is_open(session) and self._kept.pop(session.chat.id, None):  # nobody was faster
             session.fill(turns.shown, turns.asides)
 
     async def _load_turns(self, session: ChatSession, kept: SavedChat) -> SavedTurns:
         """Of a long chat, the end is shown while the rest is read."""
         if kept.num_turns > 2 * NUM_END_TURNS:
-            session.show_end(await self._store.load_end(kept, NUM_END_TURNS))
+            end = await self._store.load_end(kept, NUM_END_TURNS)
+            if self._is_open(session):
+                session.show_end(end)
         return await self._store.load_turns(kept)
 
     def fork(self, session: ChatSession, num_turns: int | None = None) -> ChatSession | None:
@@ -144,7 +146,7 @@ class Workspace(QObject):
         A question that is still being answered comes along as the draft. None: as soon as it is loaded, or
         never, for it was closed.
         """
-        if session not in self.sessions:
+        if not self._is_open(session):
             return None
         if not session.is_loaded:
             spawn(self._fork_when_loaded(session))
@@ -227,13 +229,13 @@ class Workspace(QObject):
 
     def set_current(self, session: ChatSession) -> None:
         """Shows it where the current one is shown, or goes to where it is shown already."""
-        if session in self.sessions:
+        if self._is_open(session):
             self._row.set_current(session)
             self._tell_shown()
 
     def show_beside(self, session: ChatSession) -> None:
         """On the right, and makes it current. If there is no other for the left, that is a new chat."""
-        if session not in self.sessions:
+        if not self._is_open(session):
             return
         other = self._open_new() if len(self.sessions) == 1 else None
         self._row.show_beside(session, other)
@@ -340,6 +342,10 @@ class Workspace(QObject):
         self.opened.emit(session, index)
         return session
 
+    def _is_open(self, session: ChatSession) -> bool:
+        """A chat that was closed and opened again has another session."""
+        return self._by_chat_id.get(session.chat.id) is session
+
     def _forget_session(self, session: ChatSession) -> None:
         del self._by_chat_id[session.chat.id]
         self._kept.pop(session.chat.id, None)
@@ -358,7 +364,7 @@ class Workspace(QObject):
 
     async def _fork_when_loaded(self, session: ChatSession) -> None:
         await self._load_or_tell(session)
-        if session.is_loaded and session in self.sessions:
+        if session.is_loaded:
             self.fork(session)
 
     async def _load_or_tell(self, session: ChatSession) -> None:

@@ -82,7 +82,7 @@ def _run(params: LoadParams, channel: Channel, told: Future[EngineLoop]) -> None
     try:
         with open_llama_backend(params, on_progress) as backend:
             _watch_connections(params)
-            hibernated = HibernatedChats(folder=paths.private_dir(paths.cache_dir()))
+            hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
             engine = Engine(backend, hibernated, verify=params.verify)
             loop = EngineLoop(engine, lambda: channel.tell("reports", loop.take_reports()))
             told.set_result(loop)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import re
 import tempfile
 from dataclasses import dataclass
@@ -33,13 +34,13 @@ class ModelFile:
     def at(cls, path: Path) -> ModelFile:
         parts = []
         with contextlib.suppress(OSError):
-            for part in _parts(path):
+            for part in parts_of(path):
                 status = part.stat()
-                parts.append((str(part.resolve()), status.st_size, status.st_mtime_ns, status.st_ino))
+                parts.append((os.path.realpath(part), status.st_size, status.st_mtime_ns, status.st_ino))
         return cls(json.dumps(parts), sum(part[1] for part in parts))
 
 
-def _parts(path: Path) -> list[Path]:
+def parts_of(path: Path) -> list[Path]:
     """llama.cpp finds the other parts of a split model by their names."""
     split = SPLIT_NAME.fullmatch(path.name)
     return sorted(path.parent.glob(f"{escape(split[1])}-?????{escape(split[2])}")) if split else [path]

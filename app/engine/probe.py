@@ -93,7 +93,7 @@ def probe(path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
 
     `on_progress` gets 0 … 1 on the calling thread and cancels by returning False. Raises ModelLoadError.
     """
-    if path.resolve() == paths.starter_model().resolve():  # it comes with Skein
+    if os.path.realpath(path) == os.path.realpath(paths.starter_model()):  # it comes with Skein
         return False
     return _probe(_Trial(path), on_progress)
 

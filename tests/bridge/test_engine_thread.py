@@ -121,6 +121,21 @@ def test_a_model_is_loaded_and_answers_and_stops(make_thread, qtbot: QtBot) -> N
         thread.stop()
 
 
+@pytest.mark.parametrize("unusable", [["CACHE"], ["CACHE", "DATA"]])
+def test_a_model_answers_where_nothing_can_be_kept_on_disk(
+    make_thread, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unusable: list[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for name in unusable:
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "file"))
+    thread = make_thread(backend_opener())
+    answers = Answers(thread)
+    with qtbot.waitSignal(thread.loaded):
+        thread.start()
+    thread.submit(question())
+    qtbot.waitUntil(lambda: answers.reason() is FinishReason.LENGTH)
+
+
 def test_reports_wake_the_window_at_once_and_then_not_before_it_has_rested(make_thread, qtbot: QtBot) -> None:
     thread = make_thread(backend_opener())
     wakes: list[int] = []

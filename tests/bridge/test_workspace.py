@@ -544,3 +544,20 @@ async def test_a_chat_that_is_not_loaded_yet_is_forked_with_all_its_turns(qloop,
     assert workspace.fork(workspace.sessions[1]) is None
     await until(lambda: len(workspace.sessions) == 3)
     assert [turn.text for turn in workspace.sessions[2].chat.turns] == ["text of b"]
+
+
+async def test_a_chat_that_is_closed_and_opened_again_while_it_is_read_gets_its_turns(
+    qloop, workspace, store
+) -> None:
+    store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
+    store.turns = {name: SavedTurns([Turn(Role.USER, f"text of {name}")]) for name in "ab"}
+    await workspace.restore()
+    before = workspace.sessions[1]
+    workspace.set_current(before)  # which reads it
+    await asyncio.sleep(0)
+    workspace.close(before)
+    again = workspace.reopen()
+    await tasks.finish_all()
+    assert again.is_loaded
+    assert [turn.text for turn in again.chat.turns] == ["text of b"]
+    assert not before.is_loaded

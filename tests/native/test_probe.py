@@ -120,6 +120,16 @@ def test_what_cannot_be_loaded_is_refused_as_the_load_would(tiny_gguf, tmp_path,
         assert path.name in message
 
 
+def test_a_path_that_is_a_loop_of_links_is_refused(tmp_path):
+    loop = tmp_path / "loop.gguf"
+    loop.symlink_to(tmp_path / "other.gguf")
+    (tmp_path / "other.gguf").symlink_to(loop)
+    for path in (loop, loop / "model.gguf"):
+        assert "cannot be read" in refusal(path)
+        with pytest.raises(ModelLoadError, match="cannot be read"), open_probed_backend(params(path)):
+            pass
+
+
 @pytest.mark.parametrize("max_checked_bytes", [1 << 30, 0], ids=["small file", "too large to check"])
 def test_weights_that_are_not_numbers_are_found(tiny, monkeypatch, max_checked_bytes):
     monkeypatch.setattr(probe, "MAX_CHECKED_BYTES", max_checked_bytes)

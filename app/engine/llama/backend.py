@@ -33,6 +33,7 @@ from app.engine.errors import (
 from app.engine.llama.candidates import Candidates
 from app.engine.llama.cell_reader import CellReader
 from app.engine.llama.library import Native, library
+from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.sampling import SamplingParams
 from app.engine.types import ModelInfo
@@ -49,8 +50,10 @@ _PieceBuffer = ctypes.c_char * PIECE_BYTES
 class LlamaBackend:
     """One model in one context. Made by `open_llama_backend`."""
 
-    def __init__(self, model: Native, context: Native, info: ModelInfo, fingerprint: str) -> None:
-        self._model, self._context = model, context
+    def __init__(
+        self, model: Native, context: Native, info: ModelInfo, fingerprint: str, files: MappedFiles
+    ) -> None:
+        self._model, self._context, self._files = model, context, files
         self.vocab = lib.llama_model_get_vocab(model.pointer)  # for LlamaSampler, too
         self._memory = lib.llama_get_memory(context.pointer)
         self._native_batch: _NativeBatch | None = None  # of the last decode
@@ -155,7 +158,7 @@ class LlamaBackend:
             raise DecodeInterruptedError("the step was interrupted before it began")
         # A rotation that broke off would be done again: keys rotated twice, and nobody told.
         with self._abort_flag.ignored() if self._unrotated else contextlib.nullcontext():
-            code = lib.llama_decode(self._context.pointer, self._native(batch))
+            code = self._decode(batch)
         if code >= 0:
             self._unrotated.clear()
         if code == 0:
@@ -185,7 +188,7 @@ class LlamaBackend:
             batch.seq_ids[row] = seq_id
         batch.num_rows = len(token_ids)
         library().recent.clear()
-        code = lib.llama_decode(self._context.pointer, self._native(batch))
+        code = self._decode(batch)
         return " ".join(library().recent) or f"code {code}" if code else ""
 
     def open_private(self, num_rows: int) -> LlamaBackend:
@@ -325,6 +328,12 @@ class LlamaBackend:
 
     def pos_max(self, seq_id: int) -> int:
         return int(lib.llama_memory_seq_pos_max(self._memory, seq_id))
+
+    def _decode(self, batch: Batch) -> int:
+        self._files.hold()
+        code: int = lib.llama_decode(self._context.pointer, self._native(batch))
+        self._files.let_go()
+        return code
 
     # What the library does not check itself.
 

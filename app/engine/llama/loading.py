@@ -38,6 +38,7 @@ from app.engine.llama.library import (
     library_info,
     printable,
 )
+from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import HERE, context_need, memory_taken, total
 from app.engine.llama.spread import worker_bytes, worker_devices
 from app.engine.sampling import SamplingParams
@@ -106,6 +107,8 @@ def open_llama_backend(
         _check_file(adapter.path)
     share = share_of_progress(params)
     with contextlib.ExitStack() as stack:
+        files = stack.enter_context(MappedFiles(params.path if params.use_mmap else None))
+        files.hold()
         model = stack.enter_context(
             _load_model(params, lambda done: on_progress(share * done), check_tensors)
         )
@@ -120,10 +123,11 @@ def open_llama_backend(
         # Models of two rotations take the one for long texts in a long context.
         n_ctx_seq = info.n_ctx_seq if _metadata_int(model, "rope.scaling.original_context_length") else None
         fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
-        backend = LlamaBackend(model, context, info, fingerprint)
+        backend = LlamaBackend(model, context, info, fingerprint, files)
+        files.let_go()
         private = stack.enter_context(contextlib.ExitStack())
         backend.make_private = lambda num_rows: _make_private(
-            model, context_params, params, info, adapters, num_rows, private
+            model, context_params, params, info, adapters, num_rows, files, private
         )
         draft_params = replace(params, n_ctx=info.n_ctx).of_draft_model
         if draft_params and info.num_drafted_tokens:
@@ -327,6 +331,7 @@ def _make_private(
     info: ModelInfo,
     adapters: Sequence[Native],
     num_rows: int,
+    files: MappedFiles,
     stack: contextlib.ExitStack,
 ) -> LlamaBackend:
     """A second context for one sequence, which `stack` frees. Raises ModelLoadError."""
@@ -349,7 +354,7 @@ def _make_private(
     )
     n_ctx_seq = native.n_ctx if _metadata_int(model, "rope.scaling.original_context_length") else None
     fingerprint = state_fingerprint(params.path, native, n_ctx_seq, params.adapters)
-    return LlamaBackend(model, context, private_info, fingerprint)
+    return LlamaBackend(model, context, private_info, fingerprint, files)
 
 
 def _default_n_ctx(model: Native, params: LoadParams) -> int:
