@@ -269,6 +269,7 @@ class CountingBackend:
     def _check(self, batch: Batch) -> None:
         if batch.num_rows == 0 or batch.num_rows > self.model.n_batch:
             raise DecodeError(f"n_tokens == {batch.num_rows}")
+        assert not self.model.n_swa or batch.num_rows <= self.model.n_ubatch, "a window would be spoilt"
         last_pos: dict[int, int] = {}
         for row in range(batch.num_rows):
             token_id, seq_id = int(batch.token_ids[row]), int(batch.seq_ids[row])

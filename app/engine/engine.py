@@ -430,11 +430,11 @@ class Engine:
         except DecodeInterruptedError as error:
             self._return_code = error.return_code
             if error.has_begun:
-                self._lane.slots.memory.resync(self._batch)
+                self._lane.slots.resync(self._batch)
             return False
         except DecodeError as error:
             self._return_code = error.return_code
-            self._lane.slots.memory.resync(self._batch)
+            self._lane.slots.resync(self._batch)
             raise
         return True
 

@@ -256,6 +256,8 @@ class Scheduler:
     def _prompt_rows(self, prompts: list[Sequence], budget: int, num_decoding: int) -> dict[Sequence, int]:
         """The front tab first, then the shortest rest, so that no short question waits behind a document."""
         oldest = min(prompts, key=lambda seq: seq.submitted_at)
+        if self._slots.takes_one_prompt_a_step:
+            prompts = [oldest]
         reserved = min(int(budget * OLDEST_PROMPTS_SHARE), oldest.num_pending_tokens)
         rows: dict[Sequence, int] = {}
         for seq in sorted(prompts, key=lambda seq: (not self._is_in_front(seq), seq.num_pending_tokens)):

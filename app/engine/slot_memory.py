@@ -120,6 +120,9 @@ class SlotMemory:
 
     def resync(self, batch: Batch) -> None:
         """After a decode that broke off: take the library's word for how much of `batch` is left."""
+        if self._model.has_states:
+            self._clear_all()
+            return
         if self._model.has_plain_attention:
             num_left = [self._backend.pos_max(span.seq_id) + 1 - span.first_pos for span in batch.spans]
             self.cells.append(batch, sum(num_left))
@@ -131,9 +134,16 @@ class SlotMemory:
             # Its last token must be computed again even if it is in: nobody has sampled its logits.
             num_tokens = min(len(span.seq.token_ids) - 1, len(slot.token_ids))
             if not self._model.has_plain_attention:
-                num_tokens = 0  # a recurrent state is half-way through the batch, whatever its position says
+                num_tokens = 0  # cells behind the window have gone to rows that are not in
             if not self.cut_back(slot, num_tokens):
                 slot.chat_id = span.seq.request.chat_id
+
+    def _clear_all(self) -> None:
+        """Each state is unknown: the graph moves also those of sequences without rows, and broke off."""
+        for slot in self.slots:
+            self.clear(slot)
+            if slot.leased_to:
+                slot.chat_id = slot.leased_to.request.chat_id
 
     def _note_rows(self, batch: Batch, span: BatchSpan, num_rows: int) -> None:
         slot = self.slots[span.seq_id]

@@ -19,6 +19,7 @@ from app.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
+    from app.engine.batch import Batch
     from app.engine.sequence import Sequence
 
 # Sharing or saving fewer cells saves less than a millisecond.
@@ -73,6 +74,10 @@ class SlotPool:
     @property
     def can_share_cells(self) -> bool:
         return self._model.can_share_cells
+
+    @property
+    def takes_one_prompt_a_step(self) -> bool:
+        return self._model.takes_one_prompt_a_step
 
     @property
     def num_cells_of_running(self) -> int:
@@ -132,6 +137,13 @@ class SlotPool:
         if not self.memory.cut_back(slot, num_tokens):
             assert slot.leased_to is not None
             slot.chat_id = slot.leased_to.request.chat_id  # it is computed again from its first token
+
+    def resync(self, batch: Batch) -> None:
+        """After a decode that broke off. What nobody knows any more is computed again."""
+        if self._model.has_states:
+            for slot in self._warm():
+                self._tell_cleared(slot)
+        self.memory.resync(batch)
 
     def suspend(self, slot: Slot) -> None:
         """Take the slot back from an answer that goes on later. Its state is saved, its cells are freed."""
@@ -419,10 +431,7 @@ class SlotPool:
         """Forget what is held and saved of the chat, unless it is answering. False: that is nothing."""
         idle = [slot for slot in self._warm() if slot.chat_id == chat_id]
         for slot in idle:
-            text = said(
-                "cleared sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=len(slot.token_ids)
-            )
-            self.news.tell(EventKind.CLEAR, text, slot)
+            self._tell_cleared(slot)
             self.memory.clear(slot)
         saved = self.hibernated.tokens_of(chat_id)
         if saved:
@@ -430,6 +439,12 @@ class SlotPool:
             self.news.tell(EventKind.CLEAR, text, chat_id=chat_id)
         self.hibernated.forget(chat_id)
         return bool(idle or saved)
+
+    def _tell_cleared(self, slot: Slot) -> None:
+        text = said(
+            "cleared sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=len(slot.token_ids)
+        )
+        self.news.tell(EventKind.CLEAR, text, slot)
 
     def _is_answering(self, chat_id: str) -> bool:
         return any(slot.leased_to and slot.chat_id == chat_id for slot in self.slots)

@@ -652,6 +652,18 @@ class ModelInfo:
         return not (self.n_swa or self.is_recurrent or self.is_hybrid)
 
     @property
+    def has_states(self) -> bool:
+        """What it remembers of a sequence is, at least in part, one state for all of its tokens."""
+        return self.is_recurrent or self.is_hybrid
+
+    @property
+    def takes_one_prompt_a_step(self) -> bool:
+        """With states a micro-batch has equally many rows of each sequence, and with a window there must be
+        one: only single rows may stand beside a prompt, for they lose nothing to the second one.
+        """
+        return self.n_swa > 0 and self.is_hybrid and self.is_unified
+
+    @property
     def can_share_cells(self) -> bool:
         """Several sequences can hold one cell."""
         return self.is_unified and self.has_plain_attention

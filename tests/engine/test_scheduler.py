@@ -65,6 +65,18 @@ def test_prompts_of_all_chats_share_a_batch(bench):
     assert bench.schedule() == {first: 20, second: 30}
 
 
+@pytest.mark.parametrize(("is_unified", "num_prompts"), [(True, 1), (False, 2)])
+def test_a_window_beside_a_state_takes_one_prompt_at_a_time(is_unified, num_prompts):
+    """Prompts of unlike lengths would be parted, and what one part drops is missed by another."""
+    bench = Bench(n_ctx=2048, n_seq_max=4, n_batch=64, n_swa=32, is_hybrid=True, is_unified=is_unified)
+    talking = bench.add(4, 1)
+    bench.step()
+    first, second = bench.add(20, 2), bench.add(10, 3)
+    rows = bench.schedule()
+    assert rows[talking] == 1
+    assert [seq for seq in (first, second) if seq in rows] == [first, second][:num_prompts]
+
+
 def test_a_batch_is_never_longer_than_the_context_allows(bench):
     long = bench.add(200)
     assert [bench.step()[long] for _ in range(4)] == [64, 64, 64, 8]

@@ -173,11 +173,32 @@ def test_after_a_broken_decode_the_librarys_word_counts():
     batch = Batch(backend.model.n_batch)
     batch.add(seq, 4)
     backend.memory.decode([(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 4)], num_ubatches=1)
-    pool.memory.resync(batch)
+    pool.resync(batch)
     assert slot.token_ids == [1, 2]
     assert pool.cells.num_used == 2
     pool.memory.verify()
     assert check_cells(backend, pool.cells).difference == ""
+
+
+@pytest.mark.parametrize("family", ["is_recurrent", "is_hybrid"])
+def test_after_a_broken_decode_nobody_knows_a_recurrent_state(family):
+    """The graph moves the states of idle chats, too, and those of answers without rows in this step."""
+    backend = CountingBackend(**{family: True})
+    pool = SlotPool(backend, HibernatedChats(ram_bytes=2**20))
+    running = chat_in_slot(backend, pool, [1, 2, 3], "a")
+    idle = chat_in_slot(backend, pool, [4, 5, 6], "b")
+    pool.release(idle)
+    seq = sequence(backend, [7, 8], "c")
+    pool.lease(seq)
+    batch = Batch(backend.model.n_batch)
+    batch.add(seq, 2)
+    pool.news.take()
+    pool.resync(batch)
+    assert [event.text for event in pool.news.take()[0]] == ["cleared sequence 1: 3 tokens"]
+    assert [slot.token_ids for slot in pool.slots] == [[]] * 4
+    assert [running.chat_id, idle.chat_id, seq.slot.chat_id] == ["a", None, "c"]
+    assert backend.cells == []
+    pool.memory.verify()
 
 
 def test_a_cell_that_vanished_is_a_loud_error(backend, pool):

@@ -186,7 +186,7 @@ def test_a_step_that_was_interrupted(engine, alone):
     engine._batch.clear()
     engine._scheduler.schedule(engine._batch)
     engine._backend.decode(engine._batch)  # computed, but nobody was told
-    engine.slots.memory.resync(engine._batch)
+    engine.slots.resync(engine._batch)
     while engine.has_work:
         result.add(engine.step())
     assert_as_alone(result, [one], alone)

@@ -158,6 +158,34 @@ def test_one_nan_among_the_logits_is_found_before_long(load, spoil):
     assert found == [*[0] * LOOK_EVERY, 100, backend.model.n_vocab - 1], "among the first at once"
 
 
+@pytest.mark.parametrize("num_logprobs", [0, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_one_nan_among_the_logits_ends_no_answer_without_a_word(load, spoil, seed, num_logprobs):
+    """It takes the probability of all others, so any token may be chosen: also one that ends the answer."""
+    with load() as backend:
+        spoil(lambda _row, logits: logits.put(100, np.nan))
+        engine = Engine(backend)
+        sampling = SamplingParams(temperature=0.8, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
+        answer = ask(engine, request("hello", sampling=sampling, num_logprobs=num_logprobs))
+        engine.close()
+    assert answer.finish_reason is FinishReason.ERROR
+    assert "NaN or infinite" in answer.notice
+
+
+def test_no_answer_ends_by_a_row_with_a_nan(load, spoil):
+    """A later row may be the first that has one."""
+    with load() as backend:
+        sampler = backend.new_sampler(GREEDY, [])
+        backend.decode(rows(backend, (0, 0, [1])))
+        sampler.sample(0)
+        end = min(backend.end_tokens)
+        spoil(lambda _row, logits: (logits.put(100, np.nan), logits.put(end, 1000.0)))
+        backend.decode(rows(backend, (0, 1, [1])))
+        with pytest.raises(BadLogitsError):
+            sampler.sample(0)
+        sampler.close()
+
+
 @pytest.mark.parametrize("value", [0.0, -np.inf])
 def test_tokens_that_are_never_chosen_end_no_answer(load, spoil, value):
     """Some models have such logits for the first tokens of their vocabulary, which are no words."""

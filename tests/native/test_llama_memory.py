@@ -115,6 +115,15 @@ def test_a_file_that_was_written_again_has_another_fingerprint(tmp_path):
     assert fingerprint(path) != before
 
 
+@pytest.mark.parametrize("name", ["LLAMA_ATTN_ROT_DISABLE", "GGML_VK_DISABLE_F16"])
+def test_what_the_environment_says_about_the_computation_has_another_fingerprint(
+    tiny_gguf, monkeypatch, name
+):
+    before = fingerprint(tiny_gguf("qwen3"))
+    monkeypatch.setenv(name, "1")
+    assert fingerprint(tiny_gguf("qwen3")) != before
+
+
 def test_separate_streams_have_a_fingerprint_for_each_number_of_them(tiny_gguf):
     path = tiny_gguf("qwen3")
     unified = fingerprint(path)

@@ -101,6 +101,13 @@ def test_batches_are_as_large_as_wished(wide_gguf):
         assert backend.model.n_ubatch == 40  # one row of each sequence goes through at once
 
 
+@pytest.mark.parametrize("family", ["gemma3", "gemma4", "gpt-oss"])
+def test_a_model_with_a_window_computes_its_batches_at_once(tiny_gguf, family):
+    """See `test_windows`."""
+    with open_llama_backend(params(tiny_gguf(family), n_batch=128, n_ubatch=48)) as backend:
+        assert (backend.model.n_batch, backend.model.n_ubatch) == (48, 48)
+
+
 def test_weights_are_copied_into_memory_if_wished(wide_gguf):
     mapped, copied = logits(wide_gguf), logits(wide_gguf, use_mmap=False)
     assert (mapped[0] == copied[0]).all()

@@ -18,10 +18,13 @@ Architecture = Literal[
     "qwen3",
     "qwen3moe",
     "gemma3",
+    "gemma4",
     "gpt-oss",
     "lfm2",
+    "falcon-h1",
     "qwen35",
     "mamba",
+    "mamba2",
     "qwen2vl",
     "bert",
     "t5",
@@ -44,7 +47,7 @@ MERGES = ["h e", "l l", "o o", "Ġ t", "he ll"]
 
 N_EXPERT, N_EXPERT_USED = 4, 2
 CONV_LENGTH = 3
-DT_RANK, CONV_KERNEL = 2, 4
+DT_RANK, CONV_KERNEL, NUM_STATE_HEADS = 2, 4, 2
 ROPE_SECTIONS = [4, 2, 2, 0]
 
 
@@ -81,10 +84,11 @@ def write_tiny_gguf(
 ) -> Path:
     """A GGUF at `path`, which is returned. It is complete unless something is left out.
 
-    llama and qwen3 are plain attention, qwen3moe too, with a mixture of experts. gemma3 and gpt-oss have a
-    sliding window of 32 tokens, gpt-oss also attention sinks and experts. lfm2 (convolution) and qwen35
-    (gated delta net, M-RoPE) are hybrid, mamba is recurrent, qwen2vl has M-RoPE positions. bert encodes only,
-    t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
+    llama and qwen3 are plain attention, qwen3moe too, with a mixture of experts. gemma3, gemma4 and gpt-oss
+    have a sliding window of 32 tokens, gemma4 also layers with the keys of others, gpt-oss attention sinks
+    and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer) and qwen35 (gated delta net, M-RoPE)
+    are hybrid, mamba and mamba2 are recurrent, qwen2vl has M-RoPE positions. bert encodes only, t5 is an
+    encoder with a decoder, and llada writes by diffusion: they cannot chat.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
     model = _TinyModel(
@@ -100,10 +104,13 @@ def write_tiny_gguf(
         "qwen3": model.add_qwen3,
         "qwen3moe": model.add_qwen3moe,
         "gemma3": model.add_gemma3,
+        "gemma4": model.add_gemma4,
         "gpt-oss": model.add_gpt_oss,
         "lfm2": model.add_lfm2,
+        "falcon-h1": model.add_falcon_h1,
         "qwen35": model.add_qwen35,
         "mamba": model.add_mamba,
+        "mamba2": model.add_mamba2,
         "qwen2vl": model.add_qwen2vl,
         "bert": lambda: model.add_bert(n_ctx_train),
         "t5": model.add_t5,
@@ -121,13 +128,14 @@ def write_tiny_adapter(
     weights: str = "blk.0.attn_v.weight",
     rank: int = 4,
     strength: float = 1.0,
+    shape: Shape = Shape(),
 ) -> Path:
     """A LoRA adapter of a model that `write_tiny_gguf` makes, which changes one of its matrices."""
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_type(gguf.GGUFType.ADAPTER)
     writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
     writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, float(rank))
-    rng, shape = np.random.default_rng(7), Shape()
+    rng = np.random.default_rng(7)
     for part, size in (
         ("lora_a", (rank, shape.n_embd)),
         ("lora_b", (shape.n_head_kv * shape.head_dim, rank)),
@@ -233,6 +241,24 @@ class _TinyModel:
             self._add_ones(f"{block}.post_ffw_norm.weight", self._shape.n_embd)
             self._add_gated_ffn(block)
 
+    def add_gemma4(self) -> None:
+        has_window = [layer % 2 == 0 for layer in range(self._n_layer)]
+        self._add_attention_header()
+        self.writer.add_key_length_swa(self._shape.head_dim)
+        self.writer.add_value_length_swa(self._shape.head_dim)
+        self.writer.add_sliding_window(self._shape.sliding_window)
+        self.writer.add_sliding_window_pattern(has_window)
+        self.writer.add_shared_kv_layers(self._n_layer // 2)
+        self.writer.add_embedding_length_per_layer_input(0)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
+        self._add_ones("rope_freqs.weight", self._shape.head_dim // 2)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_query_key_norms(block)
+            self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
+            self._add_ones(f"{block}.post_ffw_norm.weight", self._shape.n_embd)
+            self._add_gated_ffn(block)
+
     def add_lfm2(self) -> None:
         # A layer without key and value heads is a convolution.
         heads_kv = [self._shape.n_head_kv if layer % 2 else 0 for layer in range(self._n_layer)]
@@ -251,6 +277,16 @@ class _TinyModel:
                 )
                 self._add_random(f"{block}.shortconv.out_proj.weight", self._shape.n_embd, self._shape.n_embd)
             self._add_gated_ffn(block)
+
+    def add_falcon_h1(self) -> None:
+        self._add_attention_header()
+        self._add_mamba2_header()
+        self._add_ones("output_norm.weight", self._shape.n_embd)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_mamba2(block)
+            self._add_ones(f"{block}.ffn_norm", self._shape.n_embd)
+            self._add_gated_ffn(block, has_norm=False)
 
     def add_qwen35(self) -> None:
         num_value_heads = 2
@@ -309,6 +345,15 @@ class _TinyModel:
             )
             self._add_ones(f"{block}.ssm_d", self._shape.n_inner)
             self._add_random(f"{block}.ssm_out.weight", self._shape.n_embd, self._shape.n_inner)
+
+    def add_mamba2(self) -> None:
+        self.writer.add_head_count(0)
+        self.writer.add_layer_norm_rms_eps(1e-6)
+        self._add_mamba2_header()
+        self._add_ones("output_norm.weight", self._shape.n_embd)
+        for block in self._blocks():
+            self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
+            self._add_mamba2(block)
 
     def add_bert(self, n_ctx_train: int) -> None:
         self.writer.add_head_count(self._shape.n_head)
@@ -392,6 +437,26 @@ class _TinyModel:
     def _add_query_key_norms(self, block: str) -> None:
         self._add_ones(f"{block}.attn_q_norm.weight", self._shape.head_dim)
         self._add_ones(f"{block}.attn_k_norm.weight", self._shape.head_dim)
+
+    def _add_mamba2_header(self) -> None:
+        self.writer.add_ssm_conv_kernel(CONV_KERNEL)
+        self.writer.add_ssm_inner_size(self._shape.n_inner)
+        self.writer.add_ssm_state_size(self._shape.n_state)
+        self.writer.add_ssm_time_step_rank(NUM_STATE_HEADS)
+        self.writer.add_ssm_group_count(1)
+
+    def _add_mamba2(self, block: str) -> None:
+        width = self._shape.n_inner + 2 * self._shape.n_state
+        self._add_random(
+            f"{block}.ssm_in.weight", self._shape.n_inner + width + NUM_STATE_HEADS, self._shape.n_embd
+        )
+        self._add_random(f"{block}.ssm_conv1d.weight", width, CONV_KERNEL)
+        self._add_random(f"{block}.ssm_conv1d.bias", width)
+        self._add_random(f"{block}.ssm_dt.bias", NUM_STATE_HEADS)
+        self._add(f"{block}.ssm_a", -np.exp(self._rng.standard_normal((NUM_STATE_HEADS, 1))))
+        self._add_ones(f"{block}.ssm_d", NUM_STATE_HEADS, 1)
+        self._add_ones(f"{block}.ssm_norm.weight", 1, self._shape.n_inner)
+        self._add_random(f"{block}.ssm_out.weight", self._shape.n_embd, self._shape.n_inner)
 
     def _add_gated_ffn(self, block: str, has_norm: bool = True) -> None:
         if has_norm:

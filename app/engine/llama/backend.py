@@ -200,11 +200,14 @@ class LlamaBackend:
                 self.private.interrupt()
         return self.private
 
-    def context_with_logits(self, row: int) -> object:
-        """The context, once it is sure that sampling `row` has fresh and sane logits. For LlamaSampler."""
+    def context_with_logits(self, row: int, *, looks_at_all: bool = False) -> object:
+        """The context, once it is sure that sampling `row` has fresh and sane logits. For LlamaSampler.
+
+        Sure as far as `_rows_of_bad_logits` looks, and with `looks_at_all` entirely.
+        """
         self._check_thread()
         assert row in self._logit_rows, f"row {row} has no logits"  # llama.cpp would abort the process
-        if row in self._bad_rows:
+        if row in self._bad_rows or (looks_at_all and not _are_sane(self.logits(row))):
             kind = said("NaN or infinite") if self.logits(row).any() else said("only zeros")
             raise BadLogitsError(
                 said(
@@ -355,8 +358,9 @@ class LlamaBackend:
         """Those that nothing can be chosen from.
 
         A state that is no numbers leaves none in its row, so the first few tell. A weight of the output that
-        is none spoils one logit, but in every row, so each is read whole now and then: to do that always
-        takes as long as all else between two decodes, for they are not in the caches any more.
+        is none spoils one logit, but in every row, so each is read whole now and then, and by a sampler with
+        the first token of an answer and the one that ends it: to do that always takes as long as all else
+        between two decodes, for they are not in the caches any more.
         """
         return {row for row in rows if self._must_look(row) and not _are_sane(self.logits(row))}
 
@@ -386,8 +390,17 @@ class LlamaBackend:
                     )
             logit_rows += span.sampled_rows
         assert end == batch.num_rows, "every row belongs to one sequence"
+        if self.model.n_swa:
+            self._check_is_computed_at_once(batch)
         assert len(logit_rows) <= self.model.n_outputs_max, f"logits for {len(logit_rows)} rows"
         return logit_rows
+
+    def _check_is_computed_at_once(self, batch: Batch) -> None:
+        """Cells of a window that another micro-batch drops are missed without a trace: see `loading`."""
+        assert batch.num_rows <= self.model.n_ubatch, f"{batch.num_rows} rows for one micro-batch"
+        if self.model.takes_one_prompt_a_step:
+            num_prompts = sum(span.num_rows > 1 for span in batch.spans)
+            assert num_prompts < 2, f"{num_prompts} prompts for one micro-batch"
 
     def _native(self, batch: Batch) -> lib.llama_batch:
         """The same rows for the library. A batch is used again and again, so one is remembered."""

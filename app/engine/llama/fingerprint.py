@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,6 +36,8 @@ CONTEXT_FIELDS = (
     "kv_unified",
     "n_rs_seq",
 )
+# The library reads some sixty variables, among them LLAMA_ATTN_ROT_DISABLE: it changes each quantised key.
+ENVIRONMENT = ("LLAMA_", "GGML_")
 
 
 def state_fingerprint(
@@ -50,6 +53,7 @@ def state_fingerprint(
         "file": _identity(path),
         "adapters": [[*_identity(adapter.path), adapter.scale] for adapter in adapters],
         "context": {name: getattr(params, name) for name in CONTEXT_FIELDS},
+        "environment": {name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT)},
         "n_seq_max": None if params.kv_unified else params.n_seq_max,
         "n_ctx_seq": n_ctx_seq,
     }

@@ -253,6 +253,10 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
     native.n_ctx = n_ctx
     native.n_batch = max(params.n_batch, n_seq_max, 32)  # n_seq_max > n_batch aborts
     native.n_ubatch = min(native.n_batch, max(params.n_ubatch or DEFAULT_N_UBATCH, n_seq_max))
+    if lib.llama_model_n_swa(model.pointer):
+        # The library plans all micro-batches of a decode before it computes the first. To plan one it drops
+        # cells behind the window, and those that the one before still needs are not put back.
+        native.n_batch = native.n_ubatch
     native.n_seq_max = n_seq_max
     # One a sequence, and so many guesses for all together. Each costs twice the vocabulary's size in floats
     # (1.2 MiB for 152,000 tokens); the default would reserve 297 MiB.

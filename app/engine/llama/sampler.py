@@ -46,6 +46,7 @@ class LlamaSampler:
     ) -> None:
         self._backend = backend
         self._is_greedy = params.is_greedy
+        self._has_sampled = False
         self._unwanted_ends = _unwanted_ends(params, backend)
         self._banned_tokens = list(params.banned_tokens | self._unwanted_ends)
         self._grammar = _new_grammar(backend.vocab, grammar_of(params))
@@ -63,14 +64,18 @@ class LlamaSampler:
             self._follow(prompt_token_ids[-num_start_tokens:])
 
     def sample(self, row: int) -> int:
-        context = self._backend.context_with_logits(row)
+        context = self._context(row)
         if self._grammar:
-            return self._draw(row).selected
-        return int(lib.llama_sampler_sample(self._chain.pointer, context, row))  # accepts the token, too
+            token_id = self._draw(row).selected
+        else:
+            token_id = int(lib.llama_sampler_sample(self._chain.pointer, context, row))  # accepts it, too
+        self._check_end(row, token_id)
+        return token_id
 
     def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:
-        self._backend.context_with_logits(row)
+        self._context(row)
         candidates = self._draw(row)
+        self._check_end(row, candidates.selected)
         logits = self._backend.logits(row)
         normaliser = _log_sum_exp(logits)
         probabilities = np.zeros_like(logits)
@@ -89,6 +94,16 @@ class LlamaSampler:
         self._chain.close()
         if self._grammar:
             self._grammar.close()
+
+    # One logit that is no number takes the probability of all others, so that any token may be chosen.
+
+    def _context(self, row: int) -> object:
+        looks_at_all, self._has_sampled = not self._has_sampled, True
+        return self._backend.context_with_logits(row, looks_at_all=looks_at_all)
+
+    def _check_end(self, row: int, token_id: int) -> None:
+        if self._backend.is_end_of_generation(token_id):
+            self._backend.context_with_logits(row, looks_at_all=True)
 
     def _draw(self, row: int) -> Candidates:
         """Choose a token, remember it, and tell what the chain chose among."""

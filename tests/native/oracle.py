@@ -1,0 +1,130 @@
+"""What every run of the engine is compared with: the same tokens in one sequence, and nothing else.
+
+Lets a decode break off, too, which is what such runs must withstand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import llama_cpp as lib
+import numpy as np
+import numpy.typing as npt
+
+from app.engine.batch import Batch, BatchSpan
+from app.engine.engine import Engine
+from app.engine.llama.backend import LlamaBackend
+from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.sampler import LlamaSampler
+from app.engine.types import KvType, LoadParams
+
+# Of a standard deviation of the row's logits: what the place of cells and the company in a batch may change.
+# A key that is rounded to few bits may be rounded the other way.
+NOISE = {KvType.F16: 0.005, KvType.BF16: 0.03}
+NOISE_OF_FEW_BITS = 0.1
+ROWS_ALONE = 32
+
+Logits = npt.NDArray[np.float32]
+Tokens = tuple[int, ...]
+
+
+@dataclass
+class Comparison:
+    num_rows: int = 0
+    worst: float = 0.0  # in standard deviations
+    wrong: list[float] = field(default_factory=list)  # likewise
+
+
+class Recorder:
+    """Keeps the logits of each row that `engine` samples, by all tokens of its sequence up to there."""
+
+    def __init__(self, backend: LlamaBackend) -> None:
+        self._backend = backend
+        self.engine: Engine | None = None
+        self.sampled: dict[Tokens, list[Logits]] = {}
+        backend.new_sampler = self._new_sampler  # type: ignore[method-assign]
+
+    def keep(self, row: int) -> None:
+        assert self.engine
+        batch = self.engine._batch
+        span = next(span for span in batch.spans if span.first_row <= row <= span.last_row)
+        token_ids = tuple(span.seq.token_ids)
+        assert len(token_ids) == batch.positions[row] + 1
+        self.sampled.setdefault(token_ids, []).append(self._backend.logits(row).copy())
+
+    def _new_sampler(self, *values: Any) -> _RecordedSampler:
+        return _RecordedSampler(LlamaBackend.new_sampler(self._backend, *values), self.keep)
+
+
+class _RecordedSampler:
+    def __init__(self, sampler: LlamaSampler, keep: Callable[[int], None]) -> None:
+        self._sampler, self._keep = sampler, keep
+        self.close = sampler.close
+
+    def sample(self, row: int) -> int:
+        self._keep(row)
+        return self._sampler.sample(row)
+
+
+def compare(sampled: dict[Tokens, list[Logits]], params: LoadParams) -> Comparison:
+    """Each row with that behind the same tokens in a sequence of their own."""
+    noise = NOISE.get(params.type_k, NOISE_OF_FEW_BITS)
+    found, left = Comparison(), sampled.copy()
+    alone = replace(params, n_ctx=2048, n_seq_max=ROWS_ALONE, n_batch=ROWS_ALONE, n_ubatch=0)
+    with open_llama_backend(replace(alone, isolated=False, draft_model=None)) as backend:
+        for token_ids in _longest(list(sampled)):
+            lengths = [number for number in range(1, len(token_ids) + 1) if token_ids[:number] in left]
+            for number, expected in logits_alone(backend, token_ids, lengths):
+                for logits in left.pop(token_ids[:number]):
+                    off = float(np.abs(logits - expected).max() / expected.std())
+                    found.num_rows += 1
+                    found.worst = max(found.worst, off)
+                    if not off <= noise:
+                        found.wrong.append(off)
+    return found
+
+
+def logits_alone(
+    backend: LlamaBackend, token_ids: Tokens, lengths: Sequence[int]
+) -> Iterator[tuple[int, Logits]]:
+    """The logits behind beginnings of `token_ids` of these lengths, in order. A view each."""
+    backend.truncate(0, 0)
+    for start in range(0, len(token_ids), ROWS_ALONE):
+        part = token_ids[start : start + ROWS_ALONE]
+        batch = Batch(ROWS_ALONE)
+        for row, token_id in enumerate(part):
+            batch.token_ids[row], batch.positions[row] = token_id, start + row
+            batch.seq_ids[row], batch.wants_logits[row] = 0, True
+        span = BatchSpan(None, 0, 0, start, len(part), True, True, len(part) - 1)  # type: ignore[arg-type]
+        batch.spans.append(span)
+        batch.num_rows = len(part)
+        backend.decode(batch)
+        for number in lengths:
+            if start < number <= start + len(part):
+                yield number, backend.logits(number - 1 - start)
+
+
+def _longest(lists: list[Tokens]) -> list[Tokens]:
+    """Those that are not the beginning of another one."""
+    lists.sort()
+    pairs = zip(lists, [*lists[1:], ()], strict=True)
+    return [one for one, following in pairs if following[: len(one)] != one]
+
+
+@contextmanager
+def broken_off(backend: LlamaBackend, num_nodes: int) -> Iterator[Callable[[], bool]]:
+    """The first decode inside ends after so many nodes of its graph, if it has as many."""
+    left = num_nodes
+
+    def count(_data: object) -> bool:
+        nonlocal left
+        left -= 1
+        return left == 0
+
+    callback = lib.ggml_abort_callback(count)
+    lib.llama_set_abort_callback(backend._context.pointer, callback, None)
+    yield lambda: left <= 0
+    backend._abort_flag._connect(backend._abort_flag._text)
