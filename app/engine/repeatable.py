@@ -42,8 +42,9 @@ def whole_chunks(num_tokens: int) -> int:
 class RepeatableSlots(SlotPool):
     """One slot: the last of its context, so that its number is no other slot's.
 
-    Idle, it holds whole chunks of prompts only. Those are what any prompt with the same beginning would
-    compute; the end of a prompt and an answer are computed in other shapes than as part of the next prompt.
+    Idle, it holds whole chunks of prompts only, and so does a saved state, but for that of a paused answer.
+    Those are what any prompt with the same beginning would compute; the end of a prompt and an answer are
+    computed in other shapes than as part of the next prompt.
     """
 
     def __init__(self, backend: Backend, hibernated: HibernatedChats) -> None:
@@ -60,6 +61,11 @@ class RepeatableSlots(SlotPool):
         self.memory.cut_back(slot, whole_chunks(min(seq.num_prefill_tokens, len(slot.token_ids))))
         return seq
 
+    def suspend(self, slot: Slot) -> None:
+        """An answer that is paused goes on from all that it has computed."""
+        super().set_aside(slot)
+        self.hibernate(slot)
+
     def snapshots(self) -> tuple[SlotSnapshot, ...]:
         return self._told(super().snapshots())
 
@@ -70,16 +76,19 @@ class RepeatableSlots(SlotPool):
         return (replace(slots[-1], is_repeatable=True),)
 
     def _keep_own_prefix(self, slot: Slot, seq: Sequence) -> int:
-        num_tokens = whole_chunks(common_prefix(slot.token_ids, seq.token_ids))
+        num_tokens = common_prefix(slot.token_ids, seq.token_ids)
+        if num_tokens < len(slot.token_ids):  # else all of it can be used: see above
+            num_tokens = whole_chunks(num_tokens)
         return num_tokens if self.memory.cut_back(slot, num_tokens) else 0
 
 
 class RepeatableScheduler(Scheduler):
-    """One answer at a time, first come, first served."""
+    """One answer at a time, in the order in which they came."""
 
-    def pause_youngest(self) -> bool:
-        """Never: it would be computed again from the last whole chunk of its prompt."""
-        return False
+    def remove(self, seq: Sequence) -> None:
+        if seq.paused_at:  # what was saved of half an answer is no beginning of a prompt
+            self._slots.hibernated.drop(seq.request.chat_id)
+        super().remove(seq)
 
     def _rows(self) -> dict[Sequence, int]:
         return {seq: num_rows(seq) for seq in self.running}

@@ -103,10 +103,6 @@ class Request:
     shares_prefix: bool = True
     is_saved: bool = False
 
-    @property
-    def is_repeatable(self) -> bool:
-        return self.sampling is not None and self.sampling.repeatable
-
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:
             raise InvalidRequestError("There is no message to answer.")
@@ -127,6 +123,10 @@ class Request:
             raise InvalidRequestError(
                 f"num_logprobs must be between 0 and {MAX_LOGPROBS}, not {self.num_logprobs}."
             )
+
+    @property
+    def is_repeatable(self) -> bool:
+        return self.sampling is not None and self.sampling.repeatable
 
 
 class FinishReason(StrEnum):

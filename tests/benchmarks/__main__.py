@@ -57,8 +57,8 @@ BENCHMARKS: dict[str, ModuleType] = {
     "loads": loads,
 }
 WITHOUT_VERDICT = {"threads"}
-# They take none of the shared options.
-NOT_OF_SPEED = {"durability", "fit", "hostile", "loads", "quits", "start"}
+# They take none of the shared options, or tell nothing of random weights.
+NOT_OF_SPEED = {"durability", "fit", "hostile", "loads", "quits", "repeatable", "start"}
 
 
 def main() -> int:

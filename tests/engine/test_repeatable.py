@@ -1,10 +1,11 @@
 """Repeatable answers: the same, whatever else is computed, before them and beside them."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from unittest import mock
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.engine.commands import Hibernate, Pause, Restore, Resume, StepOnce
@@ -75,6 +76,11 @@ def repeatable(text=QUESTION, chat=None, **options):
 
 
 def answer_alone(one):
+    return text_alone(replace(one, request_id="alone"))
+
+
+@cache
+def text_alone(one):
     return ask(new_engine(), one).text
 
 
@@ -162,6 +168,14 @@ def test_it_is_the_same_after_hibernation():
     assert answer.text == answer_alone(second)
 
 
+def test_its_cells_are_not_kept_for_the_next_start():
+    engine = new_engine()
+    ask(engine, request("hi", "ann", is_saved=True))
+    assert engine.slots.hibernated.saved_chat_ids == {"ann"}
+    ask(engine, repeatable("hi", "ann", is_saved=True))
+    assert engine.slots.hibernated.saved_chat_ids == set()
+
+
 def test_nothing_is_taken_from_what_was_computed_in_company_nor_the_other_way_round():
     engine = new_engine()
     first = request(QUESTION)
@@ -209,6 +223,45 @@ def test_an_answer_whose_cells_were_lost_is_computed_again_in_the_same_shapes():
     while engine.has_work:
         result.add(engine.step())
     assert result.answers[one.request_id].text == ask(new_engine(**model), one).text
+
+
+def pause(engine, one):
+    """As for the chat in front."""
+    lane = engine._private
+    [seq] = [seq for seq in lane.scheduler.running if seq.request is one]
+    lane.slots.suspend(seq.slot)
+    seq.paused_at = 1.0
+    lane.scheduler.running.remove(seq)
+    lane.scheduler.waiting.append(seq)
+
+
+def test_a_paused_one_goes_on_where_it_was():
+    engine, one, other = new_engine(), repeatable(max_tokens=40), repeatable("something else")
+    engine.add_request(one)
+    result = Run()
+    for _ in range(20):
+        result.add(engine.step())
+    pause(engine, one)
+    result.add(engine.step())
+    engine.add_request(other)
+    while engine.has_work:
+        result.add(engine.step())
+    answer = result.answers[one.request_id]
+    assert answer.text == answer_alone(one)
+    assert answer.usage.num_computed_tokens == answer.usage.num_prompt_tokens + 39
+
+
+def test_of_a_paused_one_that_was_broken_off_nothing_is_a_beginning_of_the_next_prompt():
+    engine, one = new_engine(), repeatable("a" * 60, max_tokens=80)
+    engine.add_request(one)
+    result = Run()
+    for _ in range(70):
+        result.add(engine.step())
+    pause(engine, one)
+    engine.abort(one.request_id)
+    text = result.answers[one.request_id].text
+    second = replace(next_turn(one, text, "more"), sampling=REPEATABLE)
+    assert ask(engine, second).text == answer_alone(second)
 
 
 def test_a_chat_that_rolls_is_the_same_in_company():
@@ -273,6 +326,7 @@ happenings = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(happenings)
 def test_whatever_happens_each_of_them_is_as_it_is_alone(happenings):
     engine, asked, result = new_engine(n_seq_max=3), [], Run()

@@ -69,9 +69,7 @@ class LlamaBackend:
         self.fingerprint = fingerprint
         self.draft: LlamaBackend | None = None
         self.private: LlamaBackend | None = None
-        self.make_private: Callable[[int], LlamaBackend] | None = (
-            None  # by who opens this one, who also frees it
-        )
+        self.make_private: Callable[[int], LlamaBackend] | None = None  # who opened this one frees that
         template = lib.llama_model_chat_template(model.pointer, None)
         self.chat_template = template.decode("utf-8", "replace") if template else None
         self.bos_text = self._token_text(lib.llama_vocab_bos(self.vocab))
