@@ -205,7 +205,7 @@ class Engine:
         return self.slots.fork(chat_id, new_chat_id)
 
     def set_front(self, chat_id: str | None) -> None:
-        """Its prompt goes first, and it is never paused for another."""
+        """Its prompt goes first, the youngest answer makes way for it, and it is never paused for another."""
         for lane in self._lanes:
             lane.slots.front_chat_id = chat_id
 

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import IO, Any
 
@@ -23,7 +24,7 @@ from app.engine.errors import EngineError, ModelLoadCancelledError
 from app.engine.hibernation import HibernatedChats
 from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
 from app.engine.prompt import PromptBuilder
-from app.engine.types import LoadParams
+from app.engine.types import HibernatedChat, LoadParams, StepReport
 from app.said import said
 
 OUR_BUG = said("The engine stopped because of an error in Skein itself. Load the model again.")
@@ -42,6 +43,22 @@ class Channel:
         with self._turn:
             self._pipe.write(data)
             self._pipe.flush()
+
+
+class Reports:
+    """Tells them, each with all hibernated chats if these have changed: there may be hundreds."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._hibernated: tuple[HibernatedChat, ...] = ()
+
+    def tell(self, reports: list[StepReport]) -> None:
+        told = []
+        for report in reports:
+            has_changed = report.hibernated is not self._hibernated
+            self._hibernated = report.hibernated
+            told.append((replace(report, hibernated=()), self._hibernated if has_changed else None))
+        self._channel.tell("reports", told)
 
 
 class Log(logging.Handler):
@@ -84,7 +101,8 @@ def _run(params: LoadParams, channel: Channel, told: Future[EngineLoop]) -> None
             _watch_connections(params)
             hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
             engine = Engine(backend, hibernated, verify=params.verify)
-            loop = EngineLoop(engine, lambda: channel.tell("reports", loop.take_reports()))
+            reports = Reports(channel)
+            loop = EngineLoop(engine, lambda: reports.tell(loop.take_reports()))
             told.set_result(loop)
             channel.tell("loaded", backend.model)
             loop.run()

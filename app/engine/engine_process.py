@@ -24,7 +24,16 @@ from app.engine.commands import Command
 from app.engine.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
 from app.engine.probe import last_lines, probe, probe_adapter, signal_name, unchanged
 from app.engine.prompt import PromptBuilder
-from app.engine.types import CellStore, Device, LoadParams, ModelInfo, Request, Speed, StepReport
+from app.engine.types import (
+    CellStore,
+    Device,
+    HibernatedChat,
+    LoadParams,
+    ModelInfo,
+    Request,
+    Speed,
+    StepReport,
+)
 from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
 from app.free_memory import free_memory_bytes
 from app.said import Said, said
@@ -59,6 +68,7 @@ class EngineProcess:
         self._on_progress = on_progress
         self._on_reports_ready = on_reports_ready
         self._reports: deque[StepReport] = deque()
+        self._hibernated: tuple[HibernatedChat, ...] = ()  # as told last: reports come without
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._child: child_process.Child | None = None
         self._letters: queue.SimpleQueue[object] = queue.SimpleQueue()  # for the child; None: no more
@@ -223,7 +233,10 @@ class EngineProcess:
     def _take(self, message: Message) -> None:
         match message:
             case "reports", reports:
-                self._reports.extend(reports)
+                for report, hibernated in reports:
+                    if hibernated is not None:
+                        self._hibernated = hibernated
+                    self._reports.append(replace(report, hibernated=self._hibernated))
                 self._on_reports_ready()
             case "answer", (number, is_good, value):
                 future = self._answers.pop(number)

@@ -8,11 +8,13 @@ at the next start goes into files that stay: see `KeptCells`.
 from __future__ import annotations
 
 import logging
-import mmap
 import tempfile
+import threading
+import weakref
 from collections import OrderedDict
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -36,20 +38,62 @@ DISK_SHARE, MAX_DISK_BYTES = 0.25, 16 * 2**30  # of what is free
 State = npt.NDArray[np.uint8]
 
 
+class _StateFile:
+    """A state on disk, in a file without a name. Not mapped: a disk that fails would end the process."""
+
+    def __init__(self, state: State, folder: Path) -> None:
+        """Raises OSError, such as for a full disk."""
+        self._num_bytes = state.nbytes
+        self._turn = threading.Lock()
+        self._file = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+        rest = state.data
+        while rest:
+            rest = rest[self._file.write(rest) :]
+
+    def read(self) -> State:
+        """Raises OSError. Any thread."""
+        state = np.empty(self._num_bytes, np.uint8)
+        rest = state.data
+        with self._turn:
+            self._file.seek(0)
+            while rest and (num_read := self._file.readinto(rest)):
+                rest = rest[num_read:]
+        if rest:
+            raise OSError("the file was cut short")
+        return state
+
+
 @dataclass(eq=False, slots=True)
 class _Saved:
-    chat_id: str
+    told: HibernatedChat
     token_ids: list[int]
     checksum: int
     fingerprint: str
-    state: State  # in memory, or mapped from disk
-    is_on_disk: bool = False
-    writing: Future[State] | None = None
+    shifted_from: int | None
+    state: State | None  # in memory; None: in the file, or nobody wants it any more
+    file: _StateFile | None = None
+    writing: Future[None] | None = None
 
     @property
-    def is_intact(self) -> bool:
-        """Reads all of it."""
-        return xxhash.xxh3_64_intdigest(self.state.data) == self.checksum
+    def num_bytes(self) -> int:
+        return self.told.size_bytes
+
+    @property
+    def goes_to_disk(self) -> bool:
+        return self.writing is not None or self.told.is_on_disk
+
+    def read(self) -> State | None:
+        """All of it, or None if it is not what was saved."""
+        state = self.state  # once: the writer takes it away when there is a file
+        try:
+            if state is None:
+                assert self.file is not None
+                state = self.file.read()
+        except (OSError, MemoryError) as error:
+            log.warning("A hibernated chat could not be read: %s", error)
+            return None
+        return state if xxhash.xxh3_64_intdigest(state.data) == self.checksum else None
 
 
 class HibernatedChats:
@@ -63,11 +107,12 @@ class HibernatedChats:
         self._disk_bytes = _default_disk_bytes(folder) if disk_bytes is None else disk_bytes
         self._folder = folder
         self._saved: OrderedDict[str, _Saved] = OrderedDict()  # least recently used first
+        self._writing: list[_Saved] = []  # not yet noted as written
+        self._told: tuple[HibernatedChat, ...] | None = ()  # None: something has changed
         self._lost: list[tuple[str, int]] = []
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="skein-hibernation")
         self.kept: KeptCells | None = None  # where states go for the next start, if that is wanted
         self.saved_chat_ids: set[str] = set()  # chats that will be there then
-        self._sought: set[str] = set()  # among what was kept; whoever prefetches only
         self._found: SimpleQueue[_Saved] = SimpleQueue()
 
     def __contains__(self, chat_id: str) -> bool:
@@ -82,33 +127,44 @@ class HibernatedChats:
         saved = self._saved.get(chat_id)
         return saved is not None and saved.fingerprint == fingerprint
 
-    def chats(self) -> tuple[HibernatedChat, ...]:
-        if not self._saved:
-            return ()
-        return tuple(
-            HibernatedChat(one.chat_id, len(one.token_ids), one.state.nbytes, one.is_on_disk)
-            for one in self._saved.values()
-        )
+    def shifted_from(self, chat_id: str) -> int | None:
+        """As of the slot that was saved."""
+        saved = self._saved.get(chat_id)
+        return saved.shifted_from if saved else None
 
-    def save(self, chat_id: str, token_ids: list[int], state: State, fingerprint: str) -> bool:
+    def chats(self) -> tuple[HibernatedChat, ...]:
+        """The same tuple until something changes: it is in every report."""
+        self._note_written()
+        if self._told is None:
+            self._told = tuple([saved.told for saved in self._saved.values()])
+        return self._told
+
+    def save(
+        self,
+        chat_id: str,
+        token_ids: list[int],
+        state: State,
+        fingerprint: str,
+        shifted_from: int | None = None,
+    ) -> bool:
         """Keep a state, which nobody may change from now on. False: it is too large for every budget."""
         self.drop(chat_id)
-        if state.nbytes > self._ram_bytes and not self._fits_on_disk(state):
+        if state.nbytes > self._ram_bytes and not self._fits_on_disk(state.nbytes):
             return False
-        checksum = xxhash.xxh3_64_intdigest(state.data)
-        self._saved[chat_id] = _Saved(chat_id, token_ids, checksum, fingerprint, state)
-        self._note_written()
-        self._keep_ram_budget()
+        self._add(_new_saved(chat_id, token_ids, state, fingerprint, shifted_from))
         self._keep_disk_budget()
         return chat_id in self._saved
 
     def take(self, chat_id: str, fingerprint: str) -> State | None:
         """The chat's state, which is no longer kept from now on. None when it is not what was saved."""
-        saved = self._saved.pop(chat_id)
-        return saved.state if saved.fingerprint == fingerprint and saved.is_intact else None
+        saved = self._saved[chat_id]
+        state = saved.read() if saved.fingerprint == fingerprint else None
+        self.drop(chat_id)
+        return state
 
     def drop(self, chat_id: str) -> None:
-        self._saved.pop(chat_id, None)
+        if saved := self._saved.pop(chat_id, None):
+            saved.state = self._told = None
 
     def forget(self, chat_id: str) -> None:
         """As `drop`, and nothing of the chat is there at the next start either."""
@@ -125,11 +181,11 @@ class HibernatedChats:
     def prefetch(self, chat_id: str) -> None:
         """Read the chat's state from disk, into the system's cache or for `take_found`. Any one thread."""
         saved = self._saved.get(chat_id)
-        if saved and saved.is_on_disk and not saved.is_intact:
+        if saved and saved.file and saved.read() is None:
             log.warning("A hibernated chat was damaged on disk; it is computed again.")
-        if saved is None and self.kept and chat_id not in self._sought:
-            self._sought.add(chat_id)  # what was kept is of the last run: later there is something newer
-            self._seek(chat_id, self.kept)
+        if saved is None and self.kept and (read := self.kept.take_left(chat_id)):
+            token_ids, state = read
+            self._found.put(_new_saved(chat_id, token_ids, state, self.kept.fingerprint))
 
     def take_found(self) -> None:
         """What was prefetched of the last run counts as saved from now on."""
@@ -138,14 +194,17 @@ class HibernatedChats:
                 found = self._found.get_nowait()
             except Empty:
                 return
-            if found.chat_id not in self._saved:
-                self._saved[found.chat_id] = found
-                self._keep_ram_budget()
+            if found.told.chat_id not in self._saved:
+                self._add(found)
 
     def keep_all(self, deadline: float) -> None:
         """For the next start, those that were used last first, as far as there is time."""
         for saved in reversed(self._saved.values()):
-            self.keep(saved.chat_id, saved.token_ids, saved.state, deadline)
+            chat_id, token_ids = saved.told.chat_id, saved.token_ids
+            if saved.shifted_from is None and self.can_keep(chat_id, token_ids, saved.num_bytes, deadline):
+                state = saved.read()
+                if state is not None:
+                    self.keep(chat_id, token_ids, state, deadline)
 
     def can_keep(self, chat_id: str, token_ids: list[int], num_bytes: int, deadline: float) -> bool:
         """Whether its state is to be kept, is not there yet, and there is time to write it."""
@@ -161,57 +220,91 @@ class HibernatedChats:
             self.kept.write(chat_id, token_ids, state, deadline)
 
     def close(self) -> None:
-        self._saved.clear()
         if self.kept:
             self.kept.stop()
         self._writer.shutdown(cancel_futures=True)
+        for chat_id in list(self._saved):  # not before: what is not wanted is not kept
+            self.drop(chat_id)
 
-    def _seek(self, chat_id: str, kept: KeptCells) -> None:
-        if read := kept.read(chat_id):
-            token_ids, state = read
-            checksum = xxhash.xxh3_64_intdigest(state.data)
-            self._found.put(_Saved(chat_id, token_ids, checksum, kept.fingerprint, state))
+    def _add(self, saved: _Saved) -> None:
+        self._saved[saved.told.chat_id] = saved
+        self._told = None
+        self._note_written()
+        self._keep_ram_budget()
 
     def _keep_ram_budget(self) -> None:
-        """Move the least recently used to disk, or drop them where there is none."""
-        in_ram = [one for one in self._saved.values() if not (one.is_on_disk or one.writing)]
-        excess = sum(one.state.nbytes for one in in_ram) - self._ram_bytes
-        for saved in in_ram:
-            if excess <= 0:
-                return
-            excess -= saved.state.nbytes
-            if self._folder and self._fits_on_disk(saved.state):
-                saved.writing = self._writer.submit(_written_to_disk, saved.state, self._folder)
-                self._writer.submit(self.keep, saved.chat_id, saved.token_ids, saved.state, inf)
-            else:
-                self._lose(saved)
+        """The least recently used go to disk, or are dropped where that is too slow, or there is none.
+
+        What waits for the disk is in memory, so only half of the budget is for what stays there.
+        """
+        in_ram = [saved for saved in self._saved.values() if saved.state is not None]
+        if in_ram and in_ram[-1].num_bytes > self._ram_bytes:
+            self._write(in_ram.pop())
+        for saved in _beyond(self._ram_bytes, in_ram):
+            self._lose(saved)
+        in_ram = [saved for saved in in_ram if saved.state is not None]
+        for saved in _beyond(self._ram_bytes // 2, in_ram):
+            if not saved.writing and self._fits_on_disk(saved.num_bytes):
+                self._write(saved)
+
+    def _write(self, saved: _Saved) -> None:
+        saved.writing = self._writer.submit(self._move_to_disk, saved)
+        self._writing.append(saved)
+
+    def _move_to_disk(self, saved: _Saved) -> None:
+        """On the writer's thread. Raises OSError."""
+        state = saved.state
+        if state is None:  # dropped meanwhile
+            return
+        assert self._folder is not None
+        file = _StateFile(state, self._folder)
+        chat_id, kept = saved.told.chat_id, self.kept
+        if kept and saved.shifted_from is None and self.can_keep(chat_id, saved.token_ids, state.nbytes, inf):
+            kept.write(chat_id, saved.token_ids, state, is_wanted=lambda: saved.state is not None)
+        saved.file, saved.state = file, None  # in this order: `read` finds the one or the other
 
     def _keep_disk_budget(self) -> None:
-        on_disk = [one for one in self._saved.values() if one.is_on_disk or one.writing]
-        excess = sum(one.state.nbytes for one in on_disk) - self._disk_bytes
-        for saved in on_disk:
-            if excess <= 0:
-                return
-            excess -= saved.state.nbytes
+        on_disk = [saved for saved in self._saved.values() if saved.goes_to_disk]
+        for saved in _beyond(self._disk_bytes, on_disk):
             self._lose(saved)
 
-    def _fits_on_disk(self, state: State) -> bool:
-        return self._folder is not None and state.nbytes <= self._disk_bytes
+    def _fits_on_disk(self, num_bytes: int) -> bool:
+        return self._folder is not None and num_bytes <= self._disk_bytes
 
     def _lose(self, saved: _Saved) -> None:
-        self.drop(saved.chat_id)
-        self._lost.append((saved.chat_id, len(saved.token_ids)))
+        self.drop(saved.told.chat_id)
+        self._lost.append((saved.told.chat_id, len(saved.token_ids)))
 
     def _note_written(self) -> None:
-        """What has arrived on disk leaves memory."""
-        for saved in list(self._saved.values()):
-            if saved.writing and saved.writing.done():
-                writing, saved.writing = saved.writing, None
-                if error := writing.exception():
-                    log.warning("A hibernated chat could not be kept on disk: %s", error)
-                    self._lose(saved)
-                else:
-                    saved.state, saved.is_on_disk = writing.result(), True
+        """What has arrived on disk is told; what has not, for a disk that failed, is lost."""
+        for saved in [one for one in self._writing if one.writing and one.writing.done()]:
+            self._writing.remove(saved)
+            writing, saved.writing = saved.writing, None
+            if self._saved.get(saved.told.chat_id) is not saved:
+                continue
+            assert writing is not None
+            if error := writing.exception():
+                log.warning("A hibernated chat could not be kept on disk: %s", error)
+                self._lose(saved)
+            else:
+                saved.told, self._told = replace(saved.told, is_on_disk=True), None
+
+
+def _new_saved(
+    chat_id: str, token_ids: list[int], state: State, fingerprint: str, shifted_from: int | None = None
+) -> _Saved:
+    told = HibernatedChat(chat_id, len(token_ids), state.nbytes, is_on_disk=False)
+    return _Saved(told, token_ids, xxhash.xxh3_64_intdigest(state.data), fingerprint, shifted_from, state)
+
+
+def _beyond(budget: int, chats: list[_Saved]) -> Iterator[_Saved]:
+    """The first of them that must go so that the others fit."""
+    excess = sum(saved.num_bytes for saved in chats) - budget
+    for saved in chats:
+        if excess <= 0:
+            return
+        excess -= saved.num_bytes
+        yield saved
 
 
 def _default_ram_bytes() -> int:
@@ -220,11 +313,3 @@ def _default_ram_bytes() -> int:
 
 def _default_disk_bytes(folder: Path | None) -> int:
     return min(int(psutil.disk_usage(str(folder)).free * DISK_SHARE), MAX_DISK_BYTES) if folder else 0
-
-
-def _written_to_disk(state: State, folder: Path) -> State:
-    """The same bytes, mapped from a file without a name. Raises OSError, such as for a full disk."""
-    with tempfile.TemporaryFile(dir=folder) as file:
-        file.write(state.data)
-        file.flush()
-        return np.frombuffer(mmap.mmap(file.fileno(), state.nbytes, access=mmap.ACCESS_READ), np.uint8)

@@ -12,7 +12,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -47,7 +47,7 @@ class KeptCells:
         self._store = store
         self._head = _MAGIC + hashlib.sha256(fingerprint.encode()).digest()
         self._written: dict[str, int] = {}  # by chat: the tokens in its file, as a checksum
-        self._deleted: set[str] = set()  # also those that are being written at this moment
+        self._left = {file.name for file in store.folder.glob(f"*{SUFFIX}")}  # by former runs, not read yet
         self._bytes_per_s = _USUAL_BYTES_PER_S
         self._is_stopped = False
 
@@ -58,11 +58,20 @@ class KeptCells:
     def has_time(self, num_bytes: int, deadline: float) -> bool:
         return time.monotonic() + num_bytes / self._bytes_per_s < deadline
 
-    def write(self, chat_id: str, token_ids: list[int], state: State, deadline: float = inf) -> bool:
-        """Replace what is kept of the chat. False, and all is as before: no room, no time, or a full disk."""
+    def write(
+        self,
+        chat_id: str,
+        token_ids: list[int],
+        state: State,
+        deadline: float = inf,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> bool:
+        """Replace what is kept of the chat. False, and all is as before: no room, no time, or a full disk.
+
+        `is_wanted` is asked once it is there. If not, nothing is kept: a `delete` may have come before that.
+        """
         if state.nbytes > self._budget() or not self.has_time(state.nbytes, deadline):
             return False
-        self._deleted.discard(chat_id)
         started = time.monotonic()
         try:
             if not self._replace(chat_id, token_ids, state, deadline):
@@ -73,10 +82,19 @@ class KeptCells:
         if state.nbytes > _PIECE_BYTES:
             self._bytes_per_s = state.nbytes / max(time.monotonic() - started, 1e-6)
         self._written[chat_id] = _checksum(token_ids)
-        if chat_id in self._deleted:  # meanwhile
+        if not is_wanted():
             self._unlink(chat_id)
+            return False
         self._keep_budget()
         return True
+
+    def take_left(self, chat_id: str) -> tuple[list[int], State] | None:
+        """As `read`, of a former run and once: what this run has written is older than what it holds."""
+        name = self._path(chat_id).name
+        if name not in self._left:
+            return None
+        self._left.remove(name)
+        return self.read(chat_id)
 
     def read(self, chat_id: str) -> tuple[list[int], State] | None:
         """Tokens and state as they were written, or None. What is damaged is deleted."""
@@ -95,7 +113,6 @@ class KeptCells:
         return None
 
     def delete(self, chat_id: str) -> None:
-        self._deleted.add(chat_id)
         self._unlink(chat_id)
 
     def stop(self) -> None:

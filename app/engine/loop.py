@@ -410,6 +410,9 @@ class _PromptThread:
             else:
                 self._hibernated.prefetch(request.chat_id)
                 self._mailbox.put(_Prepared(request, result))
+        for order in self._orders:
+            if isinstance(order, _Use):
+                order.give_up()
 
     def _receive(self) -> bool:
         """Take all letters; wait for one only when there is nothing to build. False: it is to end."""
@@ -439,11 +442,8 @@ class _PromptThread:
 
     def _end_uses(self) -> None:
         """Nobody may be left waiting."""
-        left: list[object] = [*self._orders]
-        self._orders.clear()
         with suppress(Empty):
             while True:
-                left.append(self._letters.get_nowait())
-        for order in left:
-            if isinstance(order, _Use):
-                order.give_up()
+                letter = self._letters.get_nowait()
+                if isinstance(letter, _Use):
+                    letter.give_up()

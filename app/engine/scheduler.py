@@ -211,6 +211,8 @@ class Scheduler:
         prompts = [other for other in self.running if not other.is_decoding]
         leader = max(prompts, key=lambda other: common_prefix(other.token_ids, seq.token_ids), default=seq)
         num_tokens = common_prefix(leader.token_ids, seq.token_ids)
+        if leader.slot and leader.slot.shifted_from is not None:
+            num_tokens = min(num_tokens, leader.slot.shifted_from)
         if leader is seq or num_tokens < self._slots.best_prefix(seq) + MIN_SHARED_TOKENS:
             return seq, 0
         return leader, num_tokens

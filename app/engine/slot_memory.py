@@ -34,6 +34,8 @@ class Slot:
     last_used_at: float = 0.0
     last_usage: Usage = field(default_factory=Usage)
     max_context_tokens: int = 0  # of its chat, as the last request had it
+    # Cells from here on were moved, or computed behind such: they have seen what was left out of the chat.
+    shifted_from: int | None = None
 
     @property
     def state(self) -> SlotState:
@@ -62,7 +64,7 @@ class SlotMemory:
             raise PositionMismatchError(f"sequence {slot.seq_id} still holds cells after it was cleared")
         self.cells.truncate(slot.seq_id, 0)
         slot.token_ids.clear()
-        slot.chat_id, slot.last_usage = None, Usage()
+        slot.chat_id, slot.last_usage, slot.shifted_from = None, Usage(), None
         self._note_changes()  # others may have shared its cells
 
     def cut_back(self, slot: Slot, num_tokens: int) -> bool:
@@ -73,6 +75,8 @@ class SlotMemory:
         num_shared = self.cells.usage.num_shared
         self.cells.truncate(slot.seq_id, num_tokens)
         del slot.token_ids[num_tokens:]
+        if slot.shifted_from is not None and num_tokens <= slot.shifted_from:
+            slot.shifted_from = None
         if self.cells.usage.num_shared == num_shared:
             self.note_change(slot)
         else:
@@ -84,6 +88,8 @@ class SlotMemory:
         self._backend.share_prefix(donor.seq_id, slot.seq_id, num_tokens)
         self.cells.share(donor.seq_id, slot.seq_id, num_tokens)
         slot.token_ids.extend(donor.token_ids[:num_tokens])
+        if donor.shifted_from is not None and num_tokens > donor.shifted_from:
+            slot.shifted_from = donor.shifted_from
         self._note_changes()
 
     def close_gap(self, slot: Slot, start: int, end: int) -> None:
@@ -91,6 +97,7 @@ class SlotMemory:
         self._backend.remove_and_shift(slot.seq_id, start, end)
         self.cells.remove(slot.seq_id, start, end)
         del slot.token_ids[start:end]
+        slot.shifted_from = start if slot.shifted_from is None else min(start, slot.shifted_from)
         self.has_unrotated_keys = True
         self.note_change(slot)
 
@@ -98,7 +105,9 @@ class SlotMemory:
         """The state of what it holds. Not while `has_unrotated_keys`."""
         return self._backend.save_state(slot.seq_id)
 
-    def restore(self, slot: Slot, state: State, token_ids: list[int]) -> bool:
+    def restore(
+        self, slot: Slot, state: State, token_ids: list[int], shifted_from: int | None = None
+    ) -> bool:
         """Put a state of `token_ids` into the empty slot. False, and empty as before, if that failed."""
         is_restored = self._backend.restore_state(slot.seq_id, state)
         if not is_restored or self._backend.pos_max(slot.seq_id) != len(token_ids) - 1:
@@ -106,6 +115,7 @@ class SlotMemory:
             return False
         self.cells.restore(slot.seq_id, token_ids, self._backend.positions_in(state))
         slot.token_ids.extend(token_ids)
+        slot.shifted_from = shifted_from
         self.note_change(slot)
         return True
 

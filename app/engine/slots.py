@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Sharing or saving fewer cells saves less than a millisecond.
 MIN_SHARED_TOKENS = 16
 # Idle chats make way for so many cells that a state brings in vain, for each token that it saves computing.
-# To save and restore a cell takes a hundredth of that, but who makes way may lose its own state.
+# To save and restore a cell takes less than a hundredth of that, but who makes way may lose its own state.
 VAIN_CELLS_PER_TOKEN = 4
 
 
@@ -98,10 +98,8 @@ class SlotPool:
     def best_prefix(self, seq: Sequence) -> int:
         """How many tokens of `seq` need not be computed if it gets a slot now."""
         own = self._own_slot(seq)
-        lists = [own.token_ids if own else [], self.hibernated.tokens_of(seq.request.chat_id)]
-        if self.can_share_cells and seq.request.shares_prefix:
-            lists += [slot.token_ids for slot in self.slots]
-        return max(common_prefix(held, seq.token_ids) for held in lists)
+        slots = self.slots if self.can_share_cells and seq.request.shares_prefix else [own] if own else []
+        return max(self._num_saved(seq), *(self._num_held(slot, seq) for slot in slots), 0)
 
     def release(self, slot: Slot) -> None:
         """Take the slot back. Its cells stay for the chat's next turn, unless there will be none."""
@@ -194,6 +192,8 @@ class SlotPool:
             chat_id, token_ids = slot.chat_id, list(slot.token_ids)
             if chat_id is None or len(token_ids) < MIN_SHARED_TOKENS or self.memory.has_unrotated_keys:
                 continue
+            if slot.shifted_from is not None:
+                continue
             num_bytes = len(token_ids) * self._model.cell_bytes
             if self.hibernated.can_keep(chat_id, token_ids, num_bytes, deadline):
                 self.hibernated.keep(chat_id, token_ids, self.memory.save(slot), deadline)
@@ -247,9 +247,10 @@ class SlotPool:
                 text = said("no saved cells were restored: this chat has none")
             self.news.tell(EventKind.RESTORE, text, chat_id=chat_id)
             return False
+        shifted_from = self.hibernated.shifted_from(chat_id)
         state = self.hibernated.take(chat_id, self._backend.fingerprint)
         self._save(slot)
-        if not self._put_back(slot, state, token_ids):
+        if not self._put_back(slot, state, token_ids, shifted_from):
             self.news.tell_doubt(slot, chat_id)
             return False
         slot.chat_id, slot.last_used_at = chat_id, time.perf_counter()
@@ -311,16 +312,16 @@ class SlotPool:
         return CachedPrefix(num_reused=num_kept) if is_own else CachedPrefix(num_shared=num_kept)
 
     def _source(self, slot: Slot, seq: Sequence) -> tuple[Slot | None, int]:
-        """What has the longest prefix for `slot`, it itself, another one, or, None, the chat's saved state.
+        """Where the longest prefix for `slot` is, and how many tokens it has.
 
-        And how many tokens that is.
+        In the slot itself, in another one, or, None, in the chat's saved state.
         """
         is_own = slot.chat_id == seq.request.chat_id
-        own = common_prefix(slot.token_ids, seq.token_ids) if is_own or seq.request.shares_prefix else 0
+        own = self._num_held(slot, seq) if is_own or seq.request.shares_prefix else 0
         donor = max(self.slots, key=lambda other: self._num_given(other, slot, seq))
         given = self._num_given(donor, slot, seq)
         saved_tokens = self.hibernated.tokens_of(seq.request.chat_id)
-        saved = common_prefix(saved_tokens, seq.token_ids)
+        saved = self._num_saved(seq)
         if given >= max(own + MIN_SHARED_TOKENS, saved):  # a state would take cells of its own
             return donor, given
         if saved >= own + MIN_SHARED_TOKENS and self._can_use(saved, len(saved_tokens)):
@@ -334,8 +335,21 @@ class SlotPool:
         """How many tokens of `seq` the slot could have from `donor`."""
         if donor is slot or not seq.request.shares_prefix:
             return 0
-        num_tokens = common_prefix(donor.token_ids, seq.token_ids)
+        num_tokens = self._num_held(donor, seq)
         return num_tokens if self._can_use(num_tokens, len(donor.token_ids)) else 0
+
+    def _num_held(self, slot: Slot, seq: Sequence) -> int:
+        """Tokens of `seq` that the slot has computed, as `seq` would."""
+        num_tokens = common_prefix(slot.token_ids, seq.token_ids)
+        is_own = slot.chat_id == seq.request.chat_id
+        return num_tokens if is_own and seq.is_shortened else _unshifted(num_tokens, slot.shifted_from)
+
+    def _num_saved(self, seq: Sequence) -> int:
+        """The same of the chat's saved state."""
+        chat_id = seq.request.chat_id
+        num_tokens = common_prefix(self.hibernated.tokens_of(chat_id), seq.token_ids)
+        shifted_from = self.hibernated.shifted_from(chat_id)
+        return num_tokens if seq.is_shortened else _unshifted(num_tokens, shifted_from)
 
     def _can_use(self, num_tokens: int, num_held: int) -> bool:
         """Whether a state of `num_held` tokens can be cut back to `num_tokens`."""
@@ -361,21 +375,24 @@ class SlotPool:
 
     def _restore(self, slot: Slot, seq: Sequence) -> CachedPrefix:
         chat_id = seq.request.chat_id
-        token_ids = self.hibernated.tokens_of(chat_id)
+        token_ids, shifted_from = self.hibernated.tokens_of(chat_id), self.hibernated.shifted_from(chat_id)
         state = self.hibernated.take(chat_id, self._backend.fingerprint)
-        if not self._put_back(slot, state, token_ids):
+        if not self._put_back(slot, state, token_ids, shifted_from):
             self.news.tell_doubt(slot, chat_id)
             return CachedPrefix(is_doubted=True)
+        slot.chat_id = chat_id
         num_tokens = self._keep_own_prefix(slot, seq)
         self.news.tell_restored(slot, chat_id, num_tokens)
         return CachedPrefix(num_restored=num_tokens)
 
-    def _put_back(self, slot: Slot, state: State | None, token_ids: list[int]) -> bool:
+    def _put_back(
+        self, slot: Slot, state: State | None, token_ids: list[int], shifted_from: int | None
+    ) -> bool:
         """Clear the slot and restore a saved state into it. False, and empty: there is none, or it failed."""
         self.memory.clear(slot)
         if state is None or not self._make_room(len(token_ids), slot):
             return False
-        return self.memory.restore(slot, state, token_ids)
+        return self.memory.restore(slot, state, token_ids, shifted_from)
 
     def _save(self, slot: Slot) -> None:
         """Keep what the slot holds for its chat, where that is worth it and can be done."""
@@ -388,7 +405,8 @@ class SlotPool:
         if not chat_id or len(token_ids) < MIN_SHARED_TOKENS or self.memory.has_unrotated_keys:
             return False
         state = self.memory.save(slot)
-        is_kept = self.hibernated.save(chat_id, token_ids, state, self._backend.fingerprint)
+        fingerprint = self._backend.fingerprint
+        is_kept = self.hibernated.save(chat_id, token_ids, state, fingerprint, slot.shifted_from)
         for lost_id, num_tokens in self.hibernated.take_lost():
             if lost_id != chat_id:
                 text = said("dropped the saved state of {tokens} tokens: no room for it", tokens=num_tokens)
@@ -404,8 +422,9 @@ class SlotPool:
 
     def _keep_own_prefix(self, slot: Slot, seq: Sequence) -> int:
         """Cut the slot back to what it has in common with `seq`; 0 if nothing can be kept."""
-        num_tokens = common_prefix(slot.token_ids, seq.token_ids)
-        if seq.is_shortened and num_tokens < len(slot.token_ids):
+        num_tokens = self._num_held(slot, seq)
+        is_own = slot.chat_id == seq.request.chat_id
+        if is_own and seq.is_shortened and num_tokens < len(slot.token_ids):
             num_tokens += self._close_gap(slot, seq, num_tokens)
         return num_tokens if self.memory.cut_back(slot, num_tokens) else 0
 
@@ -480,3 +499,8 @@ class SlotPool:
         idle = [slot for slot in self.slots if slot.leased_to is None]
         empty = [slot for slot in idle if slot.state is SlotState.EMPTY]
         return next(iter(empty or sorted(idle, key=self._age)), None)
+
+
+def _unshifted(num_tokens: int, shifted_from: int | None) -> int:
+    """Of so many tokens, those in front of moved cells, which have seen what was left out of their chat."""
+    return num_tokens if shifted_from is None else min(num_tokens, shifted_from)

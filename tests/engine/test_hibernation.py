@@ -1,9 +1,16 @@
 """Bytes in, the same bytes out, or nothing: never other ones."""
 
+import os
+import tempfile
+import threading
+import weakref
+
 import numpy as np
 import pytest
 
 from app.engine.hibernation import HibernatedChats
+from app.engine.kept_cells import KeptCells
+from app.engine.types import CellStore
 
 KIB = 1024
 FINGERPRINT = "model and context"
@@ -36,7 +43,7 @@ def in_ram():
 
 @pytest.fixture
 def on_disk(tmp_path):
-    chats = HibernatedChats(ram_bytes=KIB, disk_bytes=2 * KIB, folder=tmp_path)
+    chats = HibernatedChats(ram_bytes=2 * KIB, disk_bytes=2 * KIB, folder=tmp_path)
     yield chats
     chats.close()
 
@@ -77,8 +84,9 @@ def test_the_least_recently_used_go_to_disk_and_then_away(on_disk):
     save(on_disk, "ann", "bob")
     wait_for_disk(on_disk)
     assert where(on_disk) == {"ann": "disk", "bob": "ram"}
-    save(on_disk, "cat", "dan")
-    wait_for_disk(on_disk)
+    for chat in ("cat", "dan"):
+        save(on_disk, chat)
+        wait_for_disk(on_disk)
     assert where(on_disk) == {"bob": "disk", "cat": "disk", "dan": "ram"}
 
 
@@ -105,6 +113,92 @@ def test_a_full_disk_costs_the_state_and_nothing_else(on_disk, monkeypatch):
     save(on_disk, "ann", "bob")
     wait_for_disk(on_disk)
     assert where(on_disk) == {"bob": "ram"}
+
+
+def test_what_waits_for_the_disk_counts_as_memory(on_disk):
+    may_write = threading.Event()
+    on_disk._writer.submit(may_write.wait, 10)
+    for number in range(10):
+        save(on_disk, f"chat {number}")
+        in_ram = [chat.size_bytes for chat in on_disk.chats() if not chat.is_on_disk]
+        assert sum(in_ram) <= 2 * KIB
+    may_write.set()
+    assert "chat 9" in on_disk
+
+
+def test_a_state_leaves_memory_as_soon_as_it_is_on_disk(on_disk):
+    state = state_of("ann")
+    is_there = weakref.ref(state)
+    on_disk.save("ann", list(range(10)), state, FINGERPRINT)
+    del state
+    save(on_disk, "bob")
+    on_disk._writer.submit(lambda: None).result()
+    assert is_there() is None
+    assert where(on_disk) == {"ann": "disk", "bob": "ram"}
+
+
+@pytest.fixture
+def descriptors(monkeypatch):
+    """One for each file that was made, also where the file itself is closed."""
+    made: list[int] = []
+    make = tempfile.TemporaryFile
+
+    def remember(*arguments, **options):
+        file = make(*arguments, **options)
+        made.append(os.dup(file.fileno()))
+        return file
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", remember)
+    yield made
+    for descriptor in made:
+        os.close(descriptor)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a file that is open elsewhere cannot be cut there")
+def test_a_file_that_is_cut_short_costs_its_state_and_nothing_else(tmp_path, descriptors):
+    chats = HibernatedChats(ram_bytes=KIB, disk_bytes=2 * KIB, folder=tmp_path)
+    for name in ("ann", "bob"):
+        save(chats, name)
+        wait_for_disk(chats)
+    os.ftruncate(descriptors[0], 0)
+    chats.prefetch("ann")
+    assert chats.take("ann", FINGERPRINT) is None
+    np.testing.assert_array_equal(chats.take("bob", FINGERPRINT), state_of("bob"))
+    chats.close()
+
+
+def test_what_is_told_is_the_same_object_until_something_changes(on_disk):
+    may_write = threading.Event()
+    on_disk._writer.submit(may_write.wait, 10)
+    told = [on_disk.chats()]
+    for change in (
+        lambda: save(on_disk, "ann"),
+        lambda: save(on_disk, "bob"),
+        lambda: (may_write.set(), wait_for_disk(on_disk)),
+        lambda: on_disk.take("ann", FINGERPRINT),
+        lambda: on_disk.drop("bob"),
+    ):
+        change()
+        assert on_disk.chats() != told[-1]
+        told.append(on_disk.chats())
+        on_disk.drop("nobody")
+        assert on_disk.chats() is told[-1]
+
+
+def num_remembered(thing: object) -> int:
+    return sum(len(value) for value in vars(thing).values() if isinstance(value, (set, dict, list)))
+
+
+def test_nothing_is_remembered_of_chats_that_are_gone(in_ram, tmp_path):
+    in_ram.kept = KeptCells(CellStore(tmp_path, bytes(32)), FINGERPRINT)
+    for number in range(100):
+        chat = f"chat {number}"
+        in_ram.saved_chat_ids.add(chat)
+        in_ram.prefetch(chat)
+        save(in_ram, chat)
+        in_ram.take_lost()
+        in_ram.forget(chat)
+    assert (num_remembered(in_ram), num_remembered(in_ram.kept)) == (0, 0)
 
 
 @pytest.mark.parametrize("byte", [0, KIB // 2, KIB - 1])

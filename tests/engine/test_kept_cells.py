@@ -1,6 +1,7 @@
 """What was computed for a saved chat is there after a start, as it was or not at all."""
 
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -144,17 +145,43 @@ def test_the_oldest_go_first(tmp_path):
     assert not kept.write("dan", TOKENS, state_of("dan", 5 * KIB)), "it is larger than all there may be"
 
 
-def test_what_is_deleted_while_it_is_written_does_not_come_back(kept, store, monkeypatch):
+@pytest.mark.parametrize("is_begun", [False, True], ids=["waits for its turn", "is written"])
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_what_is_deleted_while_it_is_written_does_not_come_back(store, monkeypatch, is_begun, comes_back):
+    chats = HibernatedChats(ram_bytes=2 * KIB, disk_bytes=9 * KIB, folder=store.folder)
+    chats.kept = KeptCells(store, "a")
+    chats.saved_chat_ids = {"ann"}
+    may_go_on, has_begun = threading.Event(), threading.Event()
     encrypt = KeptCells._encrypt
 
     def slowly(self: KeptCells, *arguments: object) -> bool:
-        done = encrypt(self, *arguments)
-        self.delete("ann")
-        return done
+        has_begun.set()
+        assert may_go_on.wait(10)
+        return encrypt(self, *arguments)
 
     monkeypatch.setattr(KeptCells, "_encrypt", slowly)
-    kept.write("ann", TOKENS, state_of("ann"))
+    if not is_begun:
+        chats._writer.submit(may_go_on.wait, 10)
+    for chat in ("ann", "bob", "cat"):
+        chats.save(chat, TOKENS, state_of(chat, 800), "a")
+    if is_begun:
+        assert has_begun.wait(10)
+    chats.forget("ann")
+    if comes_back:
+        chats.saved_chat_ids.add("ann")
+    may_go_on.set()
+    chats._writer.submit(lambda: None).result()
     assert files(store) == set()
+    chats.close()
+
+
+def test_what_a_former_run_left_is_read_once(kept, store):
+    kept.write("ann", TOKENS, state_of("ann"))
+    assert kept.take_left("ann") is None, "this run has written it"
+    next_run = KeptCells(store, kept.fingerprint)
+    assert next_run.take_left("ann")[0] == TOKENS
+    assert next_run.take_left("ann") is None
+    assert next_run.take_left("nobody") is None
 
 
 def test_all_but_the_wanted_chats_are_deleted(kept, store):
@@ -266,10 +293,11 @@ def test_hibernated_chats_are_kept_too(store):
     chats = HibernatedChats(ram_bytes=2 * KIB, disk_bytes=9 * KIB, folder=store.folder)
     chats.kept = KeptCells(store, "a")
     chats.saved_chat_ids = {"ann", "bob"}
-    for chat in ("ann", "bob", "cat"):
+    for chat in ("ann", "bob"):
         chats.save(chat, TOKENS, state_of(chat), "a")
     chats._writer.submit(lambda: None).result()
     assert files(store) == {path_of(store.folder, "ann")}, "it went to disk, so it is kept at once"
+    chats.save("cat", TOKENS, state_of("cat"), "a")
     chats.keep_all(time.monotonic() + 60)
     chats.close()
     assert files(store) == {path_of(store.folder, chat) for chat in ("ann", "bob")}

@@ -17,7 +17,13 @@ from app.engine.commands import (
     UntilEnd,
 )
 from app.engine.engine import Engine
-from app.engine.errors import ChatTemplateError, DecodeError, DecodeInterruptedError, PositionMismatchError
+from app.engine.errors import (
+    ChatTemplateError,
+    DecodeError,
+    DecodeInterruptedError,
+    EngineError,
+    PositionMismatchError,
+)
 from app.engine.loop import EngineLoop
 from app.engine.prompt import PromptBuilder
 from app.engine.stepping import NO_WORK
@@ -287,6 +293,18 @@ def test_after_the_end_of_all_answers_no_prompt_is_built_for_them(start, monkeyp
     getattr(runner.loop, end)()
     runner.stop()
     assert len(templates.rendered) <= 1
+
+
+def test_who_waits_for_the_prompt_thread_when_it_ends_is_told(start, monkeypatch):
+    templates = Templates(monkeypatch)
+    monkeypatch.setattr(PromptBuilder, "close", lambda _self: templates.may_end.set())
+    runner = start()
+    runner.loop.submit(request("slow"))
+    runner.wait_for(lambda _: templates.rendered)
+    wanted = runner.loop.use_prompts(lambda prompts: prompts.takes_tools)
+    runner.stop()
+    with pytest.raises(EngineError):
+        wanted.result(0)
 
 
 def test_an_engine_whose_last_report_fails_still_ends_its_threads_and_answers(start, monkeypatch):

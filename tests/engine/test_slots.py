@@ -1,15 +1,18 @@
 """Slots against a backend that remembers what it was told."""
 
+from math import inf
+
 import pytest
 
 from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
 from app.engine.errors import PositionMismatchError
 from app.engine.hibernation import HibernatedChats
+from app.engine.kept_cells import KeptCells
 from app.engine.news import TOKENS_SHOWN
 from app.engine.sequence import Sequence
 from app.engine.slots import MIN_SHARED_TOKENS, SlotPool
-from app.engine.types import Message, PrefixEnd, Role, SlotState
+from app.engine.types import CellStore, Message, PrefixEnd, Role, SlotState
 from app.engine.verify import check_cells
 from tests.driver import request, rows
 from tests.fakes import CountingBackend
@@ -479,6 +482,86 @@ def test_cells_that_others_hold_are_not_moved(backend, pool):
     assert backend.tokens_of(slot.seq_id) == SYSTEM
     assert backend.tokens_of(1) == [*SYSTEM, *OLD, *KEPT, 7]
     pool.memory.verify()
+
+
+def shifted_chat(backend, pool):
+    """Idle now. Its cells from the end of the system prompt on have seen what was left out."""
+    seq, slot = shifted(backend, pool)
+    compute(backend, pool, seq)
+    pool.release(slot)
+    return seq
+
+
+def test_what_has_seen_a_turn_that_was_left_out_is_not_shared_with_a_chat_that_never_had_it(backend, pool):
+    tokens = shifted_chat(backend, pool).token_ids
+    other = sequence(backend, [*tokens, 5], "b")
+    assert pool.best_prefix(other) == len(SYSTEM)
+    pool.lease(other)
+    assert other.num_shared_tokens == len(SYSTEM)
+    compute(backend, pool, other)
+    third = sequence(backend, [*tokens, 6], "c")
+    pool.release(other.slot)
+    pool.lease(third)
+    assert third.num_shared_tokens == len(tokens), "what the second has computed, it may have"
+
+
+def test_a_chat_that_is_shown_whole_again_does_not_go_on_from_moved_cells(backend, pool):
+    tokens = shifted_chat(backend, pool).token_ids
+    seq = sequence(backend, [*tokens, 5], "a")
+    slot = pool.lease(seq)
+    assert seq.num_reused_tokens == len(SYSTEM)
+    assert slot.shifted_from is None
+
+
+def test_a_shortened_chat_goes_on_from_moved_cells(backend, pool):
+    tokens = shifted_chat(backend, pool).token_ids
+    seq = sequence(backend, [*tokens, 5], "a")
+    seq.is_shortened = True
+    pool.lease(seq)
+    assert seq.num_reused_tokens == len(tokens)
+
+
+@pytest.mark.parametrize("is_shortened", [False, True])
+@pytest.mark.parametrize("wants_it", [False, True], ids=["when it speaks", "before it speaks"])
+def test_a_saved_state_remembers_that_cells_were_moved(backend, pool, is_shortened, wants_it):
+    tokens = shifted_chat(backend, pool).token_ids
+    assert pool.hibernate_chat("a")
+    if wants_it:
+        assert pool.restore_chat("a")
+    seq = sequence(backend, [*tokens, 5], "a")
+    seq.is_shortened = is_shortened
+    pool.lease(seq)
+    num_there = len(tokens) if is_shortened else len(SYSTEM)
+    assert seq.num_reused_tokens + seq.num_restored_tokens == num_there
+
+
+def test_a_fork_of_a_shortened_chat_remembers_that_cells_were_moved(backend, pool):
+    tokens = shifted_chat(backend, pool).token_ids
+    assert pool.fork("a", "b")
+    pool.forget("a")
+    other = sequence(backend, [*tokens, 5], "c")
+    pool.lease(other)
+    assert other.num_shared_tokens == len(SYSTEM)
+
+
+def test_moved_cells_are_not_kept_for_the_next_start(backend, pool, tmp_path):
+    pool.hibernated.kept = KeptCells(CellStore(tmp_path, bytes(32)), backend.fingerprint)
+    pool.hibernated.saved_chat_ids.add("a")
+    shifted_chat(backend, pool)
+    pool.keep_all(inf)
+    pool.hibernate_chat("a")
+    pool.keep_all(inf)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cells_of_another_chat_are_not_moved(backend, pool):
+    """They have seen what that one was asked, not what this one has left out."""
+    held_chat(pool, backend, [*SYSTEM, *OLD, *KEPT, 7], "b")
+    held_chat(pool, backend, [3] * 9, "c")
+    seq = sequence(backend, [*SYSTEM, *KEPT, 8, 9], "a")
+    seq.is_shortened = True
+    slot = pool.lease(seq)
+    assert backend.tokens_of(slot.seq_id) == SYSTEM
 
 
 def test_a_model_that_cannot_shift_computes_again():

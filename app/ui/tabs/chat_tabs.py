@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.engine.types import StepReport
+from app.engine.types import HibernatedChat, StepReport
 from app.look.fonts import reading_font
 from app.look.words import tr
 from app.ui.commands.panes import has_focus
@@ -56,6 +56,8 @@ class ChatTabs(QWidget):
         self._tabs: list[Tab] = []  # in their order
         self._by_chat_id: dict[str, Tab] = {}
         self._told_slots: set[str] = set()  # chats the last report was about
+        self._hibernated: tuple[HibernatedChat, ...] = ()  # as told last, with their ids
+        self._hibernated_ids: set[str] = set()
         self._shown: list[Tab] = []
         self._shown_last: list[Tab] = []  # those with a view, the one shown last at the end
         self._zoom = 0
@@ -123,7 +125,10 @@ class ChatTabs(QWidget):
     def apply(self, report: StepReport) -> None:
         """Touches only the tabs that the report is about, or the last one was."""
         slots = {slot.chat_id: slot for slot in report.slots if slot.chat_id}
-        hibernated = {chat.chat_id for chat in report.hibernated}
+        if report.hibernated is not self._hibernated:
+            self._hibernated = report.hibernated
+            self._hibernated_ids = {chat.chat_id for chat in report.hibernated}
+        hibernated = self._hibernated_ids & self._by_chat_id.keys()
         told = slots.keys() | hibernated
         is_paused = report.pause is not None
         about = told | self._told_slots if is_paused == self._is_paused else set(self._by_chat_id)

@@ -128,6 +128,26 @@ class TestReports:
         tabs.apply(report(3))
         assert sorted(touched) == ["A", "A", "B", "B"]
 
+    def test_hibernated_chats_are_looked_at_when_they_change(
+        self, tabs: ChatTabs, workspace: FakeWorkspace
+    ) -> None:
+        looks: list[object] = []
+
+        class Watched(tuple[HibernatedChat, ...]):
+            __slots__ = ()
+
+            def __iter__(self) -> Iterator[HibernatedChat]:
+                looks.append(self)
+                return super().__iter__()
+
+        first = Watched([HibernatedChat(workspace.sessions[1].chat.id, 5, 5, is_on_disk=False)])
+        for step in range(3):
+            tabs.apply(report(step, hibernated=first))
+        assert tabs.tabs[1].is_hibernated
+        tabs.apply(report(3, hibernated=Watched()))
+        assert not tabs.tabs[1].is_hibernated
+        assert len(looks) == 2
+
     def test_a_pause_reaches_every_tab(self, tabs: ChatTabs, workspace: FakeWorkspace) -> None:
         workspace.sessions[2].send("Count")
         tabs.apply(replace(report(1), pause=PauseState("")))

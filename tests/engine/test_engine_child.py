@@ -1,0 +1,33 @@
+"""What goes through the pipe between the engine's process and this one."""
+
+import pickle
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+from app.engine.engine import Engine
+from app.engine.engine_child import Channel, Reports
+from app.engine.engine_process import EngineProcess
+from app.engine.types import HibernatedChat, LoadParams
+from tests.fakes import CountingBackend
+
+
+def test_hibernated_chats_go_over_when_they_change_however_many_there_are():
+    pipe = BytesIO()
+    reports = Reports(Channel(pipe))
+    many = tuple(HibernatedChat(f"chat {number}", 10, 1000, is_on_disk=False) for number in range(1000))
+    sent = [(), many, many, many, many[1:], ()]
+    sizes = []
+    for hibernated in sent:
+        before = pipe.tell()
+        reports.tell([replace(Engine(CountingBackend()).report(), hibernated=hibernated)])
+        sizes.append(pipe.tell() - before)
+    assert sizes[0] == sizes[2] == sizes[3] < sizes[1] / 10
+
+    process = EngineProcess(LoadParams(Path("model.gguf")), lambda _: True, lambda: None)
+    pipe.seek(0)
+    for _ in sent:
+        process._take(pickle.load(pipe))
+    told = [report.hibernated for report in process.take_reports()]
+    assert told == sent
+    assert told[1] is told[2] is told[3]
