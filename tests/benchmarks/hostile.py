@@ -77,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
     worst: dict[str, float] = {}
     _text_frames("# warm *up*\n\n```py\nx\n```\n\n|a|\n|-|\n|b|\n\n$x$", 300, options.seconds)
     for kind in options.kinds:
+        gc.collect()
+        gc.disable()  # as the window does it
         begin_mb = workload.anonymous_bytes() / 1e6
         whole, resized = _whole_frames(KINDS[kind](options.sizes[0]), options.seconds)
         grown = [

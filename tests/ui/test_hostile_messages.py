@@ -7,6 +7,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,16 @@ from app.ui.message.answer_body import AnswerBody
 from app.ui.message.hidden_characters import BADGE
 from app.ui.message.long_text import LongText
 from app.ui.message.markdown import parse_blocks
-from app.ui.message.markdown_column import MarkdownColumn
+from app.ui.message.markdown_column import MAX_PARTS, SLICE, MarkdownColumn
 from app.ui.message.markdown_html import is_safe_link, letters
 from app.ui.message.prose_pane import ProsePane
+from app.ui.message.slices import slices
 from tests.ui.hostile import EVERYTHING, FETCHES, LIES, SHAPES
+from tests.ui.hostile_texts import KINDS
 
 SECONDS = 3.0  # of this thread's own time: the aim is 1 s, and a busy machine must not fail the test
+FRAME_SECONDS = 0.5  # the aim is 0.05 s
+MAX_WORK = 5 * SLICE  # what a frame may begin, and what it has begun
 CORPUS = Path(__file__).parent / "corpus" / "commonmark.json"
 
 
@@ -71,10 +76,11 @@ def shown(page: QWidget, source: str) -> AnswerBody:
 
 def seen(body: AnswerBody) -> str:
     """What can be read of it, with where its links lead and what its code is called."""
+    text = body.plain_text()
     rendered = " ".join(part._html for part in body.parts if isinstance(part, ProsePane))
     targets = [html.unescape(target) for target in re.findall(r'<a href="([^"]*)">', rendered)]
     infos = [part._block.info for part in body.parts if not isinstance(part, ProsePane) and part._block]
-    return letters(" ".join([body.plain_text(), *targets, *infos]).replace("☑", "x"))
+    return letters(" ".join([text, *targets, *infos]).replace("☑", "x"))
 
 
 def missing(body: AnswerBody, source: str) -> set[str]:
@@ -132,6 +138,34 @@ def test_a_hostile_message_does_no_harm_while_it_grows(page: QWidget, source: st
         body.show_growing(source[:end])
         body.arrange(580)
     assert time.thread_time() - start < SECONDS
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_frame_is_long_whatever_the_text(page: QWidget, qapp: QApplication, kind: str) -> None:
+    """In pieces of 300, and the rest at once."""
+    source = KINDS[kind](8_000)
+    body = AnswerBody(page)
+    body.height_changed.connect(lambda: body.arrange(580))
+    body.show()
+    work, cpu_s = [], []
+
+    def do(frame: Callable[[], object]) -> None:
+        begin, begin_work = time.thread_time(), slices().work
+        frame()
+        body.arrange(580)
+        cpu_s.append(time.thread_time() - begin)
+        work.append(slices().work - begin_work)
+
+    for end in range(300, 3_000, 300):
+        do(partial(body.show_growing, source[:end]))
+    do(partial(body.show_whole, source))
+    while slices().num_waiting:
+        do(qapp.processEvents)
+    assert max(work) < MAX_WORK
+    assert max(cpu_s) < FRAME_SECONDS
+    assert len(body.parts) <= MAX_PARTS
+    assert missing(body, split_thinking(source).answer) == set()
 
 
 @pytest.mark.timeout(60)

@@ -16,14 +16,20 @@ from app.ui.message.markdown import (
     BlockKind,
     footnote_labels,
     inner_start,
+    open_ended,
     parse_blocks,
     word_start,
 )
 
-WINDOW = 6_000  # in weights: reading as many letters takes some 10 ms
-_MARK = re.compile(r"[\n\[!|\\$*_~`<>&\]()#+=:-]")
-_WEIGHTS = {"\n": 6, "[": 12, "!": 6, "|": 6, "\\": 4, "$": 6}  # of what costs most; a letter weighs 1
-_MARK_WEIGHT = 3
+WINDOW = 5_000  # in weights: reading and drawing so many plain letters takes some 10 ms
+# What costs more than a letter: marks, the ends of lines, scripts that are shaped, what is spelled out.
+_HEAVY = re.compile(
+    r"[\n\[!|\\$*_~`<>&\]()#+=:\-\u0300-\u036f\u0590-\u0eff\ufb1d-\ufdff\ufe70-\ufefe"
+    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
+_WEIGHTS = {"\n": 20, "[": 15, "!": 10, "|": 10, "*": 10, "_": 10, "~": 10, "\\": 8, "$": 15, "<": 8}
+_WEIGHTS |= dict.fromkeys("`>&]()#+=:-", 4)
+_SHAPED, _SPELLED_OUT = 3, 40
 MAX_LABELS = 100  # of footnotes
 # What would look like something else until its next character comes.
 _HALF_MARK = re.compile(
@@ -96,9 +102,10 @@ class GrowingMarkdown:
         while not self._is_read:
             self.read_on()
 
-    def read_on(self) -> None:
-        """The next window."""
+    def read_on(self) -> int:
+        """The next window. Returns what it weighs."""
         end = _window_end(self._shown, self._base, WINDOW - _weight(self._head))
+        weight = _weight(self._shown[self._base : end])
         fresh = self._parsed(end)
         self._blocks[self._num_done :] = fresh
         tops = [index for index, block in enumerate(fresh) if not block.joins]
@@ -115,6 +122,7 @@ class GrowingMarkdown:
             self._cut(end)
         else:  # empty lines follow
             self._settle_at(end, self._num_done + len(fresh))
+        return weight
 
     @property
     def _head(self) -> str:
@@ -137,11 +145,15 @@ class GrowingMarkdown:
         return fresh
 
     def _settle_in_tail(self, fresh: list[Block], tops: list[int]) -> None:
-        """From now on only the last block is read again, of long code only its last lines."""
-        if tops and (tops[-1] > 0 or not self._fence):
-            piece = self._piece if tops[-1] == 0 else None
-            self._settle_at(fresh[tops[-1]].start, self._num_done + tops[-1], piece)
+        """From now on only the last block is read again, of long code only its last lines.
+
+        The last whose first line is complete: a window ends with one.
+        """
         line = self._shown.rfind("\n") + 1
+        begun = [top for top in tops if fresh[top].start < line]
+        if begun and (begun[-1] > 0 or not self._fence):
+            piece = self._piece if begun[-1] == 0 else None
+            self._settle_at(fresh[begun[-1]].start, self._num_done + begun[-1], piece)
         is_open = bool(fresh) and fresh[-1].kind is BlockKind.CODE and not fresh[-1].is_closed
         if is_open and line - self._base >= CHUNK_CHARS:
             code = fresh[-1].code
@@ -156,20 +168,23 @@ class GrowingMarkdown:
             self._cut(base)
 
     def _cut(self, end: int) -> None:
-        """Ends a block here. What follows is read as one of its own."""
+        """Ends a block here. What follows is read as one of its own; after a paragraph it stands close to it."""
         text = self._shown[self._base : end]
-        cut = inner_start(text) or (len(text) if text.endswith("\n") else word_start(text))
-        self._blocks[self._num_done :] = self._parsed(self._base + cut)
-        self._settle_at(self._base + cut, len(self._blocks))
+        inner = inner_start(text)
+        end = self._base + (inner or (len(text) if text.endswith("\n") else word_start(text)))
+        *before, last = self._parsed(end)
+        is_paragraph = not inner and last.html.startswith("<p")
+        self._blocks[self._num_done :] = [*before, open_ended(last) if is_paragraph else last]
+        self._settle_at(end, len(self._blocks), last if is_paragraph else None)
 
 
 def _window_end(text: str, start: int, size: int) -> int:
     """Where a line begins, if one does: reading so much costs no more than so many letters."""
     end = start + max(WINDOW // 4, size)
-    for found in _MARK.finditer(text, start, end):
+    for found in _HEAVY.finditer(text, start, end):
         if found.start() >= end:
             break
-        end -= _WEIGHTS.get(found[0], _MARK_WEIGHT) - 1
+        end = max(found.start(), end - _weight_of(found[0]) + 1)
     if end >= len(text):
         return len(text)
     end = max(end, start + 1)
@@ -177,7 +192,12 @@ def _window_end(text: str, start: int, size: int) -> int:
 
 
 def _weight(text: str) -> int:
-    return len(text) + sum(_WEIGHTS.get(mark, _MARK_WEIGHT) - 1 for mark in _MARK.findall(text))
+    return len(text) + sum(_weight_of(mark) - 1 for mark in _HEAVY.findall(text))
+
+
+def _weight_of(mark: str) -> int:
+    is_shaped = "\u0300" <= mark <= "\u0eff" or "\ufb1d" <= mark <= "\ufefe"
+    return _WEIGHTS.get(mark, _SHAPED if is_shaped else _SPELLED_OUT)
 
 
 def _without_half(source: str) -> str:

@@ -17,12 +17,15 @@ from app.ui.message.markdown_html import parse, parse_inline, safe_html
 
 CHUNK_CHARS = 2_000  # of a list or a paragraph: drawing that many takes 2 ms
 TABLE_CHUNK_CHARS = 1_000  # 5 ms
+MAX_TOKENS = 500  # in a piece of a list or a table
+CODE_WEIGHT = 2_000  # a view of its own
 MAX_SENTENCES = 50  # among which one is sought that ends a piece
 
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:", re.MULTILINE)
 # Inside a paragraph: after a sentence, and where no mark is open that could belong to what follows.
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])[ \n]*(?=[^\W\d_])")
 _WORD = re.compile(r"(?<=\s)[^\W\d_]")
+_SHAPED = re.compile("[\u0300-\u036f\u0590-\u0eff]")  # marks, and letters that change with those beside them
 _PAIRED = re.compile(r"\\.|[`*_~$\[\]<>]")
 
 
@@ -37,7 +40,8 @@ class Block:
     """A top-level block, or a piece of a long one, from offset `start` of the source on.
 
     Code has no HTML, the others no code. `joins`: goes on with what the block before began. A piece of a long
-    table has the source of its `head` and the `widths` of its columns, in percent.
+    table has the source of its `head` and the `widths` of its columns, in percent. `weight`: what it costs to
+    draw, in Latin letters of HTML.
     """
 
     kind: BlockKind
@@ -49,6 +53,7 @@ class Block:
     joins: bool = False
     head: str = ""
     widths: tuple[int, ...] = ()
+    weight: int = 0
 
 
 def parse_blocks(
@@ -63,7 +68,10 @@ def parse_blocks(
     env: EnvType = {"footnotes": {"refs": {f":{label}": -1 for label in known}, "list": {}}}
     head = table.head if table else ""
     reader = _Reader(head + source, env, table)
-    return [replace(block, start=max(0, block.start - len(head))) for block in reader.blocks()]
+    return [
+        replace(block, start=max(0, block.start - len(head)), weight=_weight(block))
+        for block in reader.blocks()
+    ]
 
 
 def inner_start(source: str) -> int | None:
@@ -81,6 +89,12 @@ def word_start(text: str) -> int:
     """Where the last word begins, if there is one in the last quarter, or else its end."""
     starts = [found.start() for found in _WORD.finditer(text, 3 * len(text) // 4)]
     return starts[-1] if starts else len(text)
+
+
+def _weight(block: Block) -> int:
+    if block.kind is BlockKind.CODE:
+        return CODE_WEIGHT
+    return len(block.html) + 3 * len(_SHAPED.findall(block.html))
 
 
 def footnote_labels(source: str) -> list[str]:
@@ -108,9 +122,7 @@ class _Reader:
             pieces = list(self._pieces(tokens, start, end))
             for index, piece in enumerate(pieces):
                 is_followed = index < len(pieces) - 1
-                yield replace(
-                    piece, joins=index > 0, html=_open_ended(piece.html) if is_followed else piece.html
-                )
+                yield replace(open_ended(piece) if is_followed else piece, joins=index > 0)
 
     def _offset(self, line: int) -> int:
         return self._starts[line] if line < len(self._starts) else len(self._source)
@@ -159,7 +171,7 @@ class _Reader:
         for token in tokens:
             if token.level == tokens[0].level and token.nesting > 0:
                 offset = self._offset((token.map or [0])[0])
-                if chunk and offset - start >= size:
+                if chunk and (offset - start >= size or len(chunk) >= MAX_TOKENS):
                     yield start, offset, chunk
                     chunk = []
                 start = start if chunk else offset
@@ -208,9 +220,9 @@ def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
             group = []
 
 
-def _open_ended(rendered: str) -> str:
+def open_ended(block: Block) -> Block:
     """What follows belongs to the same list or paragraph, so it stands closer."""
-    return re.sub(r"^<(ul|ol|p)\b", r'<\1 class="more"', rendered)
+    return replace(block, html=re.sub(r"^<(ul|ol|p)\b", r'<\1 class="more"', block.html))
 
 
 def _widths(tokens: Iterable[Token]) -> tuple[int, ...]:

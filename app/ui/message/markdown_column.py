@@ -4,7 +4,6 @@ Never holds the window: what takes longer than a slice is read, drawn and laid o
 of a text in very many pieces the end is shown as it was written.
 """
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,6 +12,7 @@ from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import code_font, reading_font
+from app.look.tokens import current
 from app.ui.message.code_block import CodeBlock
 from app.ui.message.growing_markdown import GrowingMarkdown
 from app.ui.message.long_text import LongText
@@ -25,7 +25,8 @@ TABLE_SEAM = 4  # what Qt leaves free around a table, so that two of its pieces 
 MAX_CHARS = 100_000
 MAX_PARTS = 200  # views of one text; each takes some 150 kB
 MAX_PANE_CHARS = 4_000  # of HTML: laying out a pane of this length takes a few milliseconds
-SLICE_S = 0.012  # of this thread's time; a step that has begun is ended
+VIEW_WEIGHT = 500
+SLICE = 8_000  # in weights, some 20 ms: so much is done at once, and a step that has begun is ended
 
 
 @dataclass(slots=True)
@@ -39,6 +40,10 @@ class _Part:
     width: int = 0  # for which its height is right
     height: int = 0
 
+    @property
+    def weight(self) -> int:
+        return VIEW_WEIGHT + sum(block.weight for block in self.group)
+
 
 class MarkdownColumn(QWidget):
     """Which view shows which block depends on the blocks alone: however a text came, it ends up the same."""
@@ -48,6 +53,7 @@ class MarkdownColumn(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._zoom = 0
+        self._tokens = current()
         self._is_plain = False
         self._is_whole = False
         self._reader = GrowingMarkdown()
@@ -82,8 +88,9 @@ class MarkdownColumn(QWidget):
             if self._rest_start == 0:
                 self._reader = GrowingMarkdown()
             self._reader.take(source, self._is_whole)
+            end = slices().work + SLICE
             self._read_on()
-            self._go_on()
+            self._go_on(end)
 
     def set_plain(self, is_plain: bool) -> None:
         """From the next text on: as it was written, without reading it as Markdown."""
@@ -104,13 +111,15 @@ class MarkdownColumn(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
+        if event.type() == QEvent.Type.PaletteChange and current() != self._tokens:
+            self._tokens = current()
             self._draw_anew()
 
     def _draw_anew(self) -> None:
         for part in self._parts:
             part.is_current = False
-        slices().wait(self, self._on_turn)
+        if self._parts:
+            slices().wait(self, self._on_turn)
 
     def arrange(self, width: int) -> int:
         self._lay_out(width)
@@ -131,14 +140,13 @@ class MarkdownColumn(QWidget):
     # In slices
 
     def _on_turn(self) -> None:
-        self._go_on()
+        self._go_on(slices().work + SLICE)
         self.height_changed.emit()  # whoever arranges it anew has the rest laid out, too
 
-    def _go_on(self) -> None:
-        """Draws the next view or reads the next window, and so on until the time is over."""
-        end = time.thread_time() + SLICE_S
+    def _go_on(self, end: int) -> None:
+        """Draws the next view or reads the next window, and so on until so much has been done."""
         while self._has_more:
-            if time.thread_time() >= end:
+            if slices().work >= end:
                 slices().wait(self, self._on_turn)
                 return
             self._take_step()
@@ -162,19 +170,20 @@ class MarkdownColumn(QWidget):
         """First what can be seen. What has to wait is as high as before, or is not shown yet."""
         due = [part for part in self._parts if part.width != width or not part.is_current]
         due.sort(key=lambda part: part.view is None or part.view.visibleRegion().isEmpty())
-        end = time.thread_time() + SLICE_S
+        end = slices().work + SLICE
         for part in due:
-            if time.thread_time() >= end:
+            if slices().work >= end:
                 slices().wait(self, self._on_turn)
                 return
             view = self._drawn(part)
             part.height, part.width = view.arrange(width), width
+            slices().work += part.weight
 
     # Reading and drawing
 
     def _read_on(self) -> None:
         if not self._reader.is_read:
-            self._reader.read_on()
+            slices().work += self._reader.read_on()
         groups = list(islice(_groups(self._reader.blocks), MAX_PARTS + 1))
         has_rest = len(groups) > MAX_PARTS
         self._show_groups(groups[:MAX_PARTS], groups[-1][0].start if has_rest else None)
@@ -224,6 +233,7 @@ class MarkdownColumn(QWidget):
                 _apply_fonts(part.view, self._zoom)
             _show(part.view, part.group)
             part.is_current, part.zoom, part.width = True, self._zoom, 0
+            slices().work += part.weight
         return part.view
 
 
@@ -266,6 +276,6 @@ def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
             yield [block]
             continue
         group.append(block)
-        size += len(block.html)
+        size += block.weight
     if group:
         yield group

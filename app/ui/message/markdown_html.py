@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.footnote.index import footnote_def
@@ -24,6 +25,8 @@ from app.ui.message.math_syntax import math_plugin
 
 SAFE_SCHEMES = ("http://", "https://", "mailto:")
 MAX_QUOTE_FRAMES = 3  # nested tables cost Qt's layout exponentially
+MAX_COLUMNS = 100
+MAX_CELLS = 1_500  # of what is read at once
 MAX_COLOURED_CHARS = 2_000  # of code in a list or a quotation
 
 _URL = re.compile(r"(?:https?://|(?<![\w/@.-])www\.(?=[^\s.]+\.))[^\s<>\"']*[^\s<>\"'.,;:!?)\]}*_]")
@@ -254,9 +257,17 @@ def _with_links(text: str) -> str:
     return "".join([*parts, _escaped(text[end:])])
 
 
+def _narrow_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """What is wider is text, and what is longer, too: each row gets all its cells, however short it is."""
+    num_columns = state.src.count("|", state.bMarks[start_line], state.eMarks[start_line]) + 1
+    last = start_line + 2 + MAX_CELLS // num_columns
+    return num_columns <= MAX_COLUMNS and table(state, start_line, min(end_line, last), silent)
+
+
 def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_QtRenderer)
     parser.enable(["table", "strikethrough"])
+    parser.block.ruler.at("table", _narrow_table, {"alt": ["paragraph", "reference"]})
     # References would vanish from the text, and `text_join` would forget how an entity was written.
     parser.disable(["reference", "text_join"])
     math_plugin(parser)

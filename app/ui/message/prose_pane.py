@@ -33,6 +33,7 @@ from app.ui.message.hidden_characters import mark_hidden
 from app.ui.message.markdown import Block
 from app.ui.message.math_image import Drawn, Formula
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
+from app.ui.message.slices import slices
 
 _MATH = re.compile(r'<math open="([^"]*)">([^<]*)</math>')
 _DISPLAYED = ("", "$$", "\\[")
@@ -59,7 +60,7 @@ class ProsePane(SafeBrowser):
         self._redraws = QTimer(self)
         self._redraws.setSingleShot(True)
         self._redraws.setInterval(30)
-        self._redraws.timeout.connect(self._redraw_with_formulas)
+        self._redraws.timeout.connect(lambda: slices().wait(self, self._redraw_with_formulas))
         self.setAccessibleName(tr("Answer"))
         formulas().drawn.connect(self._on_drawn)
 
@@ -173,19 +174,22 @@ class ProsePane(SafeBrowser):
         spacing = QTextBlockFormat()  # the same between lines that are high and those that are not
         distance = QFontMetricsF(self.document().defaultFont()).height() * (LINE_HEIGHT / 100 - 1)
         spacing.setLineHeight(distance, QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()  # or each change would lay out its whole paragraph again
         for fragment in self._image_fragments(self.document().begin(), self.document().characterCount()):
             name = fragment.charFormat().toImageFormat().name()
             where = QTextCharFormat.VerticalAlignment
             if not name.startswith("formula:"):
                 continue
             spot = where.AlignMiddle if name.startswith("formula:middle") else where.AlignBaseline
-            cursor = QTextCursor(self.document())
             cursor.setPosition(fragment.position())
             cursor.setPosition(fragment.position() + fragment.length(), cursor.MoveMode.KeepAnchor)
             change = QTextCharFormat()
             change.setVerticalAlignment(spot)
             cursor.mergeCharFormat(change)
-            cursor.mergeBlockFormat(spacing)
+            if cursor.blockFormat().lineHeightType() != spacing.lineHeightType():
+                cursor.mergeBlockFormat(spacing)
+        cursor.endEditBlock()
 
     def _image_fragments(self, block: QTextBlock, end: int) -> list[QTextFragment]:
         found: list[QTextFragment] = []

@@ -12,6 +12,7 @@ class Slices(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.work = 0  # that all of them have done, in weights
         self._waiting: dict[QObject, Callable[[], None]] = {}
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._on_timeout)
@@ -19,6 +20,10 @@ class Slices(QObject):
     def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
         self._waiting[one] = on_turn
         self._timer.start()
+
+    @property
+    def num_waiting(self) -> int:
+        return len(self._waiting)
 
     @Slot()
     def _on_timeout(self) -> None:

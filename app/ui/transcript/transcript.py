@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QScroll
 from app.chats.chat import Chat, Turn
 from app.engine.types import Role
 from app.look.words import tr
+from app.ui.message.slices import slices
 from app.ui.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
@@ -42,7 +43,7 @@ REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting tak
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
-FRAME_S = 0.025  # of this thread's time; a row that has been begun is ended
+FRAME = 12_000  # in weights: so much new text is drawn at once
 FREE_AFTER_MS = 60_000  # out of sight, a chat needs its text only
 
 
@@ -344,11 +345,13 @@ class Transcript(QAbstractScrollArea):
 
         What has to wait for the next frame is as high as it is thought to be until then.
         """
-        end = time.thread_time() + FRAME_S
+        end = slices().work + FRAME
         for _ in range(MAX_PASSES):
             value = self._page.max_value if follows_end else self._page.value
             self._in_sight = self._page.rows_in_sight(value)
-            num_news = sum(self._measure(row) for row in self._in_sight if time.thread_time() < end)
+            held = self._in_sight.stop - 1 if follows_end else self._page.anchor.row
+            rows = sorted(self._in_sight, key=lambda row: row != held)
+            num_news = sum(self._measure(row) for row in rows if row == held or slices().work < end)
             if not num_news:
                 break
         return self._page.max_value if follows_end else self._page.value

@@ -8,8 +8,8 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 
 from app.ui.message.folding import unfold
-from app.ui.message.markdown import Block, BlockKind, parse_blocks
-from app.ui.message.markdown_html import is_safe_link, letters
+from app.ui.message.markdown import Block, BlockKind, inner_start, parse_blocks
+from app.ui.message.markdown_html import MAX_CELLS, is_safe_link, letters
 
 HOSTILE = (
     "text <img src=file:///etc/hostname> <b>bold</b> after",
@@ -198,3 +198,23 @@ def test_characters_that_are_not_seen_are_spelled_out() -> None:
     assert rendered.count('<span class="badge">') == 2
     assert "⟦U+202E⟧" in rendered
     assert "⟦U+200B⟧" in rendered
+
+
+def test_a_table_of_very_many_columns_is_text() -> None:
+    wide = "|a" * 101 + "|\n" + "|-" * 101 + "|\n|b|"
+    (block,) = parse_blocks(wide)
+    assert block.kind is BlockKind.PROSE
+    assert letters(re.sub(r"<[^>]*>", "", block.html)) == "a" * 101 + "b"
+
+
+def test_short_rows_do_not_make_more_cells_than_there_is_room_for() -> None:
+    rendered = html_of("|a" * 50 + "|\n" + "|-" * 50 + "|\n" + "b\n" * 1_000)
+    assert rendered.count("<td") <= MAX_CELLS + 50
+    assert rendered.count("b") >= 1_000
+
+
+def test_a_long_list_is_cut_where_an_item_begins_and_a_long_item_where_a_block_does() -> None:
+    assert inner_start("- a\n  b\n- c\n  - d\n") == len("- a\n  b\n")
+    assert inner_start("- a\n\n  ```\n  b\n") == len("- a\n\n")
+    assert inner_start("> a\n>\n> b") == len("> a\n>\n")
+    assert inner_start("a\nb") is None

@@ -12,6 +12,7 @@ from app.ui.message.answer_body import AnswerBody
 from app.ui.message.formulas import formulas
 from app.ui.message.markdown import parse_blocks
 from app.ui.message.prose_pane import ProsePane
+from app.ui.message.slices import slices
 
 
 @pytest.fixture
@@ -30,7 +31,9 @@ def pane_of(frame: QWidget, qtbot: QtBot, source: str) -> ProsePane:
     pane.show_blocks(parse_blocks(source))
     pane.arrange(500)
     pane.show()
-    qtbot.waitUntil(lambda: formulas().num_waiting == 0 and not pane._redraws.isActive())
+    qtbot.waitUntil(
+        lambda: formulas().num_waiting == 0 and not pane._redraws.isActive() and slices().num_waiting == 0
+    )
     return pane
 
 
@@ -141,3 +144,12 @@ def test_a_message_cannot_make_such_a_link(frame: QWidget, qtbot: QtBot) -> None
     pane = pane_of(frame, qtbot, '[x](copy:0) <copy code="y"> <a href="copy:0">z</a>')
     assert pane._codes == []
     assert "<a " not in pane._html
+
+
+def test_many_formulas_are_put_on_the_line_in_one_change(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "$n$ " * 50)
+    changes: list[tuple[int, int, int]] = []
+    pane.document().contentsChange.connect(lambda *change: changes.append(change))
+    pane.redraw()
+    assert pane.toPlainText().count("\ufffc") == 50
+    assert len(changes) < 5
