@@ -31,6 +31,9 @@ CHATML = (
 MAX_CPU_S = 2
 MAX_MEMORY_BYTES = 512 << 20
 MAX_WALL_S = 30.0  # a busy machine may take long over two seconds of work
+MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
+MAX_SOURCE_CHARS = 1 << 20  # the longest take some 20,000
+MAX_REASON_CHARS = 500
 
 
 class ChatTemplate:
@@ -51,7 +54,7 @@ class ChatTemplate:
             return self._template.render(known | given, messages=[_turn(message) for message in messages])
         except Exception as error:  # whatever a stranger's code raises is one thing to us: it failed
             raise ChatTemplateError(
-                said("The model's chat template failed: {reason}", reason=str(error))
+                said("The model's chat template failed: {reason}", reason=_reason(error))
             ) from error
 
     def close(self) -> None:
@@ -65,20 +68,19 @@ class LimitedChatTemplate:
     """
 
     def __init__(self, source: str, bos_text: str = "", eos_text: str = "") -> None:
+        if len(source) > MAX_SOURCE_CHARS:
+            source = f"{{{{ raise_exception('it has more than {MAX_SOURCE_CHARS:,} characters') }}}}"
         self._arguments = [source, bos_text, eos_text]
         self._lock = threading.Lock()
         self._child = self._start()
 
     def render(self, messages: Sequence[Message], variables: str = "") -> str:
-        """As `ChatTemplate.render`."""
+        """As `ChatTemplate.render`, up to a length that is far above what any context holds."""
         turns = [[message.role, message.content, message.fields] for message in messages]
         with self._lock:
             if self._child.poll() is not None:
                 self._child = self._start()
-            reply = self._ask([turns, variables])
-        if "error" in reply:
-            raise ChatTemplateError(unpacked(reply["error"]))
-        return reply["text"]
+            return self._ask([turns, variables])
 
     def close(self) -> None:
         """Ends a rendering that is under way, too."""
@@ -92,24 +94,34 @@ class LimitedChatTemplate:
             child_process.send(child.stdin, self._arguments)
         return child
 
-    def _ask(self, question: object) -> dict[str, str]:
+    def _ask(self, question: object) -> str:
         timer = threading.Timer(MAX_WALL_S, self._child.kill)
         timer.start()
         try:
             child_process.send(self._child.stdin, question)
-            return dict(child_process.receive(self._child.stdout))
+            return self._receive()
         except (EOFError, OSError):  # the child was killed at one of its limits
             child_process.bury(self._child)
-            return {
-                "error": said(
+            raise ChatTemplateError(
+                said(
                     "The model's chat template took more than {seconds} seconds or {size} MiB. "
                     "It cannot be used; try another GGUF of this model.",
                     seconds=MAX_CPU_S,
                     size=MAX_MEMORY_BYTES >> 20,
                 )
-            }
+            ) from None
         finally:
             timer.cancel()
+
+    def _receive(self) -> str:
+        reply = child_process.receive(self._child.stdout)
+        if "error" in reply:
+            raise ChatTemplateError(unpacked(reply["error"]))
+        assert self._child.stdout is not None
+        text = self._child.stdout.read(reply["num_bytes"])
+        if len(text) < reply["num_bytes"]:
+            raise EOFError
+        return text.decode("utf-8", "surrogatepass")
 
 
 def _compile(source: str) -> Template:
@@ -127,7 +139,7 @@ def _compile(source: str) -> Template:
         return environment.from_string(source)
     except (TemplateError, RecursionError) as error:
         raise ChatTemplateError(
-            said("The model's chat template cannot be read: {reason}", reason=str(error))
+            said("The model's chat template cannot be read: {reason}", reason=_reason(error))
         ) from error
 
 
@@ -161,6 +173,12 @@ def _raise_exception(message: str) -> NoReturn:
     raise ChatTemplateError(message)
 
 
+def _reason(error: Exception) -> str:
+    """A stranger's words, or words about a stranger's names: nobody reads a megabyte of them."""
+    reason = str(error)
+    return reason if len(reason) <= MAX_REASON_CHARS else f"{reason[:MAX_REASON_CHARS]}…"
+
+
 def _serve() -> None:
     """The child's life: one reply for each request, until the other end closes or a limit strikes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
@@ -174,10 +192,24 @@ def _serve() -> None:
             try:
                 messages = [Message(Role(role), content, fields) for role, content, fields in turns]
                 template = template or ChatTemplate(*arguments)
-                reply = {"text": template.render(messages, variables)}
+                _reply(template.render(messages, variables).encode("utf-8", "surrogatepass"))
             except RequestError as error:
-                reply = {"error": packed(str(error))}
-            child_process.send(sys.stdout.buffer, reply)
+                child_process.send(sys.stdout.buffer, {"error": packed(str(error))})
+
+
+def _reply(text: bytes) -> None:
+    """As it is: to take it out of JSON would stop all threads of the parent for long."""
+    if len(text) > MAX_PROMPT_BYTES:
+        raise ChatTemplateError(
+            said(
+                "The model's chat template wrote more than {size} MiB. "
+                "It cannot be used; try another GGUF of this model.",
+                size=MAX_PROMPT_BYTES >> 20,
+            )
+        )
+    child_process.send(sys.stdout.buffer, {"num_bytes": len(text)})
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
 
 
 def _limit_memory() -> None:

@@ -19,6 +19,8 @@ MAX_KEY_BYTES = 65_535  # as the format says
 MAX_NAME_BYTES = 63
 MAX_DIMENSIONS = 4
 MAX_KEPT_TEXT = 2**20  # bytes; a chat template takes some 20,000
+MAX_KEPT_TEXTS = 8 * 2**20  # together
+MAX_TEXT_CHARS = 1000
 MAX_KEPT_ARRAY = 1024  # a model has values for each layer, such as its heads
 MAX_TENSOR_BYTES = 2**48
 
@@ -142,9 +144,9 @@ class GgufHeader:
         return sum(tensor.size_bytes for tensor in self.tensors)
 
     def text(self, key: str) -> str:
-        """Empty where there is none, or where it is no text."""
+        """Cut to what somebody would read. Empty where there is none, or where it is no text."""
         value = self.values.get(key)
-        return value if isinstance(value, str) else ""
+        return value[:MAX_TEXT_CHARS] if isinstance(value, str) else ""
 
     def number(self, key: str, default: int = 0) -> int:
         """`default` where there is no whole number. In `key`, "{arch}" stands for the architecture."""
@@ -269,6 +271,7 @@ class _Reader:
         self._buffer = b""
         self._begin = 0  # of the buffer, in the file
         self._next = 0  # in the buffer
+        self._kept_bytes = 0  # of texts
 
     @property
     def position(self) -> int:
@@ -311,9 +314,10 @@ class _Reader:
 
     def _text(self) -> str | LongArray:
         length = self.number(_U64)
-        if length > MAX_KEPT_TEXT:
+        if length > MAX_KEPT_TEXT or self._kept_bytes + length > MAX_KEPT_TEXTS:
             self._skip(length)
             return LongArray(length)
+        self._kept_bytes += length
         return self.take(length).decode("utf-8", "replace")
 
     def _array(self) -> tuple[Scalar, ...] | LongArray:

@@ -277,11 +277,21 @@ def _saved_chat(row: Sequence[Any]) -> SavedChat:
         queue=_queue(_from_json(queue, [])),
         model_path=model_path,
     )
-    return SavedChat(chat, draft, _attachments(_from_json(draft_attachments, [])), leaf_id, num_turns)
+    return SavedChat(chat, draft, _draft_attachments(draft_attachments), leaf_id, num_turns)
+
+
+def _draft_attachments(stored: str) -> tuple[Attachment, ...]:
+    try:
+        return _attachments(_from_json(stored, []))
+    except (TypeError, LookupError):
+        return ()
 
 
 def _queue(stored: list[dict[str, Any]]) -> list[QueuedMessage]:
-    return [QueuedMessage(message["text"], _attachments(message["attachments"])) for message in stored]
+    try:
+        return [QueuedMessage(message["text"], _attachments(message["attachments"])) for message in stored]
+    except (TypeError, LookupError):
+        return []
 
 
 def _turn_row(turn: Turn) -> tuple[object, ...]:
@@ -297,7 +307,7 @@ def _turn_row(turn: Turn) -> tuple[object, ...]:
 def _read_turn(row: Sequence[Any]) -> Turn:
     try:
         return _turn(row)
-    except (ValueError, KeyError, TypeError, AttributeError):  # a flipped bit need not be in the text
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # of a bit flipped anywhere
         return _what_is_left(row)
 
 
@@ -363,7 +373,7 @@ def _from_json(text: str, default: J) -> J:
     """The default for what is damaged: the rest of the chat is worth more."""
     try:
         value = json.loads(text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return default
     return value if isinstance(value, type(default)) else default
 

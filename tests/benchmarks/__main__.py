@@ -17,6 +17,7 @@ from tests.benchmarks import (
     fork,
     hibernation,
     hostile,
+    hostile_messages,
     inspector,
     intrusion,
     kv_map,
@@ -51,14 +52,15 @@ BENCHMARKS: dict[str, ModuleType] = {
     "api": api,
     "inspector": inspector,
     "chat": chat,
-    "hostile": hostile,
+    "messages": hostile_messages,
     "library": library,
     "fit": fit,
     "loads": loads,
+    "hostile": hostile,
 }
 WITHOUT_VERDICT = {"threads"}
 # They take none of the shared options, or tell nothing of random weights.
-NOT_OF_SPEED = {"durability", "fit", "hostile", "loads", "quits", "repeatable", "start"}
+NOT_OF_SPEED = {"durability", "fit", "hostile", "loads", "messages", "quits", "repeatable", "start"}
 
 
 def main() -> int:

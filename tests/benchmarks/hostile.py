@@ -1,201 +1,352 @@
-"""Hostile texts in a chat: the longest frame of each, whole and as a model writes them, and the memory.
+"""What strangers send and what their files hold: how long it holds everybody else, and what it takes.
 
-A frame is what the GUI's thread does, in its own CPU time, before the loop can look at the mouse again.
+First `skein serve` with a vocabulary of 152,000 tokens is asked with grammars, JSON schemas and templates
+that cost far more than their size: for how long is /health silent, and the chat beside it? Then random
+nestings, products and repetitions of what a text of ours, a template, an import and a row of the database
+may be.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
-import gc
+import asyncio
+import contextlib
+import json
 import os
+import random
+import signal
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
-from unittest import mock
+import tracemalloc
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
 
-from tests.benchmarks import workload
+import aiohttp
+
+from app.chats.imports import read as imports
+from app.engine.chat_template import LimitedChatTemplate
+from app.engine.errors import ChatTemplateError
+from app.engine.types import Message, Role
+from app.said import from_text
+from app.storage import chat_rows
 from tests.benchmarks.figures import Verdict
-from tests.ui.hostile_texts import KINDS
+from tests.native.tiny_ggufs import CHAT_TEMPLATE, Shape, write_tiny_gguf
 
-if TYPE_CHECKING:
-    from app.chats.chat import Chat, Turn, TurnState
-    from app.ui.transcript.transcript import Transcript
-
-WANTED_MS = 50.0
-WANTED_LEFT_MB = 30.0  # of memory, after the chat is closed
-PIECES_PER_S = {1: 200, 300: 40}
-
-
-@dataclass
-class Frames:
-    longest_ms: float = 0.0
-    cpu_s: float = 0.0
-    peak_mb: float = 0.0
-    begin_mb: float = field(default_factory=lambda: workload.anonymous_bytes() / 1e6)
-    shown: float = 1.0  # of the text, until the time was up
-
-    def take(self, frame: Callable[[], object]) -> None:
-        begin = time.thread_time()
-        frame()
-        took_s = time.thread_time() - begin
-        self.cpu_s += took_s
-        self.longest_ms = max(self.longest_ms, took_s * 1000)
-        if took_s > 0.01:
-            self.note_memory()
-
-    def note_memory(self) -> None:
-        self.peak_mb = max(self.peak_mb, workload.anonymous_bytes() / 1e6 - self.begin_mb)
+WANTED_SILENCE_S = 0.5
+WANTED_BESIDE_S = 1.5  # two tokens of a chat beside it: a grammar may compute for half a second, twice
+WANTED_CPU_S = 5.0
+WANTED_MEGABYTES = 100.0
+PATIENCE_S = 25.0  # who has not answered then never will
+POLL_S = 0.01
+N_VOCAB = 152_000
+CJK = "".join(chr(0x4E00 + 2 * number) for number in range(15_000))
+LATIN = "abcdefghijklmnop"
+STRING = {"type": "string"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND")
-    parser.add_argument(
-        "--sizes",
-        nargs="+",
-        type=int,
-        default=[95_000, 8_000, 60_000],
-        help="characters: whole, in pieces of 1, of 300",
-    )
-    parser.add_argument("--seconds", type=float, default=20.0, help="CPU time after which a text is given up")
+    parser.add_argument("--nestings", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=PARTS, help="one part of it")
 
 
 def run(options: argparse.Namespace) -> int:
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from PySide6.QtWidgets import QApplication
-
-    from app.look.theme import apply_theme
-
-    application = QApplication(sys.argv[:1])
-    apply_theme(application, "light")
     verdict = Verdict()
-    print(f"{'':<26}{'whole':>9}{'resize':>9}{'by 1':>9}{'by 300':>9} ms   {'peak':>7}{'left':>7} MB  CPU s")
-    worst: dict[str, float] = {}
-    _text_frames("# warm *up*\n\n```py\nx\n```\n\n|a|\n|-|\n|b|\n\n$x$", 300, options.seconds)
-    for kind in options.kinds:
-        gc.collect()
-        gc.disable()  # as the window does it
-        begin_mb = workload.anonymous_bytes() / 1e6
-        whole, resized = _whole_frames(KINDS[kind](options.sizes[0]), options.seconds)
-        grown = [
-            _text_frames(KINDS[kind](size), piece, options.seconds)
-            for piece, size in zip(PIECES_PER_S, options.sizes[1:], strict=True)
-        ]
-        every = [whole, resized, *grown]
-        peak = max(frames.peak_mb for frames in every)
-        left = _memory_left_mb() - begin_mb
-        figures = "".join(f"{frames.longest_ms:8.1f}{' ' if frames.shown == 1 else '*'}" for frames in every)
-        cpu = " ".join(f"{frames.cpu_s:.1f}" for frames in every)
-        print(f"{kind:<26}{figures}      {peak:7.1f}{left:7.1f}     {cpu}", flush=True)
-        worst[kind] = max(frames.longest_ms for frames in every)
-    print("* given up before its end")
-    num_long = sum(longest > WANTED_MS for longest in worst.values())
-    verdict.equal(f"kinds with a frame over {WANTED_MS:.0f} ms, of {len(worst)}", num_long, 0)
+    for name, part in PARTS.items():
+        if options.only in (None, name):
+            print(f"\n{name}", flush=True)
+            part(options, verdict)
     return verdict.exit_code
 
 
-def _memory_left_mb() -> float:
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    return workload.anonymous_bytes() / 1e6
+# 1. Asked of a server.
 
 
-def _whole_frames(text: str, seconds: float) -> tuple[Frames, Frames]:
-    """Opened, and then made narrower and wider."""
-
-    from app.chats.chat import TurnState
-    from app.ui.transcript.transcript import Transcript
-
-    opened = Frames()
-    _answer, chat = _chat(text, TurnState.DONE)
-    transcript = Transcript(chat)
-    transcript.resize(900, 700)
-    opened.take(transcript.show)
-    _settle(opened, seconds)
-    resized = Frames()
-    for width in (700, 1_000):
-        resized.take(partial(transcript.resize, width, 700))
-        _settle(resized, seconds)
-    opened.take(lambda: _close(transcript))
-    return opened, resized
+def _properties(names: list[str], **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": dict.fromkeys(names, STRING | more), "required": names}
 
 
-def _settle(frames: Frames, seconds: float) -> None:
-    """Until nothing is drawn any more."""
-    from PySide6.QtWidgets import QApplication
+def _schema_of_references(count: int) -> dict[str, Any]:
+    names = [f"d{number}" for number in range(count)]
+    following = [*names[1:], names[0]]
+    defs = {
+        name: {"anyOf": [{"$ref": f"#/$defs/{after}"}, STRING]}
+        for name, after in zip(names, following, strict=True)
+    }
+    return {"$defs": defs, "$ref": "#/$defs/d0"}
 
-    idle_since = time.perf_counter()
-    while time.perf_counter() - idle_since < 0.15 and frames.cpu_s < seconds:
-        before = frames.cpu_s
-        frames.take(QApplication.processEvents)
-        if frames.cpu_s - before > 0.001:
-            idle_since = time.perf_counter()
+
+GRAMMARS = {
+    "3,000 characters": f"root ::= [{CJK[:3000]}]*",
+    "15,000 characters": f"root ::= [{CJK}]*",
+    "499 characters": f"root ::= [{CJK[:499]}]*",
+    "3,000 others": f"root ::= [^{CJK[:3000]}]*",
+    "8 characters that may come": "root ::= " + " ".join(f"[^{one}]?" for one in CJK[:8]),
+    "11 characters that may come": "root ::= " + " ".join(f"[^{one}]?" for one in CJK[:11]),
+    "16 letters that may come": "root ::= " + " ".join(f"[{LATIN}]?" for _ in LATIN) + ' "x"',
+    "500 others in 30 places": "root ::= "
+    + " ".join(f'[^{CJK[500 * n : 500 * n + 400]}]*"x"' for n in range(30)),
+    "500 ways": "root ::= " + " | ".join(f'[^{one}] "x"' for one in CJK[:500]),
+    "1,500 ranges in a row": "root ::= " + " ".join(f'[{one}-\\U0000FFFF]*"x"' for one in CJK[:1500]),
+    "500 groups in each other": "root ::= " + "(" * 500 + "[a-z]" + ")*" * 500,
+    "15,000 characters in a text": f'root ::= "{CJK}"',
+}
+SCHEMAS: dict[str, Any] = {
+    "2,400 names that are alike": _properties(list(CJK[:2400])),
+    "400 properties": _properties([f"p{number}" for number in range(400)]),
+    "600 references in a circle": _schema_of_references(600),
+    "a pattern of groups": STRING | {"pattern": "^" + "(a{0,9}){0,9}" * 100 + "$"},
+    "a pattern of characters": STRING | {"pattern": f"^[{CJK[:5000]}]*$"},
+}
+TEMPLATES = {
+    "loops": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+    "50 MB of words": "{{ raise_exception('a' * 50000000) }}",
+    "100 MB of text": "{% for i in range(100) %}{{ 'a' * 1000000 }}{% endfor %}",
+}
+
+
+def _ask_server(_options: argparse.Namespace, verdict: Verdict) -> None:
+    kinds: list[tuple[str, dict[str, Any], str]] = [
+        *((f"grammar: {name}", {"grammar": text}, CHAT_TEMPLATE) for name, text in GRAMMARS.items()),
+        *((f"schema: {name}", {"json_schema": schema}, CHAT_TEMPLATE) for name, schema in SCHEMAS.items()),
+        *((f"template: {name}", {"messages": True}, source) for name, source in TEMPLATES.items()),
+    ]
+    longest = longest_beside = 0.0
+    for name, fields, template in kinds:
+        with tempfile.TemporaryDirectory(prefix="skein-hostile-") as folder:
+            path = Path(folder, "tiny.gguf")
+            write_tiny_gguf(path, "qwen3", chat_template=template, shape=Shape(n_vocab=N_VOCAB))
+            silence, beside, told = asyncio.run(_one_server(path, fields))
+        print(
+            f"  {name:<40} /health {silence:6.2f} s   a chat beside it {beside:6.2f} s   {told}", flush=True
+        )
+        longest, longest_beside = max(longest, silence), max(longest_beside, beside)
+    verdict.at_most("longest silence of /health in seconds", longest, WANTED_SILENCE_S)
+    verdict.at_most("longest silence of a chat beside it in seconds", longest_beside, WANTED_BESIDE_S)
+
+
+async def _one_server(model: Path, fields: dict[str, Any]) -> tuple[float, float, str]:
+    """The longest silences, and what was answered or how it ended."""
+    arguments = ["--model", str(model), "--slots", "4", "--threads", "1", "--api-key", "x", "--ctx", "4096"]
+    command = [sys.executable, "-m", "app", "serve", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout
+        line = await asyncio.to_thread(process.stdout.readline)
+        assert line.startswith("listening on "), "skein serve did not start"
+        async with aiohttp.ClientSession(line.split()[-1], headers={"X-Api-Key": "x"}) as http:
+            silence, beside, told = await _watched(http, fields)
+        began = time.perf_counter()
+        process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.to_thread(process.wait, PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            return silence, beside, f"{told}; SIGTERM ignored"
+        return silence, beside, f"{told}; ended in {time.perf_counter() - began:.1f} s"
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def _watched(http: aiohttp.ClientSession, fields: dict[str, Any]) -> tuple[float, float, str]:
+    silences, pauses = [0.0], [0.0]
+    is_beside = asyncio.Event()
+    polling = asyncio.create_task(_poll(http, silences))
+    talking = asyncio.create_task(_talk(http, pauses, is_beside))
+    await asyncio.wait_for(is_beside.wait(), PATIENCE_S)
+    silences[:], pauses[:] = [0.0], [0.0]
+    body: dict[str, Any] = {
+        "max_tokens": 8,
+        "temperature": 0,
+        "messages": [{"role": "user", "content": "Hi"}],
+    }
+    if "messages" not in fields:
+        body |= fields
+    began = time.perf_counter()
+    try:
+        timeout = aiohttp.ClientTimeout(total=PATIENCE_S)
+        async with http.post("/v1/chat/completions", json=body, timeout=timeout) as response:
+            told = f"{response.status} after {time.perf_counter() - began:.1f} s"
+            await response.read()
+    except TimeoutError:
+        told = f"no answer in {PATIENCE_S:.0f} s"
+    await asyncio.sleep(4 * POLL_S)
+    for task in (polling, talking):
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+    return max(silences), max(pauses), told
+
+
+async def _poll(http: aiohttp.ClientSession, silences: list[float]) -> None:
+    while True:
+        began = time.perf_counter()
+        try:
+            async with http.get("/health") as response:
+                await response.read()
+        finally:
+            silences.append(time.perf_counter() - began)
+        await asyncio.sleep(POLL_S)
+
+
+async def _talk(http: aiohttp.ClientSession, pauses: list[float], is_beside: asyncio.Event) -> None:
+    while True:
+        last = time.perf_counter()
+        async for _ in _words(http):
+            pauses.append(time.perf_counter() - last)
+            last = time.perf_counter()
+            is_beside.set()
+        pauses.append(time.perf_counter() - last)
+
+
+async def _words(http: aiohttp.ClientSession) -> AsyncIterator[bytes]:
+    body = {"prompt": "a", "max_tokens": 2000, "ignore_eos": True, "stream": True, "temperature": 0}
+    async with http.post("/v1/completions", json=body) as response:
+        async for line in response.content:
+            yield line
+
+
+# 2. Random nestings.
+
+
+def _try_nestings(options: argparse.Namespace, verdict: Verdict) -> None:
+    most_cpu = most_bytes = 0.0
+    kinds = list(NESTINGS.items())
+    with tempfile.TemporaryDirectory(prefix="skein-hostile-") as folder:
+        os.chdir(folder)
+        for number in range(options.nestings):
+            name, make = kinds[number % len(kinds)]
+            draw = random.Random(f"{options.seed} {number}")
+            size, work = make(draw)
+            began = time.thread_time()
+            told = work()
+            cpu_s = time.thread_time() - began
+            tracemalloc.start()  # slows it down, so it is done again
+            work()
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            print(
+                f"  {number:>3} {name:<9} {size:>9,} B: {cpu_s:6.3f} s, {peak / 1e6:7.1f} MB  {told}",
+                flush=True,
+            )
+            most_cpu, most_bytes = max(most_cpu, cpu_s), max(most_bytes, peak)
+    verdict.at_most("seconds of computing", most_cpu, WANTED_CPU_S)
+    verdict.at_most("megabytes", most_bytes / 1e6, WANTED_MEGABYTES)
+
+
+Work = Callable[[], str]
+
+
+def _text_of_ours(draw: random.Random) -> tuple[int, Work]:
+    kept = json.dumps(_nested_text(draw, draw.randint(1, 20)))
+    return len(kept), lambda: f"{len(from_text(kept)):,} characters"
+
+
+def _nested_text(draw: random.Random, depth: int) -> Any:
+    if depth == 0:
+        return draw.choice(["x", "x", "xyz", "x" * draw.randint(1, 2000), 10 ** draw.randint(0, 40), ["x"]])
+    names = [f"a{number}" for number in range(draw.randint(1, 3))]
+    specs = ("",) if draw.random() < 0.9 else ("", ":,", ":.0f", ".b", "[0]", "!r", ":>99999999")
+    fields = [f"{{{draw.choice(names)}{draw.choice(specs)}}}" for _ in range(draw.randint(1, 3))]
+    deep, *others = names
+    values = {deep: _nested_text(draw, depth - 1)} | {name: draw.choice(["y", 3]) for name in others}
+    return {"text": draw.choice(["", "é", "{{"]) + "".join(fields), "values": values}
+
+
+def _template(draw: random.Random) -> tuple[int, Work]:
+    inner = draw.choice(
+        [
+            "x",
+            "{{ 'a' * 1000000 }}",
+            "{{ messages | tojson }}",
+            "{% set s.t = s.t ~ s.t %}{{ s.t }}",
+            "{{ m(1) }}",
+        ]
+    )
+    for _ in range(draw.randint(1, 4)):
+        count = draw.choice([3, 100, 99999])
+        inner = draw.choice(
+            [
+                f"{{% for i in range({count}) %}}{inner}{{% endfor %}}",
+                f"{{% for i in range({count}) %}}{inner}{{% endfor %}}",
+                f"{{% if messages %}}{inner * draw.randint(1, 50)}{{% endif %}}",
+                f"{inner}{{{{ raise_exception('a' * {count * 100}) }}}}",
+            ]
+        )
+    source = "{% set s = namespace(t='ab') %}{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}" + inner
+
+    def render() -> str:
+        template = LimitedChatTemplate(source, "", "")
+        try:
+            return f"{len(template.render((Message(Role.USER, 'Hi'),))):,} characters"
+        except ChatTemplateError as error:
+            return f"an error of {len(str(error))} characters"
+        finally:
+            template.close()
+
+    return len(source), render
+
+
+def _import(draw: random.Random) -> tuple[int, Work]:
+    piece = draw.choice(
+        ["{}", "[]", "1", '"x"', '{"role": "user", "content": "x"}', '{"id": 1, "messages": []}']
+    )
+    while len(piece) < draw.randint(1_000, 1_000_000):
+        count = draw.choice([1, 2, 60, 5_000])
+        if draw.random() < 0.5 or count * len(piece) > 2_000_000:
+            piece = f'{{"a": {piece}, "messages": [{piece}]}}'
         else:
-            time.sleep(0.002)
-    if frames.cpu_s >= seconds:
-        frames.shown = 0.0
-    frames.note_memory()
+            piece = f"[{','.join([piece] * count)}]"
+    if draw.random() < 0.5:
+        piece = f'{{"conv": {{"id": "x"}}, "messages": [{piece}]}}'
+    path = Path("import.json")
+    path.write_text(piece)
+
+    def take() -> str:
+        findings = imports.read([path])
+        reasons = [problem.reason[:50] for problem in findings.problems[:1]]
+        return f"{len(findings.chats)} chats {reasons}"
+
+    return len(piece), take
 
 
-def _text_frames(text: str, piece: int, seconds: float) -> Frames:
-    """As a model writes it; each piece comes when it is due by a clock that does not run."""
-    from PySide6.QtWidgets import QApplication
+def _database_row(draw: random.Random) -> tuple[int, Work]:
+    def deep() -> str:
+        depth = draw.choice([1, 90, 900, 100_000])
+        return draw.choice(
+            ["[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth, "[" + "{}," * depth + "1]"]
+        )
 
-    from app.chats.chat import TurnState
-    from app.ui.transcript import transcript as transcripts
-    from app.ui.transcript.turn_view import Progress
+    notice = draw.choice([json.dumps(_nested_text(draw, draw.randint(1, 25))), deep(), "x" * 3_000_000])
+    row = (
+        "user",
+        "Hi",
+        "done",
+        notice,
+        "",
+        draw.choice(["", deep(), '{"num_prompt_tokens": 1e999}']),
+        "id",
+        0.0,
+    )
+    rest = (0, "", draw.choice(["[]", deep(), '[{"name": 1}]']), 0.0, None)
 
-    frames = Frames()
-    answer, chat = _chat("", TurnState.STREAMING)
-    clock = SimpleNamespace(now=0.0)
-    clocks = SimpleNamespace(monotonic=lambda: clock.now, thread_time=time.thread_time)
-    with mock.patch.object(transcripts, "time", clocks):
-        transcript = transcripts.Transcript(chat)
-        transcript.set_progress(Progress(is_busy=True))
-        transcript.resize(900, 700)
-        transcript.show()
-        QApplication.processEvents()
-        for end in _ends(text, piece):
-            answer.text = text[:end]
-            clock.now += 1 / PIECES_PER_S[piece]
-            if clock.now >= transcript._next_frame_at:
-                transcript._is_dirty = True
-                frames.take(transcript._draw)
-                frames.take(QApplication.processEvents)
-            if frames.cpu_s > seconds:
-                frames.shown = end / len(text)
-                break
-        answer.state = TurnState.DONE
-        transcript._is_all_dirty = True
-        frames.take(transcript._draw)
-        _settle(frames, 2 * seconds)
-        frames.take(lambda: _close(transcript))
-    return frames
+    def load() -> str:
+        turn = chat_rows._read_turn((*row, *rest))
+        return f"a notice of {len(turn.notice):,} characters"
+
+    return sum(len(str(value)) for value in (*row, *rest)), load
 
 
-def _close(transcript: Transcript) -> None:
-    from PySide6.QtCore import QEvent
-    from PySide6.QtWidgets import QApplication
-
-    transcript.hide()
-    transcript.deleteLater()
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-
-
-def _ends(text: str, piece: int) -> Iterator[int]:
-    yield from range(piece, len(text), piece)
-    yield len(text)
-
-
-def _chat(text: str, state: TurnState) -> tuple[Turn, Chat]:
-    from app.chats.chat import Chat, Turn
-    from app.engine.types import Role
-
-    answer = Turn(Role.ASSISTANT, text, state)
-    chat = Chat()
-    chat.add(Turn(Role.USER, "Tell me"), answer)
-    return answer, chat
+NESTINGS: dict[str, Callable[[random.Random], tuple[int, Work]]] = {
+    "text": _text_of_ours,
+    "template": _template,
+    "import": _import,
+    "row": _database_row,
+}
+PARTS: dict[str, Callable[[argparse.Namespace, Verdict], None]] = {
+    "served": _ask_server,
+    "nestings": _try_nestings,
+}

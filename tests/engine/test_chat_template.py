@@ -84,6 +84,34 @@ def test_a_template_can_refuse_a_chat_in_its_own_words(limited):
 @pytest.mark.parametrize(
     "source",
     [
+        "{{ raise_exception('a' * 1000000) }}",
+        "{{ raise_exception(['a' * 1000000]) }}",
+        "{% set x = {} %}{{ x." + "a" * 1_000_000 + ".b }}",
+        "{{ messages | " + "a" * 1_000_000 + " }}",
+    ],
+    ids=["its words", "no words", "a name", "a filter"],
+)
+def test_of_what_a_template_says_a_sentence_is_passed_on(limited, source):
+    with pytest.raises(ChatTemplateError, match="The model's chat template") as error:
+        limited(source).render(CHAT)
+    assert len(str(error.value)) < 600
+
+
+def test_a_template_of_megabytes_is_not_even_read(limited):
+    with pytest.raises(ChatTemplateError, match="it has more than 1,048,576 characters"):
+        limited("x" * 2_000_000).render(CHAT)
+
+
+def test_a_template_that_writes_more_than_any_context_holds_is_refused(limited):
+    template = limited("{% for i in range(messages | length * 12) %}{{ 'a' * 1000000 }}{% endfor %}")
+    with pytest.raises(ChatTemplateError, match="wrote more than 32 MiB"):
+        template.render(CHAT)
+    assert len(template.render(CHAT[:1])) == 12_000_000
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
         "{{ messages.__class__.__mro__[1].__subclasses__() }}",
         "{{ ''.__class__.__base__.__subclasses__() }}",
         "{{ cycler.__init__.__globals__.os.popen('id').read() }}",

@@ -98,6 +98,14 @@ class CountingFile(io.BytesIO):
         return content
 
 
+def test_what_a_file_says_of_itself_is_cut() -> None:
+    texts = [entry(f"t{number}", TEXT, text("a" * 1_000_000)) for number in range(20)]
+    header = read(file_of(entry("general.architecture", TEXT, text("b" * 1_000_000)), *texts))
+    assert len(header.architecture) == 1000
+    assert sum(len(value) for value in header.values.values() if isinstance(value, str)) < 9_000_000
+    assert header.values["t19"] == LongArray(1_000_000)
+
+
 def test_what_is_long_is_stepped_over() -> None:
     """Of a list of numbers nothing is read, and of the weights neither."""
     words = b"".join(text(f"token {number}") for number in range(150_000))
@@ -120,7 +128,7 @@ def test_what_is_long_is_stepped_over() -> None:
     assert header.values["scores"] == LongArray(5_000_000)
     assert header.values["heads"] == (1, 2, 3)
     assert header.values["tokenizer.json"] == LongArray(5_000_000)
-    assert header.text("template") == "x" * 20_000
+    assert header.values["template"] == "x" * 20_000
     assert header.tensors[0].size_bytes == len(weights)
     assert header.num_bytes == len(content + padding)
     assert file.num_read < len(words) + 1_000_000

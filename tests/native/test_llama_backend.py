@@ -466,3 +466,21 @@ def test_of_many_warnings_the_last_are_kept():
         library()._on_log(3, f"warning {number}".encode(), None)
     lines = library().take_lines()
     assert lines == [f"warning {number}" for number in range(900, 1000)]
+
+
+def test_a_line_of_the_log_is_cut():
+    library()._on_log(3, b"key not found in model: " + b"a" * 1_000_000, None)
+    assert len(library().take_lines()[-1]) < 5000
+
+
+def test_a_token_of_a_megabyte_is_cut(load, monkeypatch):
+    with load() as backend:
+
+        def token_to_piece(_vocab: object, _token_id: int, buffer: object, size: int, *_: object) -> int:
+            if size < 1_000_000:
+                return -1_000_000
+            ctypes.memset(buffer, ord("a"), size)
+            return size
+
+        monkeypatch.setattr(llama_cpp, "llama_token_to_piece", token_to_piece)
+        assert len(backend.token_piece(5)) == len(backend.written_piece(5)) == 4096

@@ -516,3 +516,17 @@ async def test_the_end_of_a_chat_comes_without_the_rest(path) -> None:
         saved = (await store.load()).chats["long"]
         assert await store.load_end(saved, 4) == chat.turns[-4:]
         assert await store.load_end(saved, 1_000) == chat.turns
+
+
+@pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000, "[[1]]", '[{"name": 1}]', "[3]"])
+async def test_what_is_no_list_of_attachments_costs_neither_the_chat_nor_the_others(path, deep: str) -> None:
+    chat = sums()
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat, "half")], Tabs(("sums",)))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE chats SET queue = ?, draft_attachments = ?, sampling = ?", (deep,) * 3)
+        connection.execute("UPDATE turns SET attachments = ?, usage = ?", (deep, deep))
+        connection.commit()
+    saved = await load(path)
+    assert [turn.text for turn in saved.chats["sums"].chat.turns] == [turn.text for turn in chat.turns]
+    assert saved.chats["sums"].draft == "half"

@@ -41,6 +41,7 @@ from app.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
 PIECE_BYTES = 64  # longer than most tokens
+MAX_PIECE_BYTES = 4096  # of what a file calls a token: it is text in prompts, answers and messages
 LOOK_EVERY = 16  # decodes: with one of them all logits of a row are looked at, else the first few
 NUM_FEW = 8
 
@@ -417,7 +418,7 @@ class LlamaBackend:
         if length < 0:
             long_buffer = ctypes.create_string_buffer(-length)
             length = lib.llama_token_to_piece(self.vocab, token_id, long_buffer, -length, 0, special)
-            return long_buffer.raw[:length]
+            return long_buffer.raw[: min(length, MAX_PIECE_BYTES)]
         return buffer.raw[:length]
 
     def _token_text(self, token_id: int) -> str:
