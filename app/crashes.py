@@ -9,6 +9,8 @@ import logging
 import time
 from pathlib import Path
 
+from app.private_files import opener, private_file
+
 NUM_CRASHES_TO_BE_SAFE = 2
 MAX_REPORTS = 5
 
@@ -53,7 +55,8 @@ class RunMarker:
 
     def _write(self, num_crashes: int) -> None:
         try:
-            self._path.write_text(json.dumps({"num_crashes": num_crashes}), encoding="utf-8")
+            with open(self._path, "w", encoding="utf-8", opener=opener) as file:
+                json.dump({"num_crashes": num_crashes}, file)
         except OSError as error:
             log.warning("%s could not be written: %s", self._path, error)
 
@@ -65,6 +68,7 @@ def keep_report(crash_file: Path) -> Path | None:
             return None
         kept = crash_file.with_name(f"{crash_file.stem}-{time.strftime('%Y%m%d-%H%M%S')}{crash_file.suffix}")
         crash_file.replace(kept)
+        private_file(kept)
         for old in sorted(crash_file.parent.glob(f"{crash_file.stem}-*{crash_file.suffix}"))[:-MAX_REPORTS]:
             old.unlink()
     except OSError as error:

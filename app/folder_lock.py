@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from app.private_files import opener
+
 MAX_BYTES = 4096
 TERMINATE_S, KILL_S = 3, 5  # that a process may take to end, asked and killed
 RETRY_S = 0.05
@@ -43,7 +45,7 @@ class FolderLock:
     def try_lock(self) -> bool:
         """False: another process has it. Raises OSError where there can be no such file."""
         while self._handle is None:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            handle = opener(self.path, os.O_RDWR | os.O_CREAT)
             if not _lock(handle):
                 os.close(handle)
                 return False

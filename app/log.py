@@ -5,11 +5,15 @@ Prompts and answers are never logged. Set up on the main thread, before any othe
 
 import contextlib
 import logging
+import os
 import re
 import sys
 from collections import deque
+from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple, TextIO
+
+from app.private_files import opener, private_dir, private_file
 
 FORMAT = "%(asctime)s %(levelname)-7s %(threadName)s %(name)s: %(message)s"
 MAX_FILE_BYTES = 2_000_000
@@ -83,14 +87,23 @@ def configure(log_dir: Path, *, debug: bool = False, stream: TextIO | None = Non
     import logging.handlers
 
     file_path = log_dir / "skein.log"
-    to_file = logging.handlers.RotatingFileHandler(
+
+    class PrivateFile(logging.handlers.RotatingFileHandler):
+        """Made anew each time it is rotated."""
+
+        def _open(self) -> TextIOWrapper:
+            handle = opener(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            return os.fdopen(handle, "a", encoding=self.encoding, errors=self.errors)
+
+    to_file = PrivateFile(
         file_path,
         maxBytes=MAX_FILE_BYTES,
         backupCount=NUM_OLD_FILES,
         encoding="utf-8",
         errors="backslashreplace",
     )
-    file_path.chmod(0o600)
+    for former in log_dir.glob(f"{file_path.name}.*"):
+        private_file(former)
     to_file.setLevel(logging.DEBUG if debug else logging.INFO)
     to_terminal = logging.StreamHandler(stream or sys.stderr)
     to_terminal.setLevel(logging.WARNING)
@@ -112,5 +125,4 @@ def write_held(log_dir: Path) -> None:
     """Where it has come to nothing before `configure`."""
     if _held in logging.getLogger().handlers:
         with contextlib.suppress(OSError):
-            log_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-            configure(log_dir)
+            configure(private_dir(log_dir))

@@ -1,6 +1,6 @@
 """Where things lie: chats and models, settings, logs, and the files Skein ships with.
 
-Follows the platform's rules (on Linux the XDG variables). Makes folders only in `private_dir`. Any thread.
+Follows the platform's rules (on Linux the XDG variables). Makes none but in `private_dir`. Any thread.
 """
 
 import logging
@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import platformdirs
+
+from app.private_files import private_dir as private_dir
 
 APP_NAME = "skein"
 
@@ -32,6 +34,10 @@ def cache_dir() -> Path:
     usual = usual_cache_dir()
     there = next(place for place in (usual, *usual.parents) if place.exists())
     return usual if may(there, os.W_OK | os.X_OK) else data_dir() / "cache"
+
+
+def state_dir() -> Path:
+    return platformdirs.user_state_path(APP_NAME, appauthor=False)
 
 
 def log_dir() -> Path:
@@ -90,13 +96,6 @@ def bundled_licences() -> Path | None:
     """The list that packaging/licences.py puts into a bundle."""
     listed = resources_dir().parents[2] / "LICENCES.md"
     return listed if getattr(sys, "frozen", False) and listed.is_file() else None
-
-
-def private_dir(path: Path) -> Path:
-    """The folder `path`, made if need be, closed to other users whatever the umask."""
-    path.mkdir(parents=True, exist_ok=True)
-    path.chmod(0o700)
-    return path
 
 
 def private_dir_if_possible(path: Path) -> Path | None:

@@ -54,6 +54,7 @@ from app.engine.freed_memory import keep_little
 from app.engine.types import ModelInfo, Speed
 from app.folder_lock import FolderLock
 from app.look.words import tr, tr_said
+from app.private_files import opener
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.application import Application
@@ -122,6 +123,7 @@ async def _run_program(
 def _log_dir() -> Path:
     """A place for this run, if there is none to stay."""
     try:
+        paths.private_dir(paths.state_dir())
         folder = paths.private_dir(paths.log_dir())
     except OSError:
         folder = paths.log_dir()
@@ -131,7 +133,7 @@ def _log_dir() -> Path:
 @contextmanager
 def _crash_file(log_dir: Path) -> Iterator[TextIO]:
     """Where the stacks go if the native library takes the process down."""
-    with (log_dir / CRASH_FILE).open("a", encoding="utf-8") as file:
+    with open(log_dir / CRASH_FILE, "a", encoding="utf-8", opener=opener) as file:
         faulthandler.enable(file)
         try:
             yield file

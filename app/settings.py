@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
+from app.private_files import private_dir
 from app.whole_file import replacing, sync_dir
 
 Theme = Literal["system", "light", "dark"]
@@ -164,7 +165,7 @@ class Settings(BaseModel):
         Settings that came from no file are kept nowhere. Raises OSError.
         """
         if self._path:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_dir(self._path.parent)
             with replacing(self._path) as file:
                 file.write(self._to_store().model_dump_json(indent=2))
             sync_dir(self._path.parent)

@@ -146,7 +146,7 @@ def _take(lock: FolderLock, data_dir: Path, model: Path | None) -> int | None:
 
 
 def _why_unusable(folder: Path, error: OSError) -> str:
-    if error.errno == errno.ENOSPC:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return said("The disk with {folder} is full. Free some space, then start again.", folder=folder)
     return said("The folder {folder} cannot be used: {reason}.", folder=folder, reason=error.strerror)
 

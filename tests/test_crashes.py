@@ -1,3 +1,4 @@
+import stat
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,9 @@ def test_only_the_newest_reports_stay(tmp_path: Path) -> None:
     left = sorted(tmp_path.iterdir())
     assert len(left) == MAX_REPORTS
     assert left[-1] == kept
+
+
+def test_nobody_else_can_read_the_marker(path: Path) -> None:
+    path.touch(mode=0o644)
+    start(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -51,6 +51,7 @@ def other(path: Path):
         b"12\nskein\nanother-machine\n",
         f"{os.getpid()}\n{Path(sys.executable).name}\n{HERE}\n".encode(),
     ],
+    ids=["empty", "zeros", "one line", "no text", "another machine", "a live process"],
 )
 def test_whatever_a_crash_has_left_the_next_one_has_the_lock(path: Path, left: bytes) -> None:
     path.write_bytes(left)

@@ -92,6 +92,12 @@ def test_half_a_surrogate_pair_can_be_logged(tmp_path: Path) -> None:
     assert r"file \ud800" in path.read_text()
 
 
-def test_nobody_else_can_read_the_log(tmp_path: Path) -> None:
+def test_nobody_else_can_read_the_log_and_those_before_it(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(log, "MAX_FILE_BYTES", 100)
+    (tmp_path / "skein.log.3").touch(mode=0o644)
     path = log.configure(tmp_path, stream=io.StringIO())
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o600}
+    for number in range(3):
+        logging.getLogger("app").info("line %d that fills a file", number)
+    assert path.with_name("skein.log.2").exists()
+    assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o600}

@@ -25,6 +25,11 @@ def test_a_private_folder_is_closed_to_others_even_if_it_was_open(tmp_path: Path
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+def test_the_state_folder_is_ours_alone() -> None:
+    """No other program's: it is closed to other users."""
+    assert paths.state_dir().name == "skein"
+
+
 def test_the_starter_model_lies_with_the_resources() -> None:
     assert paths.starter_model().is_relative_to(paths.resources_dir())
     assert paths.resources_dir().is_dir()

@@ -1,4 +1,5 @@
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,17 @@ def test_a_restart_is_the_same_command_again_with_the_chats_unlocked(
     assert lock.try_lock()
     program._start_again(lock)
     assert commands == [[sys.executable, *sys.orig_argv]]
+
+
+def test_nobody_else_can_read_what_a_run_leaves(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "skein").mkdir()
+    (tmp_path / "skein").chmod(0o777)
+    folder = program._log_dir()
+    (folder / program.CRASH_FILE).touch(mode=0o644)
+    with program._crash_file(folder):
+        modes = {path: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")}
+    assert modes == {tmp_path / "skein": 0o700, folder: 0o700, folder / program.CRASH_FILE: 0o600}
 
 
 def test_where_no_log_can_stay_it_is_kept_for_this_run(monkeypatch) -> None:

@@ -154,6 +154,7 @@ def test_who_says_that_the_other_machine_has_ended_has_the_chats(
         (Holder(12, "another-machine", 0), "on another-machine (process 12, since 1970", False),
         (None, "Another program uses the chats", False),
     ],
+    ids=["here", "elsewhere", "unknown"],
 )
 def test_a_skein_that_does_not_answer_is_named_and_ended_only_if_it_is_surely_that_process(
     monkeypatch,

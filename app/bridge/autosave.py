@@ -1,6 +1,7 @@
 """Decides when what changed is written, and goes on trying when it cannot be. GUI thread.
 
-At most one write is under way; what changes meanwhile goes into the next.
+At most one write is under way; what changes meanwhile goes into the next. Only the new words of answers are
+written beside it, by `GrowingAnswers`.
 """
 
 import asyncio
@@ -8,9 +9,10 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.chat_session import ChatSession
+from app.bridge.growing_answers import GrowingAnswers
 from app.bridge.tasks import spawn
 from app.chats.chat import Turn
 from app.storage.chat_rows import ChatChange
@@ -59,6 +61,7 @@ class Autosave(QObject):
     failed = Signal(object)  # one sentence; once, until a write succeeds again
     saved = Signal()  # something was written
     recovered = Signal()  # after `failed`: all is on disk again
+    _answers_failed = Signal(object)  # from the thread that writes them: why
 
     def __init__(
         self, store: ChatStore, tabs: Callable[[], Tabs | None], parent: QObject | None = None
@@ -71,6 +74,8 @@ class Autosave(QObject):
         self.why_not = ""  # what `failed` has told, as long as it is so
         self._is_stopped = False
         self._writing = asyncio.Lock()
+        self._growing = GrowingAnswers(store.write_answers, self._answers_failed.emit)
+        self._answers_failed.connect(self._on_answers_failed, Qt.ConnectionType.QueuedConnection)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.save_now)
@@ -83,12 +88,10 @@ class Autosave(QObject):
         self._start_timer(SAVE_INTERVAL_MS)
 
     def touch_answer(self, session: ChatSession, answer: Turn) -> None:
-        """An answer has grown. Its chat need not be written again, with a draft that may be large."""
-        known = self._unsaved.get(session.chat.id)
-        if known and answer.id in known.turns and self._timer.isActive():
-            return  # its text is read when it is written
-        self._unsaved_of(session).add((answer,), ())
-        self._start_timer(SAVE_INTERVAL_MS)
+        """It has grown or ended. Its chat need not be written again, with a draft that may be large."""
+        self._unsaved_of(session).add((answer,), ())  # in the next write, too: this one may fail
+        if not self.why_not and not self._is_stopped:
+            self._growing.put(answer)
 
     def _unsaved_of(self, session: ChatSession) -> _Unsaved:
         unsaved = self._unsaved.setdefault(session.chat.id, _Unsaved(session))
@@ -159,6 +162,11 @@ class Autosave(QObject):
                 older.is_chat_itself |= newer.is_chat_itself
                 older.session = newer.session
             self._unsaved[chat_id] = older
+
+    @Slot(object)
+    def _on_answers_failed(self, message: str) -> None:
+        if not self.why_not:
+            self._on_failed(message)
 
     def _on_failed(self, message: str) -> None:
         self._timer.start(RETRY_INTERVAL_MS)

@@ -331,6 +331,7 @@ class Workspace(QObject):
         )
         session.touched.connect(self._on_touched)
         session.grew.connect(self._on_grew)
+        session.finished.connect(self._on_grew)
         session.changed.connect(self._autosave.save_now)
         session.asked.connect(self._on_asked)
         session.draft_changed.connect(self._on_draft_changed)

@@ -18,6 +18,7 @@ from app.chats.options import ChatOptions
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
 from app.chats.text import valid_unicode
 from app.engine.types import Overflow
+from app.private_files import private_dir
 from app.said import said
 from app.whole_file import replacing
 
@@ -66,7 +67,7 @@ class PresetFolder:
         taken = {path.name.casefold() for path in self._path.glob("*.json")}
         file = file or free_name(preset.name, Form.JSON, taken)
         with _explained(file):
-            self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_dir(self._path)
         write_preset(self._path / file, preset)
         return file
 

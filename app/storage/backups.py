@@ -16,12 +16,13 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
+from app.private_files import private_dir, private_file
 from app.said import said
 from app.storage import thinning
 from app.storage.checksum import damaged_turn_ids
 from app.storage.database import check, update
 from app.storage.errors import DatabaseDamagedError, StorageError
-from app.storage.files import private_file, sync_file, uri
+from app.storage.files import sync_file, uri
 from app.whole_file import sync_dir
 
 log = logging.getLogger(__name__)
@@ -79,8 +80,7 @@ class Backups:
         path = self.folder / f"chats-{made_at:{_TIME}}-{reason}.db"
         unfinished = path.with_name(f".{path.name}.part")
         try:
-            self.folder.mkdir(exist_ok=True)
-            self.folder.chmod(0o700)
+            private_dir(self.folder)
             self._clear_unfinished()
             _copy(self._database, unfinished)
             if num_damaged := verify(unfinished):
@@ -162,7 +162,7 @@ def bring_back(backup: Backup, into: sqlite3.Connection) -> None:
 def write_anew(connection: sqlite3.Connection, path: Path) -> None:
     """All that an open database has, as a file where there is none. Raises OSError or sqlite3.Error."""
     unfinished = path.with_name(f".{path.name}.part")
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_dir(path.parent)
     _copy_to(unfinished, connection)
     sync_file(unfinished)
     unfinished.replace(path)

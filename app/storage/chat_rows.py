@@ -116,6 +116,17 @@ def write_chat(connection: sqlite3.Connection, change: ChatChange) -> None:
         _write_turn(connection, change.chat.id, turn)
 
 
+def write_grown(connection: sqlite3.Connection, answers: Iterable[Turn]) -> None:
+    """Answers that are on disk as being written. What was written meanwhile, and is newer, stays."""
+    for turn in answers:
+        known = connection.execute(
+            "SELECT chat_id FROM turns WHERE id = ? AND state = ? AND length(text) <= ?",
+            (turn.id, TurnState.STREAMING, len(turn.text)),
+        ).fetchone()
+        if known:
+            _write_turn(connection, known[0], turn)
+
+
 def index_anew(connection: sqlite3.Connection) -> None:
     """Makes the index for the search from the messages, whatever became of it."""
     ((how,),) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'turns_found'").fetchall()

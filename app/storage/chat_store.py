@@ -31,6 +31,7 @@ from app.storage.chat_rows import (
     read_end,
     read_turns,
     write_chat,
+    write_grown,
 )
 from app.storage.database import HEADER_BYTES, IN_MEMORY, open_copy, open_database, transaction
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
@@ -124,6 +125,19 @@ class ChatStore:
         Raises StorageError, or TimeoutError when it takes longer than a system waits for who is to end.
         """
         self._thread.submit(self._save, tuple(changes), tabs).result(MAX_WAIT_S)
+
+    def write_answers(self, answers: Sequence[Turn]) -> None:
+        """Those that are on disk as being written, and have grown or ended. Any thread, which waits for it.
+
+        Raises StorageError.
+        """
+        try:
+            writing = self._thread.submit(
+                self._write, lambda connection: write_grown(connection, tuple(answers))
+            )
+        except RuntimeError:  # it is closed, and all that has ended was saved before
+            return
+        writing.result()
 
     async def save_folders(self, names: Sequence[str]) -> None:
         """The folders there are, in this order. Raises StorageError."""

@@ -4,6 +4,7 @@ Whoever opens it stays its only user: one connection writes and checkpoints. The
 """
 
 import contextlib
+import errno
 import logging
 import os
 import re
@@ -17,9 +18,10 @@ from importlib import resources
 from pathlib import Path
 
 from app import paths
+from app.private_files import private_dir, private_file
 from app.said import said
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
-from app.storage.files import private_file, uri
+from app.storage.files import uri
 from app.whole_file import sync_dir
 
 log = logging.getLogger(__name__)
@@ -145,11 +147,11 @@ def migrations() -> list[str]:
 
 
 def _create_private(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.parent.chmod(0o700)
-    if not path.exists():
-        # Before SQLite makes it: its own file would follow the umask, and -wal and -shm copy its mode.
-        private_file(path)
+    private_dir(path.parent)
+    is_new = not path.exists()
+    # Before SQLite makes it: its own file would follow the umask, and -wal and -shm copy its mode.
+    private_file(path)
+    if is_new:
         sync_dir(path.parent)
 
 
@@ -286,7 +288,8 @@ def _explain(error: OSError | sqlite3.Error | UnicodeDecodeError, path: Path) ->
         return DatabaseDamagedError(str(error))
     code = _code(error)
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-    if code == sqlite3.SQLITE_FULL or _has_no_room(path.parent):
+    is_full = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+    if is_full or _has_no_room(path.parent):
         return StorageError(
             said(
                 "Chats cannot be kept: the disk with {folder} is full. Free some space, then start again.",

@@ -5,32 +5,37 @@ import subprocess
 import sys
 from types import ModuleType
 
-from tests.benchmarks import (
-    abort,
-    api,
-    chat,
-    churn,
-    drafting,
-    durability,
-    engine_speed,
-    fit,
-    fork,
-    hibernation,
-    hostile,
-    hostile_messages,
-    inspector,
-    intrusion,
-    kv_map,
-    library,
-    loads,
-    quits,
-    repeatable,
-    shared_prefix,
-    start,
-    threads,
-    timeline,
-    workload,
-)
+try:
+    from tests.benchmarks import (
+        abort,
+        api,
+        chat,
+        churn,
+        drafting,
+        durability,
+        engine_speed,
+        fit,
+        fork,
+        hibernation,
+        hostile,
+        hostile_messages,
+        inspector,
+        intrusion,
+        kv_map,
+        library,
+        loads,
+        quits,
+        repeatable,
+        shared_prefix,
+        start,
+        threads,
+        timeline,
+        workload,
+    )
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] in ("app", "tests"):
+        raise
+    sys.exit(f"{error}. Run packaging/test first: it installs what the benchmarks need.")
 
 # Each has `add_arguments(parser)` and `run(options)`, which returns 1 when a figure fell short.
 BENCHMARKS: dict[str, ModuleType] = {

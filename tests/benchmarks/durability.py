@@ -44,12 +44,14 @@ from tests.storage.recorded import END
 from tests.storage.survival import Found, look
 
 NUM_TABS, TOKENS_PER_S, WINDOW_S = 8, 40.0, 0.5
+HELD_S = 0.7  # the GUI's loop, once in two seconds
 QUESTIONS = 32  # of what is cut off
 FEW = 2  # of what is done again for each single call
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--busy", type=int, default=2, help="processes that compute beside the kills")
     parser.add_argument("--cuts", type=int, default=600)
     parser.add_argument("--starts", type=int, default=200)
     parser.add_argument("--flips", type=int, default=300)
@@ -75,11 +77,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kills(options: argparse.Namespace, verdict: Verdict) -> None:
-    print(f"{options.kills} kills of {NUM_TABS} tabs at {TOKENS_PER_S:g} tokens/s", flush=True)
+    print(
+        f"{options.kills} kills of {NUM_TABS} tabs at {TOKENS_PER_S:g} tokens/s, "
+        f"beside {options.busy} processes that compute, the loop held up for {HELD_S:g} s at times",
+        flush=True,
+    )
     chance = random.Random(options.seed)
     outcomes: list[Outcome] = []
     for _ in range(options.kills):
-        with _folder() as folder:
+        with _folder() as folder, _busy(options.busy):
             outcomes.append(
                 kill_after(
                     chance.uniform(0.2, 4.0),
@@ -87,6 +93,7 @@ def _kills(options: argparse.Namespace, verdict: Verdict) -> None:
                     num_tabs=NUM_TABS,
                     tokens_per_s=TOKENS_PER_S,
                     window_s=WINDOW_S,
+                    held_s=HELD_S,
                 )
             )
     lost = [number for one in outcomes for number in one.lost_tokens]
@@ -95,6 +102,10 @@ def _kills(options: argparse.Namespace, verdict: Verdict) -> None:
     print(f"  of these, saved as still written   {sum(one.num_unfinished for one in outcomes)}")
     print(f"  tokens seen                        {sum(one.num_shown for one in outcomes)}")
     print(f"  tokens of an answer lost           median {statistics.median(lost):g}, at most {max(lost)}")
+    ages = [age for one in outcomes for age in one.lost_ages]
+    print(
+        f"  age of the oldest words lost, s    median {statistics.median(ages):.2f}, at most {max(ages):.2f}"
+    )
     problems = [problem for one in outcomes for problem in one.problems]
     verdict.equal(f"lost or damaged, {WINDOW_S} s before the kill", problems, [])
 
@@ -283,6 +294,18 @@ def _python(*arguments: str) -> str:
     return subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
     ).stdout
+
+
+@contextmanager
+def _busy(number: int) -> Iterator[None]:
+    """Beside processes that compute as long as this lasts."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 @contextmanager

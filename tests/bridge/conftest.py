@@ -1,6 +1,7 @@
 """An engine thread that does what the test says, when it says so."""
 
 import asyncio
+import queue
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -138,6 +139,12 @@ class MemoryStore:
         self.turns: dict[str, SavedTurns] = {}  # by chat id
         self.ends: dict[str, list[Turn]] = {}  # by chat id
         self.error: Exception | None = None
+        self.grown: queue.SimpleQueue[list[Turn]] = queue.SimpleQueue()
+
+    def write_answers(self, answers: list[Turn]) -> None:
+        if self.error:
+            raise self.error
+        self.grown.put(answers)
 
     async def load(self) -> SavedWorkspace:
         if self.error:

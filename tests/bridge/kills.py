@@ -21,13 +21,18 @@ from tests.storage.power_cuts import ROOT
 
 @dataclass
 class Seen:
-    """One answer, as the user saw it last before each of two moments."""
+    """One answer, as the user saw it before the kill. Times are ages, in seconds at the kill."""
 
     was_asked: bool = False
-    num_tokens: int = 0  # at the kill
-    num_old_tokens: int = 0  # some time before it
-    was_finished: bool = False
-    was_finished_before: bool = False
+    token_ages: list[float] = field(default_factory=list)
+    finished_age: float | None = None
+
+    def age_of_lost(self, num_found: int, is_done: bool) -> float:
+        """Of the oldest thing that was seen and is not there; 0: all is there."""
+        ages = self.token_ages[num_found:]
+        if self.finished_age is not None and not is_done:
+            ages = [*ages, self.finished_age]
+        return max(ages, default=0.0)
 
 
 @dataclass
@@ -37,17 +42,27 @@ class Outcome:
     num_finished: int = 0
     num_shown: int = 0  # tokens
     lost_tokens: list[int] = field(default_factory=list)  # of each answer that was being written
+    lost_ages: list[float] = field(default_factory=list)  # of each answer, how old the oldest lost words were
     num_unfinished: int = 0  # answers that were seen to end in the last moment, and are not marked so
 
 
-def kill_after(seconds: float, path: Path, *, num_tabs: int, tokens_per_s: float, window_s: float) -> Outcome:
+def kill_after(
+    seconds: float,
+    path: Path,
+    *,
+    num_tabs: int,
+    tokens_per_s: float,
+    window_s: float,
+    held_s: float = 0.0,
+) -> Outcome:
     """What was seen `window_s` before the kill must be there; what was asked must always be."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.bridge.streaming", str(path), str(num_tabs), str(tokens_per_s)],
+        [sys.executable, "-m", "tests.bridge.streaming",
+         str(path), str(num_tabs), str(tokens_per_s), str(held_s)],
         cwd=ROOT,
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
         stdout=subprocess.PIPE,
-    ) as child:
+    ) as child:  # fmt: skip
         assert child.stdout
         first = child.stdout.readline()
         lines = [first]
@@ -65,11 +80,11 @@ def kill_after(seconds: float, path: Path, *, num_tabs: int, tokens_per_s: float
         child.wait()
         os.set_blocking(child.stdout.fileno(), True)
         lines += child.stdout.read().splitlines(keepends=True)
-    seen = _seen(b"".join(lines).decode(), killed_at - window_s)
-    return asyncio.run(_compare(path, seen))
+    seen = _seen(b"".join(lines).decode(), killed_at)
+    return asyncio.run(_compare(path, seen, window_s))
 
 
-def _seen(told: str, moment: float) -> dict[tuple[int, int], Seen]:
+def _seen(told: str, killed_at: float) -> dict[tuple[int, int], Seen]:
     """By tab and number of the question."""
     seen: dict[tuple[int, int], Seen] = {}
     for line in told.splitlines():
@@ -77,18 +92,17 @@ def _seen(told: str, moment: float) -> dict[tuple[int, int], Seen]:
         if kind == "ready":
             continue
         one = seen.setdefault((int(numbers[0]), int(numbers[1])), Seen())
-        is_old = float(at) < moment
+        age = killed_at - float(at)
         if kind == "asked":
             one.was_asked = True
         elif kind == "shown":
-            one.num_tokens = int(numbers[2])
-            one.num_old_tokens = one.num_tokens if is_old else one.num_old_tokens
+            one.token_ages += [age] * (int(numbers[2]) - len(one.token_ages))
         else:
-            one.was_finished, one.was_finished_before = True, is_old
+            one.finished_age = age
     return seen
 
 
-async def _compare(path: Path, seen: dict[tuple[int, int], Seen]) -> Outcome:
+async def _compare(path: Path, seen: dict[tuple[int, int], Seen], window_s: float) -> Outcome:
     outcome = Outcome()
     chats = await _start(path, outcome)
     with closing(sqlite3.connect(path)) as connection:
@@ -96,7 +110,7 @@ async def _compare(path: Path, seen: dict[tuple[int, int], Seen]) -> Outcome:
         outcome.problems += damaged_turn_ids(connection)
     for (tab, number), one in seen.items():
         turns = chats.get(f"{TITLE}{tab}", [])[2 * number : 2 * number + 2]
-        _compare_one(outcome, tab, number, one, turns)
+        _compare_one(outcome, tab, number, one, turns, window_s)
     return outcome
 
 
@@ -114,27 +128,29 @@ async def _start(path: Path, outcome: Outcome) -> dict[str, list[Turn]]:
     return chats
 
 
-def _compare_one(outcome: Outcome, tab: int, number: int, one: Seen, turns: list[Turn]) -> None:
+def _compare_one(
+    outcome: Outcome, tab: int, number: int, one: Seen, turns: list[Turn], window_s: float
+) -> None:
     name = f"tab {tab}, question {number}"
     outcome.num_asked += one.was_asked
-    outcome.num_finished += one.was_finished
-    outcome.num_shown += one.num_tokens
+    outcome.num_finished += one.finished_age is not None
+    outcome.num_shown += len(one.token_ages)
     if one.was_asked and (len(turns) < 2 or turns[0].text != question(tab, number)):
         outcome.problems.append(f"{name}: the message is not there")
         return
     if len(turns) < 2:
         return
     found = turns[1]
-    whole = answer(number, max(one.num_tokens, 1000))
+    whole = answer(number, max(len(one.token_ages), 1000))
     if not whole.startswith(found.text):
         outcome.problems.append(f"{name}: the answer is another")
-    num_found = len(found.text.split())
-    if num_found < one.num_old_tokens:
-        outcome.problems.append(f"{name}: {one.num_old_tokens - num_found} tokens are lost")
-    if one.was_finished_before and found.state is not TurnState.DONE:
-        outcome.problems.append(f"{name}: the answer had ended")
+    num_found, is_done = len(found.text.split()), found.state is TurnState.DONE
+    age = one.age_of_lost(num_found, is_done)
+    if age > window_s:
+        outcome.problems.append(f"{name}: what was seen {age:.2f} s before is lost")
     if found.state is TurnState.STREAMING:
         outcome.problems.append(f"{name}: it seems to be written still")
-    outcome.num_unfinished += one.was_finished and found.state is not TurnState.DONE
-    if not one.was_finished:
-        outcome.lost_tokens.append(max(0, one.num_tokens - num_found))
+    outcome.lost_ages.append(age)
+    outcome.num_unfinished += one.finished_age is not None and not is_done
+    if one.finished_age is None:
+        outcome.lost_tokens.append(max(0, len(one.token_ages) - num_found))

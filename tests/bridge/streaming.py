@@ -1,8 +1,8 @@
 """Chats that stream into a real database until somebody kills the process.
 
-`python -m tests.bridge.streaming CHATS_FILE NUM_TABS TOKENS_PER_S`: the real workspace and store, and an
-engine that invents tokens. Prints a line for each thing that the user has seen, with the time of a clock that
-all processes share.
+`python -m tests.bridge.streaming CHATS_FILE NUM_TABS TOKENS_PER_S HELD_S`: the real workspace and store, and
+an engine that invents tokens. Once in two seconds the loop is held up for HELD_S. Prints a line for each
+thing that the user has seen, with the time of a clock that all processes share.
 """
 
 from __future__ import annotations
@@ -99,7 +99,17 @@ class TalkingThread(ScriptedThread):
         self.tabs[request.chat_id].on_asked(request)
 
 
-async def stream(path: Path, num_tabs: int, tokens_per_s: float) -> None:
+HOLD_EVERY_MS = 2_000
+
+
+def hold_up(seconds: float) -> None:
+    """As a long message does that is being laid out."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+async def stream(path: Path, num_tabs: int, tokens_per_s: float, held_s: float) -> None:
     threads: list[TalkingThread] = []
 
     def make_thread(params: LoadParams, parent: ActiveEngine) -> TalkingThread:
@@ -123,16 +133,20 @@ async def stream(path: Path, num_tabs: int, tokens_per_s: float) -> None:
         timer.timeout.connect(partial(tab.step, thread))
         timer.start()
         tab.ask()
+    holding = QTimer(interval=HOLD_EVERY_MS)
+    holding.timeout.connect(partial(hold_up, held_s))
+    holding.start()
     tell("ready")
     await asyncio.Event().wait()
     del router
 
 
 def main() -> None:
-    path, num_tabs, tokens_per_s = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+    path, num_tabs = Path(sys.argv[1]), int(sys.argv[2])
+    tokens_per_s, held_s = float(sys.argv[3]), float(sys.argv[4])
     application = QCoreApplication([])
     with asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner:
-        runner.run(stream(path, num_tabs, tokens_per_s))
+        runner.run(stream(path, num_tabs, tokens_per_s, held_s))
 
 
 if __name__ == "__main__":

@@ -2,16 +2,19 @@ import asyncio
 
 import pytest
 
-from app.bridge import autosave
+from app.bridge import autosave, growing_answers
 from app.chats.chat import TurnState
 from app.engine.types import FinishReason, Overflow, Role
 from app.storage.errors import StorageError
+
+PATIENCE_S = 10  # with a thread
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 5)
     monkeypatch.setattr(autosave, "RETRY_INTERVAL_MS", 5)
+    monkeypatch.setattr(growing_answers, "SAVE_WITHIN_S", 0.005)
 
 
 @pytest.fixture
@@ -42,14 +45,27 @@ async def test_while_an_answer_is_written_only_it_is_saved_again(qloop, workspac
     session.send("count")
     await until(lambda: store.saves)
     thread.answer(thread.submitted[0], "1 2")
-    await until(lambda: len(store.saves) == 2)
+    assert [turn.text for turn in store.grown.get(timeout=PATIENCE_S)] == ["1 2"]
     thread.answer(thread.submitted[0], " 3", FinishReason.STOP)
-    await until(lambda: len(store.saves) == 3)
+    await until(lambda: len(store.saves) == 2)
 
-    assert [texts_of(save) for save in store.saves[1:]] == [[["1 2"]], [["1 2 3"]]]
+    assert texts_of(store.saves[1]) == [["1 2 3"]]
     session.send("more")
-    await until(lambda: len(store.saves) == 4)
-    assert texts_of(store.saves[3]) == [["more", ""]]
+    await until(lambda: len(store.saves) == 3)
+    assert texts_of(store.saves[2]) == [["more", ""]]
+
+
+async def test_the_words_of_an_answer_are_saved_while_the_loop_is_held_up(
+    qloop, workspace, store, thread
+) -> None:
+    workspace.new_chat().send("count")
+    await until(lambda: thread.submitted)
+    thread.answer(thread.submitted[0], "1 2")
+    # The loop does not come round from here on.
+    assert [turn.text for turn in store.grown.get(timeout=PATIENCE_S)] == ["1 2"]
+    thread.answer(thread.submitted[0], " 3", FinishReason.STOP)
+    (ended,) = store.grown.get(timeout=PATIENCE_S)
+    assert (ended.text, ended.state) == ("1 2 3", TurnState.DONE)
 
 
 async def test_an_answer_that_is_asked_for_again_is_written_again(qloop, workspace, store, thread) -> None:
@@ -102,17 +118,38 @@ async def test_what_could_not_be_saved_at_the_end_of_the_session_is_tried_again(
     assert change.draft == "half a thou"
 
 
-async def test_many_streaming_tabs_are_saved_in_one_write(qloop, workspace, store, thread) -> None:
+async def test_many_streaming_tabs_are_saved_in_one_write(
+    qloop, workspace, store, thread, monkeypatch
+) -> None:
     sessions = [workspace.new_chat() for _ in range(5)]
     for session in sessions:
         session.send("count")
-    await until(lambda: sum(len(changes) for changes, _ in store.saves) >= 5)
-    store.saves.clear()
+    await until(lambda: len(thread.submitted) == 5)
+    monkeypatch.setattr(growing_answers, "SAVE_WITHIN_S", 0.1)
     for request in thread.submitted:
         thread.answer(request, "1 ")
-    await until(lambda: store.saves)
+    assert len(store.grown.get(timeout=PATIENCE_S)) == 5
 
-    assert len(store.saves[0][0]) == 5
+
+async def test_words_that_cannot_be_saved_are_told_of_and_tried_again(
+    qloop, workspace, store, thread
+) -> None:
+    told: list[str] = []
+    workspace.save_failed.connect(told.append)
+    recovered: list[bool] = []
+    workspace.save_recovered.connect(lambda: recovered.append(True))
+    workspace.new_chat().send("count")
+    await until(lambda: store.saves)
+    store.error = StorageError("The disk is full.")
+    thread.answer(thread.submitted[0], "1 2")
+    await until(lambda: told)
+    thread.answer(thread.submitted[0], " 3")
+    store.saves.clear()
+    store.error = None
+    await until(lambda: recovered)
+    assert told == ["The disk is full."]
+    assert texts_of(store.saves[-1]) == [["1 2 3"]]
+    assert store.grown.empty()
 
 
 async def test_nothing_is_written_when_nothing_changed(qloop, workspace, store) -> None:
@@ -222,7 +259,7 @@ async def test_an_answer_that_grows_is_written_without_its_chat(qloop, workspace
     await until(lambda: store.saves and thread.submitted)
     store.saves.clear()
     thread.answer(thread.submitted[0], "1 2")
-    await until(lambda: store.saves)
+    await workspace.flush()
     (change,) = store.saves[0][0]
     assert (change.is_chat_itself, change.chat.id) == (False, session.chat.id)
     assert texts_of(store.saves[0]) == [["1 2"]]

@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -199,3 +200,20 @@ def test_llama_cpp_is_built_again_when_its_patch_changed(clone, changed) -> None
         before,
         bash(clone, "llama_cache").stdout,
     )
+
+
+WITHOUT_THE_TEST_TOOLS = """
+import runpy, sys
+sys.modules["gguf"] = None
+runpy.run_module("tests.benchmarks", run_name="__main__")
+"""
+
+
+def test_benchmarks_say_what_installs_what_they_need() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_TEST_TOOLS, "fit"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "gguf" in done.stderr
+    assert "Run packaging/test first" in done.stderr

@@ -530,3 +530,33 @@ async def test_what_is_no_list_of_attachments_costs_neither_the_chat_nor_the_oth
     saved = await load(path)
     assert [turn.text for turn in saved.chats["sums"].chat.turns] == [turn.text for turn in chat.turns]
     assert saved.chats["sums"].draft == "half"
+
+
+async def test_an_answer_is_written_as_it_grows_and_ends_and_never_taken_back(path) -> None:
+    asked = Turn(Role.USER, "count", id="q")
+    chat = Chat("c", turns=[asked, Turn(Role.ASSISTANT, "", TurnState.STREAMING, id="a")])
+    gone = Turn(Role.ASSISTANT, "of a chat that is not there", TurnState.STREAMING, id="gone")
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)])
+        answer = chat.turns[1]
+        for text in ("1 2 3", "1 2"):
+            answer.text = text
+            store.write_answers([answer, gone])
+        (saved,) = await store.summaries()
+        assert await end_of(store, saved.id) == ("1 2 3", TurnState.STREAMING)
+        answer.text, answer.state = "1 2 3 4", TurnState.DONE
+        store.write_answers([answer])
+        assert await end_of(store, saved.id) == ("1 2 3 4", TurnState.DONE)
+        assert [hit.turn_id for hit in await store.search("2 3 4")] == ["a"]
+        answer.text = "1 2 3 4 5"
+        store.write_answers([answer])
+        assert await end_of(store, saved.id) == ("1 2 3 4", TurnState.DONE)
+    store.write_answers([answer])  # it is closed: nothing is written, and nothing fails
+
+
+async def end_of(store: ChatStore, chat_id: str) -> tuple[str, TurnState]:
+    saved = await store.load_chat(chat_id)
+    assert saved
+    turn = (await store.load_end(saved, 1))[-1]
+    assert turn.notice == "", "its checksum is right"
+    return turn.text, turn.state

@@ -1,5 +1,7 @@
+import errno
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -73,6 +75,15 @@ def test_a_transaction_is_all_or_nothing() -> None:
 def test_a_full_disk_is_called_full_whatever_sqlite_calls_it(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _folder: SimpleNamespace(free=4096))
     monkeypatch.setattr(sqlite3, "connect", fail_to_connect)
+    with pytest.raises(StorageError, match="is full"):
+        open_database(tmp_path / "chats.db")
+
+
+def test_a_file_that_there_is_no_room_for_is_told_as_a_full_disk(tmp_path, monkeypatch) -> None:
+    def fail(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(database, "private_file", fail)
     with pytest.raises(StorageError, match="is full"):
         open_database(tmp_path / "chats.db")
 

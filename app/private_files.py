@@ -1,0 +1,42 @@
+"""Folders and files for their owner's eyes only, whatever the umask, also if they were open to others.
+
+Any thread.
+"""
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+
+def private_dir(path: Path) -> Path:
+    """The folder `path`, made if need be, with all above it that is missing. Raises OSError."""
+    missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    path.chmod(0o700)
+    return path
+
+
+def private_file(path: Path) -> None:
+    """Makes it empty, or leaves what is in it. Raises OSError."""
+    try:
+        # Not by opening it: to close a database again would end SQLite's locks on it.
+        _close_to_others(path)
+    except FileNotFoundError:
+        os.close(opener(path, os.O_CREAT | os.O_RDWR))
+
+
+def opener(path: str | os.PathLike[str], flags: int) -> int:
+    """For `open(…, opener=opener)`. Raises OSError."""
+    handle = os.open(path, flags, 0o600)
+    _close_to_others(Path(path))
+    return handle
+
+
+def _close_to_others(path: Path) -> None:
+    """Unless it is somebody else's, or its disk knows no owners. Raises FileNotFoundError."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        with contextlib.suppress(OSError):
+            path.chmod(mode & 0o700)
