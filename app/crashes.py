@@ -22,7 +22,10 @@ class RunMarker:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._model = ""
+        self._num_crashes = 0  # to be found by the next run
         self.num_crashes = 0  # in a row, before this run
+        self.last_model = ""  # that the run before had open, if that crashed
 
     @property
     def is_safe_mode(self) -> bool:
@@ -30,12 +33,19 @@ class RunMarker:
 
     def begin(self) -> None:
         """At the start, once this is the only Skein."""
-        self.num_crashes = self._crashes_before()
-        self._write(self.num_crashes)
+        self.num_crashes, self.last_model = self._run_before()
+        self._num_crashes = self.num_crashes
+        self._write()
 
     def settle(self) -> None:
         """It has run for a while: a crash from now on is not one of the start."""
-        self._write(0)
+        self._num_crashes = 0
+        self._write()
+
+    def note_model(self, path: Path) -> None:
+        """It is open from now on."""
+        self._model = str(path)
+        self._write()
 
     def end(self) -> None:
         """In order."""
@@ -44,21 +54,31 @@ class RunMarker:
         except OSError as error:
             log.warning("%s could not be removed: %s", self._path, error)
 
-    def _crashes_before(self) -> int:
-        """What cannot be read was cut off by a power cut: one crash."""
+    def _run_before(self) -> tuple[int, str]:
+        """Crashes with it, and its model. What cannot be read was cut off by a power cut: one crash."""
         try:
-            return int(json.loads(self._path.read_text(encoding="utf-8"))["num_crashes"]) + 1
+            kept = json.loads(self._path.read_text(encoding="utf-8"))
+            return int(kept["num_crashes"]) + 1, str(kept.get("model", ""))
         except FileNotFoundError:
-            return 0
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return 1
+            return 0, ""
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return 1, ""
 
-    def _write(self, num_crashes: int) -> None:
+    def _write(self) -> None:
         try:
             with open(self._path, "w", encoding="utf-8", opener=opener) as file:
-                json.dump({"num_crashes": num_crashes}, file)
+                json.dump({"num_crashes": self._num_crashes, "model": self._model}, file)
         except OSError as error:
             log.warning("%s could not be written: %s", self._path, error)
+
+
+def was_bus_error(report: Path) -> bool:
+    """Part of a file that was mapped could not be read: it was cut short meanwhile, or its disk failed."""
+    try:
+        with report.open(encoding="utf-8", errors="replace") as file:
+            return file.readline().startswith("Fatal Python error: Bus error")
+    except OSError:
+        return False
 
 
 def keep_report(crash_file: Path) -> Path | None:

@@ -33,6 +33,7 @@ from app.bridge.chat_search import ChatSearch
 from app.bridge.chat_transfer import ChatTransfer
 from app.bridge.downloads import Downloads
 from app.bridge.garbage import GarbageCollector
+from app.bridge.hang_watch import HangWatch
 from app.bridge.idle_unload import IdleUnload
 from app.bridge.library import Library
 from app.bridge.local_api import LocalApi
@@ -49,7 +50,7 @@ from app.bridge.self_test import SelfTest
 from app.bridge.title_writer import TitleWriter
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
-from app.crashes import RunMarker, keep_report
+from app.crashes import RunMarker, keep_report, was_bus_error
 from app.engine.freed_memory import keep_little
 from app.engine.types import ModelInfo, Speed
 from app.folder_lock import FolderLock
@@ -61,6 +62,7 @@ from app.ui.application import Application
 from app.ui.commands.help_commands import open_folder
 from app.ui.data.unsaved import ask_to_end
 from app.ui.main_window import MainWindow
+from app.ui.tabs.plain_chats import PlainChats
 from app.ui.window_state import WindowState
 
 logger = logging.getLogger(__name__)
@@ -111,6 +113,19 @@ def run(
         with asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner:
             exit_code = runner.run(_run_program(application, window, state, settings, start))
     _leave(lock, marker, exit_code)
+
+
+def cache_notice() -> str:
+    """Where the cache is, if that is not where it belongs. Nothing where no place is left to tell of."""
+    folder = paths.cache_dir()
+    if folder == paths.usual_cache_dir() or paths.is_read_only(paths.data_dir()):
+        return ""
+    return tr(
+        "The folder {folder} cannot be written to, so Skein keeps in {other} what it can make anew. "
+        "Make it writable, then start again.",
+        folder=paths.usual_cache_dir(),
+        other=folder,
+    )
 
 
 async def _run_program(
@@ -188,9 +203,13 @@ class Program(QObject):
         self._engine.set_speed(Speed(settings.speed))
         self._workspace = Workspace(self._engine, self._store, settings, self)
         self._router = ReportRouter(self._engine, self._workspace, self)
+        self._hangs = HangWatch(
+            self._workspace, paths.data_dir(), self
+        )  # hears what is shown before the window
         self._window = window
         with window.held_still():
             window.fill(self._workspace, self._engine, settings)
+        self._plain_chats = PlainChats(self._window.tabs, self._hangs, self)
         self._api = LocalApi(self._engine, settings, self)
         self._window.show_api(self._api)
         self._backups = ChatBackups(self._store, self._workspace, self)
@@ -221,6 +240,7 @@ class Program(QObject):
 
     async def run(self) -> int:
         self._install_hooks()
+        self._hangs.start()
         self._connect()
         self._complete_window()
         if not paths.is_read_only(paths.data_dir()):
@@ -230,6 +250,8 @@ class Program(QObject):
         self._on_asked_to_open()  # what the system wanted before anybody listened
         if notice := await self._store.open():
             self._window.notices.show_error(tr_said(notice))
+        if notice := cache_notice():
+            self._window.notices.show_error(notice)
         await self._presets.reload()
         if self._start.marker.is_safe_mode:
             self._workspace.start_without_tabs()
@@ -285,6 +307,12 @@ class Program(QObject):
             notices.show_offer(told, tr("Open them now"), self._leave_safe_mode)
         elif report:
             told = tr("Skein ended unexpectedly the last time. What it was doing then is in a report.")
+            if self._start.marker.last_model and was_bus_error(report):
+                told = tr(
+                    "Skein ended unexpectedly the last time: a file that it had open was cut short, "
+                    "or its disk failed. Most likely it was the model, {path}.",
+                    path=self._start.marker.last_model,
+                )
             notices.show_offer(told, tr("Show report"), partial(open_folder, report))
 
     @Slot()
@@ -301,6 +329,7 @@ class Program(QObject):
 
     async def _shut_down(self) -> None:
         """Each step relies on the ones before it."""
+        self._hangs.close()
         # A hang must not stay behind unseen, holding the lock.
         faulthandler.dump_traceback_later(MAX_SHUTDOWN_S, exit=True, file=self._start.crash_file)
         self._window_state.save(self._window)
@@ -376,6 +405,7 @@ class Program(QObject):
     def _on_loaded(self, model: ModelInfo) -> None:
         """The next start opens the same model. The starter model is found without being remembered."""
         logger.info("%s is loaded.", model.path)
+        self._start.marker.note_model(model.path)
         self._models.clear()
         stands_in = model.path == paths.starter_model() and _is_away(self._settings.model_path)
         if stands_in:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from app.crashes import MAX_REPORTS, RunMarker, keep_report
+from app.crashes import MAX_REPORTS, RunMarker, keep_report, was_bus_error
 
 
 @pytest.fixture
@@ -76,3 +76,26 @@ def test_nobody_else_can_read_the_marker(path: Path) -> None:
     path.touch(mode=0o644)
     start(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_model_of_the_last_run_is_known(path: Path) -> None:
+    marker = start(path)
+    assert marker.last_model == ""
+    marker.note_model(Path("/models/a.gguf"))
+    marker.settle()
+    again = start(path)
+    assert (again.last_model, again.num_crashes) == ("/models/a.gguf", 1)
+    assert start(path).last_model == ""  # the second run had none
+
+
+@pytest.mark.parametrize(
+    ("text", "is_bus_error"),
+    [("Fatal Python error: Bus error\n\nThread", True), ("Fatal Python error: Aborted\n\nBus error", False)],
+)
+def test_a_file_that_could_not_be_read_any_more_is_told_from_other_crashes(
+    tmp_path: Path, text: str, is_bus_error: bool
+) -> None:
+    report = tmp_path / "crash-1.log"
+    assert not was_bus_error(report)
+    report.write_text(text)
+    assert was_bus_error(report) == is_bus_error

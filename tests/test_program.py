@@ -152,6 +152,14 @@ def test_nobody_else_can_read_what_a_run_leaves(monkeypatch, tmp_path: Path) -> 
     assert modes == {tmp_path / "skein": 0o700, folder: 0o700, folder / program.CRASH_FILE: 0o600}
 
 
+def test_a_cache_that_cannot_be_written_where_it_belongs_is_told(monkeypatch, tmp_path: Path) -> None:
+    assert program.cache_notice() == ""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert f"{tmp_path / 'file' / 'skein'} cannot be written to" in program.cache_notice()
+    assert str(paths.data_dir() / "cache") in program.cache_notice()
+
+
 def test_where_no_log_can_stay_it_is_kept_for_this_run(monkeypatch) -> None:
     with foreign_folder() as home, foreign_folder() as scratch:
         scratch.chmod(0o777)

@@ -127,9 +127,9 @@ class Workspace(QObject):
         loading = self._loading.get(session)
         if loading is None:  # who shows a chat and who opens it both ask for its turns
             loading = self._loading[session] = asyncio.ensure_future(self._load_turns(session, kept))
-            loading.add_done_callback(lambda _done: self._loading.pop(session, None))
+            loading.add_done_callback(lambda _done: self._loading.pop(session))
         turns = await asyncio.shield(loading)
-        if self._is_open(session) and self._kept.pop(session.chat.id, None):  # nobody was faster
+        if self._is_open(session) and self._kept.pop(session.chat.id, None) is not None:  # nobody was faster
             session.fill(turns.shown, turns.asides)
 
     async def _load_turns(self, session: ChatSession, kept: SavedChat) -> SavedTurns:

@@ -60,7 +60,7 @@ class ObservedWindow(MainWindow):
             "has_focus": bool(self.tabs.current and self.tabs.current.composer.editor.hasFocus()),
             "notices": [
                 " ".join(label.text() for label in banner.findChildren(QLabel))
-                for banner in self.notices.findChildren(Banner)
+                for banner in self.findChildren(Banner)
             ],
             "offers": self._offers(),
             "setting": self._focused_setting(),
@@ -83,7 +83,8 @@ class ObservedWindow(MainWindow):
 
     def _offers(self) -> dict[str, list[int]]:
         """Where to click, by what stands on the buttons of the notices."""
-        buttons = self.notices.findChildren(QPushButton)
+        banners = self.findChildren(Banner)
+        buttons = (button for banner in banners for button in banner.findChildren(QPushButton))
         return {button.text(): middle(button) for button in buttons}
 
     def _focused_setting(self) -> str | None:

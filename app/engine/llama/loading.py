@@ -38,6 +38,7 @@ from app.engine.llama.library import (
     library_info,
     printable,
 )
+from app.engine.llama.long_tail import has_long_tail
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import HERE, context_need, memory_taken, total
 from app.engine.llama.spread import worker_bytes, worker_devices
@@ -105,6 +106,8 @@ def open_llama_backend(
     _check_file(params.path)
     for adapter in params.adapters:
         _check_file(adapter.path)
+    if params.use_mmap and has_long_tail(params.path):
+        params = replace(params, use_mmap=False)
     share = share_of_progress(params)
     with contextlib.ExitStack() as stack:
         files = stack.enter_context(MappedFiles(params.path if params.use_mmap else None))

@@ -168,7 +168,7 @@ class GrowingMarkdown:
             self._cut(base)
 
     def _cut(self, end: int) -> None:
-        """Ends a block here. What follows is read as one of its own; after a paragraph it stands close to it."""
+        """Ends a block here. What follows is one of its own, which stands close to a paragraph."""
         text = self._shown[self._base : end]
         inner = inner_start(text)
         end = self._base + (inner or (len(text) if text.endswith("\n") else word_start(text)))

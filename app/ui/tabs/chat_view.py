@@ -26,6 +26,7 @@ from app.ui.composer.composer import Composer
 from app.ui.composer.drafting import Drafting
 from app.ui.composer.dropped_files import dropped_files
 from app.ui.first_view import FirstPage
+from app.ui.notices import Banner
 from app.ui.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR, composer_width
 from app.ui.tabs.model_line import ModelLine
 from app.ui.transcript.answer_text import answer_ended_text
@@ -123,6 +124,10 @@ class ChatView(QWidget):
         self.find_bar.field.setText(words)
         self.finder.open()
 
+    def show_banner(self, banner: Banner) -> None:
+        """Above all else that is shown of the chat."""
+        self._column.insertWidget(0, banner)
+
     def set_zoom(self, zoom: int) -> None:
         self._zoom = zoom
         self.composer.set_reading_font(reading_font(zoom))
@@ -142,7 +147,7 @@ class ChatView(QWidget):
         foot.addStretch()
         foot.addLayout(self._foot, 1)
         foot.addStretch()
-        column = QVBoxLayout(self)
+        self._column = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.find_bar)

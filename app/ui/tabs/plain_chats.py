@@ -1,0 +1,38 @@
+"""Shows a chat that could not be drawn as plain text, says why, and offers to draw it again. GUI thread."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from app.bridge.hang_watch import HangWatch
+from app.look.words import tr
+from app.ui.notices import Banner
+from app.ui.tabs.chat_tabs import ChatTabs
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
+
+
+class PlainChats(QObject):
+    def __init__(self, tabs: ChatTabs, hangs: HangWatch, parent: QObject) -> None:
+        super().__init__(parent)
+        self._hangs = hangs
+        tabs.view_made.connect(self._on_view_made)
+
+    @Slot(object)
+    def _on_view_made(self, view: ChatView) -> None:
+        if self._hangs.has_hung(view.session.chat.id):
+            view.transcript.set_plain(True)
+            told = tr(
+                "Skein stopped responding the last time it showed this chat, "
+                "so its answers are plain text for now."
+            )
+            on_action = partial(self._format, view)
+            view.show_banner(Banner(told, tr("Show formatted"), on_action, view, is_error=False))
+
+    def _format(self, view: ChatView) -> None:
+        self._hangs.forgive(view.session.chat.id)
+        view.transcript.set_plain(False)
