@@ -42,6 +42,7 @@ FAMILIES = (
     *("llama", "qwen3", "qwen3moe", "qwen2vl", "gemma3", "gemma4", "gpt-oss"),
     *("lfm2", WINDOW, "falcon-h1", "qwen35", "mamba", "mamba2"),
 )
+StateFile = hibernation._StateFile
 CHATS = ("ann", "bob", "cat", "dan", "eve")
 NUM_EVENTS = 45
 
@@ -151,7 +152,7 @@ class _Play:
             lambda chat: self._engine.slots.clear_chat(chat),
             lambda chat: self._engine.set_front(chat),
         ]
-        with mock.patch.object(hibernation, "_written_to_disk", self._written_to_failing_disk):
+        with mock.patch.object(hibernation, "_StateFile", self._on_failing_disk):
             for _ in range(num_events):
                 self._rng.choice(events)(self._rng.choice(CHATS))
             while self._engine.has_work:
@@ -268,14 +269,14 @@ class _Play:
         self._run.add(self._engine.report())
         self._note_ends()
 
-    def _written_to_failing_disk(self, state: State, _folder: Path) -> State:
+    def _on_failing_disk(self, state: State, folder: Path) -> StateFile:
         luck = self._rng.random()
         if luck < 0.15:
             raise OSError("No space left on device")
-        state = state.copy()
         if luck < 0.3:
+            state = state.copy()
             state[self._rng.randrange(state.size)] ^= 1
-        return state
+        return StateFile(state, folder)
 
 
 class _AtOnce:
