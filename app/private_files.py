@@ -21,22 +21,21 @@ def private_dir(path: Path) -> Path:
 def private_file(path: Path) -> None:
     """Makes it empty, or leaves what is in it. Raises OSError."""
     try:
-        # Not by opening it: to close a database again would end SQLite's locks on it.
-        _close_to_others(path)
+        mode = stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
         os.close(opener(path, os.O_CREAT | os.O_RDWR))
+        return
+    if mode & 0o077:
+        # Not by opening it: to close a database again would end SQLite's locks on it.
+        with contextlib.suppress(OSError):  # somebody else's, or on a disk that knows no owners
+            path.chmod(mode & 0o700)
 
 
 def opener(path: str | os.PathLike[str], flags: int) -> int:
     """For `open(…, opener=opener)`. Raises OSError."""
     handle = os.open(path, flags, 0o600)
-    _close_to_others(Path(path))
-    return handle
-
-
-def _close_to_others(path: Path) -> None:
-    """Unless it is somebody else's, or its disk knows no owners. Raises FileNotFoundError."""
-    mode = stat.S_IMODE(path.stat().st_mode)
+    mode = stat.S_IMODE(os.fstat(handle).st_mode)
     if mode & 0o077:
-        with contextlib.suppress(OSError):
-            path.chmod(mode & 0o700)
+        with contextlib.suppress(OSError, AttributeError):  # nor has Windows such a call
+            os.fchmod(handle, mode & 0o700)
+    return handle

@@ -53,8 +53,9 @@ class GrowingAnswers:
             self._write(answers)
         except StorageError as error:
             self._on_failed(str(error))
-        self._write_s = monotonic() - begun
-        with self._lock:
-            self._timer = None
-            if self._unsaved:
-                self._start_timer()
+        finally:
+            self._write_s = monotonic() - begun
+            with self._lock:
+                self._timer = None
+                if self._unsaved:
+                    self._start_timer()
