@@ -14,9 +14,9 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -297,8 +297,28 @@ class _AtOnce:
 # The command.
 
 
+class _Tally:
+    """What came of all runs of a kind."""
+
+    def __init__(self) -> None:
+        self.runs, self.rows, self.wrong = Counter[str](), Counter[str](), Counter[str]()
+        self.worst: dict[str, float] = {}
+
+    def add(self, run: RandomRun) -> None:
+        self.runs[run.what] += 1
+        self.rows[run.what] += run.compared.num_rows
+        self.wrong[run.what] += len(run.compared.wrong)
+        self.worst[run.what] = max(self.worst.get(run.what, 0.0), run.compared.worst)
+
+    def lines(self) -> Iterator[str]:
+        for what, runs in sorted(self.runs.items()):
+            counts = f"{runs:5} runs {self.rows[what]:8,} rows {self.wrong[what]:6,} wrong"
+            yield f"{what:30}{counts}, worst {self.worst[what]:.5f}"
+        yield f"{self.runs.total():,} runs, {self.rows.total():,} rows, {self.wrong.total():,} wrong"
+
+
 def main() -> int:
-    """1 if any row was wrong, or a run ended by an error."""
+    """1 if any row was wrong, or a run ended by an error. Ctrl+C ends it early."""
     parser = argparse.ArgumentParser(prog="python -m tests.native.random_engine", description=__doc__)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
@@ -306,10 +326,8 @@ def main() -> int:
     parser.add_argument("--family", choices=FAMILIES, help="of models; without, each in turn")
     options = parser.parse_args()
     logging.disable()  # of disks that fail
-    num_runs, num_rows, num_wrong = Counter[str](), Counter[str](), Counter[str]()
-    worst: dict[str, float] = {}
-    num_errors = 0
-    with tempfile.TemporaryDirectory() as folder:
+    tally, num_errors = _Tally(), 0
+    with tempfile.TemporaryDirectory() as folder, suppress(KeyboardInterrupt):
         models = Models(Path(folder))
         for seed in range(options.first, options.first + options.seeds):
             try:
@@ -318,18 +336,11 @@ def main() -> int:
                 print(f"seed {seed}: {error!r}", flush=True)
                 num_errors += 1
                 continue
-            num_runs[run.what] += 1
-            num_rows[run.what] += run.compared.num_rows
-            num_wrong[run.what] += len(run.compared.wrong)
-            worst[run.what] = max(worst.get(run.what, 0.0), run.compared.worst)
+            tally.add(run)
             if run.compared.wrong:
                 print(f"seed {seed}, {run.what}: {len(run.compared.wrong)} rows are wrong", flush=True)
-    for what in sorted(num_runs):
-        counts = f"{num_runs[what]:5} runs {num_rows[what]:8,} rows {num_wrong[what]:6,} wrong"
-        print(f"{what:30}{counts}, worst {worst[what]:.5f}")
-    counts = f"{num_runs.total():,} runs, {num_rows.total():,} rows, {num_wrong.total():,} wrong"
-    print(f"{counts}, {num_errors} errors")
-    return int(num_wrong.total() + num_errors > 0)
+    print(*tally.lines(), f"{num_errors} errors", sep="\n")
+    return int(tally.wrong.total() + num_errors > 0)
 
 
 if __name__ == "__main__":
