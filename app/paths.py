@@ -32,7 +32,7 @@ def usual_cache_dir() -> Path:
 def cache_dir() -> Path:
     """Of what can be made anew. Beside the chats, where the usual one cannot be written to."""
     usual = usual_cache_dir()
-    there = next(place for place in (usual, *usual.parents) if place.exists())
+    there = next(place for place in (usual, *usual.parents) if may(place, os.F_OK))
     return usual if may(there, os.W_OK | os.X_OK) else data_dir() / "cache"
 
 

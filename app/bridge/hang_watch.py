@@ -4,12 +4,12 @@ What hangs may hold the interpreter, so it is a thread of `faulthandler` that wr
 time: the stacks, behind the ids of the chats in a file of their own. GUI thread.
 """
 
+import contextlib
 import faulthandler
 import json
 import logging
 import os
 from pathlib import Path
-from typing import TextIO
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
@@ -30,7 +30,7 @@ class HangWatch(QObject):
         self._shown_file = folder / "shown-chats.log"
         self._hung_file = folder / "hung-chats.json"
         self._hung: list[str] = []  # chat ids
-        self._file: TextIO | None = None
+        self._file: int | None = None
         self._size = 0  # of the file, as long as nothing hangs
         self._beats = QTimer(self, interval=BEAT_MS, timerType=Qt.TimerType.VeryCoarseTimer)
         self._beats.timeout.connect(self._beat)
@@ -41,7 +41,7 @@ class HangWatch(QObject):
         return chat_id in self._hung
 
     def forgive(self, chat_id: str) -> None:
-        self._hung.remove(chat_id)
+        self._hung = [known for known in self._hung if known != chat_id]
         self._write_hung()
 
     def start(self) -> None:
@@ -53,8 +53,7 @@ class HangWatch(QObject):
             self._hung = list(dict.fromkeys([*self._hung, *_ids(shown)]))[-MAX_REMEMBERED:]
             self._write_hung()
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-            self._file = os.fdopen(os.open(self._shown_file, flags, mode=0o600), "w", encoding="utf-8")
+            self._file = os.open(self._shown_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o600)
         except OSError as error:
             log.warning("%s could not be written: %s", self._shown_file, error)
             return
@@ -65,31 +64,32 @@ class HangWatch(QObject):
     def close(self) -> None:
         """The program ends, and whoever guards its end has the thread from now on."""
         self._beats.stop()
-        if self._file:
+        if self._file is not None:
             faulthandler.cancel_dump_traceback_later()
-            self._file.close()
+            os.close(self._file)
             self._file = None
-            self._shown_file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self._shown_file.unlink()
 
     @Slot()
     def _note_shown(self) -> None:
         """Before they are drawn."""
-        if self._file:
-            self._write([session.chat.id for session in self._workspace.shown])
-
-    def _write(self, chat_ids: list[str]) -> None:
-        assert self._file
-        self._file.seek(0)
-        self._file.truncate()
-        self._file.write(json.dumps(chat_ids) + "\n")
-        self._file.flush()
-        self._size = self._file.tell()
+        if self._file is None:
+            return
+        chat_ids = [session.chat.id for session in self._workspace.shown]
+        try:
+            os.ftruncate(self._file, 0)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, f"{json.dumps(chat_ids)}\n".encode())
+        except OSError as error:
+            log.warning("%s could not be written: %s", self._shown_file, error)
+        self._size = os.fstat(self._file).st_size
 
     @Slot()
     def _beat(self) -> None:
-        assert self._file
+        assert self._file is not None
         faulthandler.dump_traceback_later(PATIENCE_S, file=self._file)
-        if os.fstat(self._file.fileno()).st_size > self._size:
+        if os.fstat(self._file).st_size > self._size:
             log.warning("The window did not respond for over %.0f s.", PATIENCE_S)
             self._note_shown()  # it took long, but it did not hang
 

@@ -111,6 +111,7 @@ class Workspace(QObject):
         """
         session = self.session_of(chat_id)
         if session is None:
+            await self._autosave.flush()  # it may have been closed a moment ago
             kept = await self._store.load_chat(chat_id)
             if kept is None:
                 return None
@@ -170,6 +171,7 @@ class Workspace(QObject):
         session.close()
         index = self.sessions.index(session)
         self._row.remove(session)
+        self._closed = [closed for closed in self._closed if closed.kept.chat.id != session.chat.id]
         if not session.is_blank:
             self._closed = [*self._closed, self._closed_chat(session, index)][-MAX_CLOSED:]
         self._forget_session(session)

@@ -367,6 +367,33 @@ async def test_a_kept_chat_is_opened_once(qloop, workspace, store) -> None:
     assert workspace.sessions == (first,)
 
 
+async def test_what_a_chat_was_when_it_was_closed_before_does_not_come_back(qloop, workspace, store) -> None:
+    one, _two = workspace.new_chat(), workspace.new_chat()
+    one.insert(Role.USER, "to be deleted")
+    workspace.close(one)
+    store.saved = saved(Chat(id=one.chat.id))
+    again = await workspace.open_saved(one.chat.id)
+    again.draft = ""
+    assert again.is_blank  # all was deleted
+    workspace.close(again)
+    assert not workspace.can_reopen
+
+
+async def test_a_chat_is_read_after_what_was_written_of_it(qloop, workspace, store, monkeypatch) -> None:
+    """It was closed a moment ago."""
+    one, _two = workspace.new_chat(), workspace.new_chat()
+    one.rename("another title")
+    workspace.close(one)
+    titles: list[str] = []
+
+    async def load_chat(_chat_id: str) -> None:
+        titles.extend(change.chat.title for changes, _ in store.saves for change in changes)
+
+    monkeypatch.setattr(store, "load_chat", load_chat)
+    await workspace.open_saved(one.chat.id)
+    assert "another title" in titles
+
+
 async def until(condition) -> None:
     while not condition():
         await asyncio.sleep(0.001)

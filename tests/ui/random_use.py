@@ -202,14 +202,14 @@ class RandomUse:
     async def settle(self) -> None:
         """Everything ends, and a new start finds what was there."""
         self._close_menus()
-        for _ in range(1_000):
+        for _ in range(10_000):
             for session in self.workspace.sessions:
                 session.stop()
             if self.engine.is_loading:
                 self.threads[-1].finish_loading()
             for thread in self.threads:
                 thread.step()
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)  # some of what is waited for happens on other threads
             sessions = self.workspace.sessions
             if not tasks._running and all(one.is_loaded and not one.is_busy for one in sessions):
                 break

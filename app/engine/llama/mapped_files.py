@@ -61,11 +61,10 @@ class _Part:
         self._has_writer = False  # somebody has it open all the time
 
     def hold(self) -> None:
-        give_up_at = 0.0
-        while not _lease(self._file) and self._is_whole and not self._has_writer:
-            give_up_at = give_up_at or time.monotonic() + PATIENCE_S
-            self._has_writer = time.monotonic() > give_up_at
+        give_up_at = time.monotonic() + (0.0 if self._has_writer else PATIENCE_S)
+        while not (is_held := _lease(self._file)) and self._is_whole and time.monotonic() < give_up_at:
             time.sleep(POLL_S)
+        self._has_writer = not is_held
         if not self._is_whole:
             raise EngineError(said("{name} was changed on the disk while it was open.", name=self._name))
 
