@@ -194,12 +194,13 @@ async def _poll(http: aiohttp.ClientSession, silences: list[float]) -> None:
 
 async def _talk(http: aiohttp.ClientSession, pauses: list[float], is_beside: asyncio.Event) -> None:
     while True:
-        last = time.perf_counter()
+        last = 0.0
         async for _ in _words(http):
-            pauses.append(time.perf_counter() - last)
-            last = time.perf_counter()
+            now = time.perf_counter()
+            if last:
+                pauses.append(now - last)
+            last = now
             is_beside.set()
-        pauses.append(time.perf_counter() - last)
 
 
 async def _words(http: aiohttp.ClientSession) -> AsyncIterator[bytes]:

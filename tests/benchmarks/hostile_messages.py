@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 WANTED_MS = 50.0
 WANTED_LEFT_MB = 30.0  # of memory, after the chat is closed
+WARM_UP = "```py\nx\n```\n> ```py\n> x\n> ```\n\n|a|\n|-|\n|b|\n\n$x$"  # what is imported then is
 PIECES_PER_S = {1: 200, 300: 40}
 
 
@@ -75,7 +76,9 @@ def run(options: argparse.Namespace) -> int:
     verdict = Verdict()
     print(f"{'':<26}{'whole':>9}{'resize':>9}{'by 1':>9}{'by 300':>9} ms   {'peak':>7}{'left':>7} MB  CPU s")
     worst: dict[str, float] = {}
-    _text_frames("# warm *up*\n\n```py\nx\n```\n\n|a|\n|-|\n|b|\n\n$x$", 300, options.seconds)
+    _text_frames(
+        "```py\nx\n```\n> ```py\n> x\n> ```\n\n|a|\n|-|\n|b|\n\n$x$", 300, options.seconds
+    )  # imports
     for kind in options.kinds:
         gc.collect()
         gc.disable()  # as the window does it

@@ -28,7 +28,7 @@ _HEAVY = re.compile(
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
 )
 _WEIGHTS = {"\n": 20, "[": 15, "!": 10, "|": 10, "*": 10, "_": 10, "~": 10, "\\": 8, "$": 15, "<": 8}
-_WEIGHTS |= dict.fromkeys("`>&]()#+=:-", 4)
+_WEIGHTS |= dict.fromkeys(">-", 8) | dict.fromkeys("`&]()#+=:", 4)
 _SHAPED, _SPELLED_OUT = 3, 40
 MAX_LABELS = 100  # of footnotes
 # What would look like something else until its next character comes.
@@ -168,14 +168,14 @@ class GrowingMarkdown:
             self._cut(base)
 
     def _cut(self, end: int) -> None:
-        """Ends a block here. What follows is one of its own, which stands close to a paragraph."""
+        """Ends a block here. What follows is one of its own, which stands close to it after a paragraph."""
         text = self._shown[self._base : end]
         inner = inner_start(text)
         end = self._base + (inner or (len(text) if text.endswith("\n") else word_start(text)))
-        *before, last = self._parsed(end)
-        is_paragraph = not inner and last.html.startswith("<p")
-        self._blocks[self._num_done :] = [*before, open_ended(last) if is_paragraph else last]
-        self._settle_at(end, len(self._blocks), last if is_paragraph else None)
+        blocks = self._parsed(end)
+        last = blocks[-1] if blocks and not inner and blocks[-1].html.startswith("<p") else None
+        self._blocks[self._num_done :] = [*blocks[:-1], open_ended(last)] if last else blocks
+        self._settle_at(end, len(self._blocks), last)
 
 
 def _window_end(text: str, start: int, size: int) -> int:

@@ -64,11 +64,13 @@ class LongText(QWidget):
         """From 0."""
         return self._part
 
-    def show_text(self, text: str, file_names: Sequence[str] = ()) -> None:
+    def show_text(self, text: str, file_names: Sequence[str] = (), note: str = "") -> None:
+        """`note`: what is to be said above it."""
         part = self._part if self._source and text.startswith(self._source) else 0
         self._source = text
         self._starts = part_starts(text)
-        self._files.setText("\n".join(tr("File: {name}", name=name) for name in file_names))
+        files = [tr("File: {name}", name=name) for name in file_names]
+        self._files.setText("\n".join([note, *files] if note else files))
         self._show_part(part)
 
     def show_match(self, query: str, number: int) -> None:

@@ -76,8 +76,8 @@ def parse_blocks(
 
 def inner_start(source: str) -> int | None:
     """Where the last part of what `source` begins with starts: the last item, or block in a quotation."""
-    tokens = parse(source, {})
-    inner = [token for token in tokens if token.nesting >= 0 and token.map and token.map[0] > 0]
+    starts = [token for token in parse(source, {}) if token.nesting >= 0 and token.map]
+    inner = [token for token in starts if token.map and starts[0].map and token.map[0] > starts[0].map[0]]
     if not inner:
         return None
     level = min(token.level for token in inner)

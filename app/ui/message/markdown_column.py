@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import code_font, reading_font
 from app.look.tokens import current
+from app.look.words import tr
 from app.ui.message.code_block import CodeBlock
 from app.ui.message.growing_markdown import GrowingMarkdown
 from app.ui.message.long_text import LongText
@@ -212,7 +213,9 @@ class MarkdownColumn(QWidget):
             self._rest.set_reading_font(reading_font(self._zoom))
             self._rest.height_changed.connect(self.height_changed)
             self._rest.show()
-        self._rest.show_text(text)
+        is_end = bool(self._rest_start)
+        note = tr("The end is shown as it was written: it has too many parts.") if is_end else ""
+        self._rest.show_text(text, note=note)
 
     @Slot()
     def _on_part_changed(self) -> None:

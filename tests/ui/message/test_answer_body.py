@@ -6,7 +6,9 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.code_block import CodeBlock
+from app.ui.message.markdown_column import MAX_PARTS, SLICE
 from app.ui.message.prose_pane import ProsePane
+from app.ui.message.slices import slices
 
 SOURCE = """Intro with **bold** words.
 
@@ -186,3 +188,52 @@ def test_who_listens_can_name_the_parts(frame: QWidget) -> None:
         "Save to a file",
         "Copy code",
     ]
+
+
+PIECES = "".join(f"```\ncode {n}\n```\n\n" for n in range(2 * MAX_PARTS))
+
+
+def test_of_a_text_in_very_many_parts_the_end_is_shown_as_it_was_written(frame: QWidget) -> None:
+    body = whole(frame, PIECES)
+    shown = body.plain_text()
+    assert len(body.parts) == MAX_PARTS
+    assert shown.endswith(PIECES[PIECES.index(f"```\ncode {MAX_PARTS}\n") :])
+    assert all(f"code {n}\n" in shown for n in range(2 * MAX_PARTS))
+
+
+def test_it_is_shown_so_too_while_it_grows_and_goes_on(frame: QWidget) -> None:
+    body = AnswerBody(frame)
+    for end in range(0, len(PIECES), 300):
+        body.show_growing(PIECES[:end])
+    body.show_whole(PIECES)
+    assert body.plain_text() == whole(frame, PIECES).plain_text()
+    body.show_whole("Another one")
+    assert body.plain_text() == "Another one"
+
+
+def test_a_long_answer_is_drawn_in_turns_and_all_of_it_in_the_end(frame: QWidget, qtbot: QtBot) -> None:
+    source = "\n\n".join(f"paragraph {n} " + "word " * 60 for n in range(100))
+    body = AnswerBody(frame)
+    body.height_changed.connect(lambda: body.arrange(500))
+    body.show_whole(source)
+    first, num_first = body.arrange(500), len(body.parts)
+    assert "paragraph 0 " in body.parts[0].plain_text()
+    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    assert body.height() > first
+    assert len(body.parts) > num_first
+    assert "paragraph 99 " in body.parts[-1].plain_text()
+    assert body.height() == sum(part.height() for part in body.parts) + 10 * (len(body.parts) - 1)
+
+
+def test_a_narrower_page_lays_out_a_long_answer_in_turns(frame: QWidget, qtbot: QtBot) -> None:
+    body = whole(frame, "word " * 8_000)
+    body.height_changed.connect(lambda: body.arrange(body.width()))
+    body.arrange(500)
+    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    begin = slices().work
+    body.arrange(300)
+    assert slices().work - begin < 2 * SLICE
+    assert body.parts[0].width() == 300
+    assert body.parts[-1].width() == 500
+    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    assert all(part.width() == 300 for part in body.parts)

@@ -140,3 +140,13 @@ def test_a_text_that_is_not_a_continuation_is_read_anew() -> None:
     growing.feed("one\n\ntwo")
     growing.feed("three")
     assert growing.blocks == parse_blocks("three")
+
+
+@pytest.mark.parametrize(
+    "source", [" " * 20_000 + "x y", "\n" * 3_000 + "a b", "字" * 20_000, "`" * 20_000 + "a"]
+)
+def test_what_has_no_place_to_be_cut_is_cut_all_the_same(source: str) -> None:
+    blocks = whole(source)
+    assert len(blocks) < 40
+    read = "".join(block.html + block.code + block.info for block in blocks)
+    assert all(read.count(char) >= source.count(char) for char in "xyab字")

@@ -1,0 +1,29 @@
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.ui.message.slices import Slices
+
+
+def test_one_of_all_that_wait_has_each_turn_of_the_loop(qtbot: QtBot, qapp: QApplication) -> None:
+    slices = Slices(qapp)
+    turns: list[str] = []
+    one, other = QObject(), QObject()
+    slices.wait(one, lambda: turns.append("one"))
+    slices.wait(other, lambda: turns.append("other"))
+    slices.wait(one, lambda: turns.append("one again"))
+    slices._on_timeout()
+    assert turns == ["one again"]
+    qtbot.waitUntil(lambda: slices.num_waiting == 0)
+    assert turns == ["one again", "other"]
+
+
+def test_who_is_gone_has_no_turn(qtbot: QtBot, qapp: QApplication) -> None:
+    slices = Slices(qapp)
+    turns: list[str] = []
+    gone = QObject()
+    slices.wait(gone, lambda: turns.append("gone"))
+    gone.deleteLater()
+    qapp.sendPostedEvents(gone, QEvent.Type.DeferredDelete.value)
+    qtbot.waitUntil(lambda: slices.num_waiting == 0)
+    assert turns == []
