@@ -10,7 +10,7 @@ from app.api.answer_parts import logprobs_json, timings_json, usage_json
 from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answers
 from app.api.chat_fields import ChatFields
 from app.api.errors import invalid
-from app.api.json_body import json_response
+from app.api.json_body import beside, json_response
 from app.api.llama_answer import answer_json
 from app.api.openai import ChoiceChunks, Frame
 from app.api.parameters import read_sampling_fields
@@ -29,7 +29,8 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, ChatFields)
     client = request.app[CLIENT]
     await require_tools(request, fields)
-    requests = fields.requests(client.sampling)
+    sampling = client.sampling
+    requests = await beside(request, lambda: fields.requests(sampling))
     kind = "chat.completion.chunk" if fields.stream else "chat.completion"
     frame = Frame.of(request, kind, "chatcmpl")
     with client.answer(*requests, tells_progress=fields.tells_progress) as answers:
@@ -49,7 +50,8 @@ async def input_tokens(request: web.Request) -> web.Response:
     fields = await read_sampling_fields(request, ChatFields)
     client = request.app[CLIENT]
     await require_tools(request, fields)
-    asked = client.defaults.applied_to(fields.request(client.sampling))
+    sampling = client.sampling
+    asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
     num_tokens = await client.use_prompts(lambda prompts: len(prompts.build(asked).token_ids))
     return json_response({"object": "response.input_tokens", "input_tokens": num_tokens})
 

@@ -16,6 +16,8 @@ from app.engine.sampling import SamplingParams
 from app.engine.types import Message, Request, Role
 
 MAX_TOOLS = 128
+MAX_MESSAGES = 10_000
+MAX_PARTS = 1_000  # of one message
 ROLES = {"developer": Role.SYSTEM, "function": Role.TOOL}  # OpenAI's newest and oldest words
 
 AnyObject = dict[str, Any]
@@ -39,9 +41,9 @@ class Call(Body):
 
 class MessageFields(Body):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[TextPart] | None = None
+    content: str | Annotated[list[TextPart], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
     name: str | None = None
-    tool_calls: list[Call] | None = None
+    tool_calls: Annotated[list[Call], Field(max_length=MAX_TOOLS, fail_fast=True)] | None = None
     tool_call_id: str | None = None
 
     def text(self, between_parts: str = "\n") -> str:
@@ -101,7 +103,7 @@ class ResponseFormat(Body):
 
 
 class ChatFields(OpenAiFields):
-    messages: Annotated[list[MessageFields], Field(min_length=1)]
+    messages: Annotated[list[MessageFields], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
     max_completion_tokens: MaxTokens | None = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None

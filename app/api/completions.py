@@ -13,7 +13,7 @@ from pydantic import Field
 from app.api.answer_parts import logprobs_json, timings_json, usage_json
 from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answers
 from app.api.errors import invalid
-from app.api.json_body import json_response
+from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, ChoiceChunks, Frame, OpenAiFields, limit
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
@@ -23,11 +23,15 @@ from app.engine.types import Output, Request, SampledToken
 MAX_LOGPROBS = 5  # OpenAI's limit, here
 
 Text = Annotated[str, Field(min_length=1)]
-Tokens = Annotated[list[int], Field(min_length=1)]
+Tokens = Annotated[list[int], Field(min_length=1, fail_fast=True)]
 
 
 class CompletionFields(OpenAiFields):
-    prompt: Text | Tokens | Annotated[list[Text | Tokens], Field(min_length=1, max_length=MAX_COPIES)]
+    prompt: (
+        Text
+        | Tokens
+        | Annotated[list[Text | Tokens], Field(min_length=1, max_length=MAX_COPIES, fail_fast=True)]
+    )
     logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     echo: bool | None = None
     suffix: str | None = None
@@ -40,12 +44,13 @@ class CompletionFields(OpenAiFields):
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
         """All copies of the first prompt, then those of the second."""
+        samplings = [self.sampling(recommended, copy) for copy in range(self.num_copies)]
         return [
             Request(
                 request_id=uuid.uuid4().hex,
                 chat_id="",
                 prompt=prompt,
-                sampling=self.sampling(recommended, copy),
+                sampling=samplings[copy],
                 max_tokens=limit(self.max_tokens),
                 stop=self.stops,
                 keep_cells=copy == 0,
@@ -64,7 +69,8 @@ async def completions(request: web.Request) -> web.StreamResponse:
     _refuse_unknown(fields)
     client = request.app[CLIENT]
     frame = Frame.of(request, "text_completion", "cmpl")
-    requests = fields.requests(client.sampling)
+    sampling = client.sampling
+    requests = await beside(request, lambda: fields.requests(sampling))
     with client.answer(*requests, tells_progress=fields.tells_progress) as answers:
         if fields.stream:
             return await stream_answers(request, answers, _Chunks(frame, fields, len(answers.requests)))

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from app.api.answer_parts import usage_json
 from app.api.answering import FINISH_REASONS, Event, stream_answers, whole_answers
-from app.api.json_body import json_response
+from app.api.json_body import beside, json_response
 from app.api.parameters import SamplingFields, read_sampling_fields
 from app.api.state import CLIENT
 from app.engine.types import Output, Request
@@ -31,11 +31,12 @@ def add_routes(router: web.UrlDispatcher) -> None:
 async def generate(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, GenerateFields)
     client = request.app[CLIENT]
+    recommended = client.sampling
     asked = Request(
         request_id=uuid.uuid4().hex,
         chat_id="",
         prompt=(fields.prompt,),
-        sampling=fields.sampling(client.sampling),
+        sampling=await beside(request, lambda: fields.sampling(recommended)),
         max_tokens=fields.max_tokens,
         stop=fields.stops,
     )

@@ -2,15 +2,20 @@
 
 import asyncio
 import json
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable
+from typing import Any, NoReturn, Self, TypeVar
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from app.api.errors import ApiError, from_validation, invalid
 from app.api.limits import LIMITS, Limits
 
 Fields = TypeVar("Fields", bound=BaseModel)
+T = TypeVar("T")
+
+MAX_BYTES_AT_ONCE = 32 << 10  # takes a few milliseconds
+MAX_COMMAS = 300_000  # in texts, too: more tokens than a context has
 
 
 class Body(BaseModel):
@@ -18,18 +23,25 @@ class Body(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
 
+    @model_validator(mode="after")
+    def _let_others_run(self) -> Self:
+        """Between two objects of a large body: pydantic itself keeps the interpreter to its end."""
+        return self
+
 
 async def read_fields(request: web.Request, kind: type[Fields]) -> Fields:
     """Raises ApiError."""
-    value = await read_object(request)
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        raise from_validation(error) from None
+    body = await _read(request)
+    return await beside(request, lambda: _fields(body, kind))
 
 
-async def read_object(request: web.Request) -> dict[str, Any]:
-    """Raises ApiError."""
+async def beside(request: web.Request, work: Callable[[], T]) -> T:
+    """What `work` makes of a body that was read. Of a large one on a thread: the loop serves others, too."""
+    is_large = len(await request.read()) > MAX_BYTES_AT_ONCE
+    return await asyncio.to_thread(work) if is_large else work()
+
+
+async def _read(request: web.Request) -> bytes:
     limits = request.app[LIMITS]
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise ApiError(415, "Send the body as it is: Content-Encoding is not supported.")
@@ -42,11 +54,20 @@ async def read_object(request: web.Request) -> dict[str, Any]:
         raise ApiError(408, f"The body did not come within {limits.body_s:g} seconds.") from None
     except web.HTTPRequestEntityTooLarge:
         raise _too_large(limits) from None
-    return parse_object(body)
+    return body
+
+
+def _fields(body: bytes, kind: type[Fields]) -> Fields:
+    try:
+        return kind.model_validate(parse_object(body))
+    except ValidationError as error:
+        raise from_validation(error) from None
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
     """Raises ApiError."""
+    if body.count(b",") > MAX_COMMAS:
+        raise invalid(f"The body has more than {MAX_COMMAS:,} values.")
     try:
         text = body.decode("utf-8-sig")
         value = json.loads(text, parse_constant=_refuse_constant)

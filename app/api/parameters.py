@@ -21,6 +21,7 @@ from app.engine.sampling import INTEGERS, MAX_BIAS, MAX_SEED, NEVER, SamplingPar
 
 MAX_STOPS = 64
 MAX_STOP_CHARS = 1000
+MAX_STOPS_CHARS = 8000  # together
 MAX_BIASES = 10_000
 MAX_WINDOW = INTEGERS["penalty_last_n"][1]
 MAX_BIAS_CHARS = 100_000
@@ -78,7 +79,7 @@ class SamplingFields(Body):
     dry_base: float | None = None
     dry_allowed_length: int | None = None
     dry_penalty_last_n: int | None = None
-    dry_sequence_breakers: list[str] | None = None
+    dry_sequence_breakers: Annotated[list[str], Field(fail_fast=True)] | None = None
     mirostat: int | None = None
     mirostat_tau: float | None = None
     mirostat_eta: float | None = None
@@ -88,16 +89,20 @@ class SamplingFields(Body):
     grammar: str | None = None
     json_schema: dict[str, Any] | None = None
     logit_bias: (
-        Annotated[list[BiasPair], Field(max_length=MAX_BIASES)]
+        Annotated[list[BiasPair], Field(max_length=MAX_BIASES, fail_fast=True)]
         | Annotated[dict[str, Bias], Field(max_length=MAX_BIASES)]
         | None
     ) = None
-    stop: Stop | Annotated[list[Stop], Field(max_length=MAX_STOPS)] | None = None
+    stop: Stop | Annotated[list[Stop], Field(max_length=MAX_STOPS, fail_fast=True)] | None = None
     _tokens_of: dict[str, list[int]] = PrivateAttr(default_factory=dict)  # of texts in `logit_bias`
 
     @property
     def stops(self) -> tuple[str, ...]:
-        return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        """Raises ApiError. The end of a text is compared with the beginning of each, at every token."""
+        stops = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        if sum(map(len, stops)) > MAX_STOPS_CHARS:
+            raise invalid(f"stop: the texts may have {MAX_STOPS_CHARS:,} characters together.")
+        return stops
 
     def sampling(self, recommended: SamplingParams, copy: int = 0) -> SamplingParams:
         """For the answer number `copy` to the same question. Raises InvalidRequestError and ApiError."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
@@ -72,8 +73,8 @@ class PromptBuilder:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._template = _template_of(backend)
-        texts = sorted(backend.control_texts(), key=len, reverse=True)
-        self._control = re.compile("|".join(map(re.escape, texts))) if texts else None
+        texts = backend.control_texts()
+        self._control = _ControlTexts(texts) if texts else None
 
     @property
     def template_source(self) -> str:
@@ -302,11 +303,41 @@ class PromptBuilder:
         if self._control is None:
             return content
 
-        def mark(match: re.Match[str]) -> str:
-            spelled_out.append(match[0])
+        def mark(text: str) -> str:
+            spelled_out.append(text)
             return f"{MARK_BEGIN}{len(spelled_out) - 1}{MARK_END}"
 
         return self._control.sub(mark, content)
+
+
+class _ControlTexts:
+    """Finds them in a text, at each place the longest.
+
+    A pattern of them all would try one after the other at each place, and a file may name 150,000.
+    """
+
+    def __init__(self, texts: Collection[str]) -> None:
+        self._texts = frozenset(texts)
+        lengths: dict[str, set[int]] = defaultdict(set)
+        for text in texts:
+            lengths[text[0]].add(len(text))
+        self._lengths = {first: sorted(of_first, reverse=True) for first, of_first in lengths.items()}
+        self._first = re.compile(f"[{re.escape(''.join(lengths))}]")
+
+    def sub(self, replace: Callable[[str], str], content: str) -> str:
+        parts: list[str] = []
+        end = at = 0
+        while found := self._first.search(content, at):
+            at = found.start()
+            for length in self._lengths[found[0]]:
+                text = content[at : at + length]
+                if text in self._texts:
+                    parts += content[end:at], replace(text)
+                    at = end = at + length
+                    break
+            else:
+                at += 1
+        return "".join((*parts, content[end:]))
 
 
 def _template_of(backend: Backend) -> Template:

@@ -153,7 +153,7 @@ async def test_a_grammar_is_looked_at_beside_the_loop_that_serves_all(path, monk
     assert [thread.name for thread in threads] == ["skein-prompt"]
 
 
-@pytest.mark.parametrize("stop", ["", [""], ["a", ""], 5, [5], ["x"] * 65, "x" * 1001])
+@pytest.mark.parametrize("stop", ["", [""], ["a", ""], 5, [5], ["x"] * 65, "x" * 1001, ["x" * 1000] * 9])
 async def test_stop_strings_that_make_no_sense_are_refused(stop):
     async with serving() as served:
         assert (await served.post("/generate", {"prompt": "x", "max_tokens": 1, "stop": stop}))[0] == 400

@@ -86,3 +86,19 @@ def test_text_after_a_stop_string_is_never_shown(text, cuts, stop):
     if stopped:
         assert text.startswith(shown)
         assert not any(one in shown for one in stop)
+
+
+def test_a_stop_string_that_has_nothing_in_common_costs_one_look():
+    """64 of them, a thousand characters each, are looked at with every token."""
+
+    class Looked(str):
+        __slots__ = ()
+        num_looks = 0
+
+        def __getitem__(self, key):
+            Looked.num_looks += 1
+            return super().__getitem__(key)
+
+    detokenizer = Detokenizer(pieces(*[b"a"] * 900), ("a" * 1000, Looked("b" * 1000)))
+    assert "".join(map(detokenizer.add, range(900))) == ""
+    assert Looked.num_looks <= 2 * 900

@@ -5,6 +5,8 @@ that are shown would get.
 """
 
 import json
+import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,7 +19,7 @@ from app.engine.chat_template import CHATML, ChatTemplate
 from app.engine.engine import Engine
 from app.engine.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError
 from app.engine.llama.loading import open_llama_backend
-from app.engine.prompt import LONG_RUN, MARK_BEGIN, MARK_END, Prompt, PromptBuilder
+from app.engine.prompt import LONG_RUN, MARK_BEGIN, MARK_END, Prompt, PromptBuilder, _ControlTexts
 from app.engine.types import FinishReason, LoadParams, Message, Overflow, Request, Role
 from tests.driver import ask, request
 from tests.fakes import CONTROL, END, CountingBackend, endless_token
@@ -89,6 +91,26 @@ def test_control_tokens_spelled_out_by_a_user_stay_text():
     tokens = build(user(attack))
     assert control_tokens(tokens) == control_tokens(build(user("harmless")))
     assert attack in decode(tokens)
+
+
+@given(
+    st.sets(st.text("<|a>", min_size=1, max_size=4), min_size=1, max_size=8), st.text("<|a>b", max_size=30)
+)
+def test_of_control_texts_those_are_found_that_a_pattern_of_all_would_find(texts, content):
+    pattern = re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
+    found = []
+    left = _ControlTexts(texts).sub(lambda text: found.append(text) or "X", content)
+    assert (found, left) == (pattern.findall(content), pattern.sub("X", content))
+
+
+def test_a_file_may_name_a_hundred_thousand_control_tokens(monkeypatch):
+    """A pattern of them all would hold every thread for seconds, at a message of twelve kilobytes."""
+    texts = frozenset(f"{chr(97 + number % 26)}{number}x" for number in range(100_000))
+    monkeypatch.setattr(CountingBackend, "control_texts", lambda _backend: texts)
+    builder = PromptBuilder(CountingBackend(n_ctx=4096))
+    started = time.thread_time()
+    builder._mark("hello world " * 1000, [])
+    assert time.thread_time() - started < 0.5
 
 
 fragments = st.sampled_from([*CONTROL, "<|", "im_end", "|>", "user\n", "7", MARK_BEGIN, MARK_END, "ä"])

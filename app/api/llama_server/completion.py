@@ -17,7 +17,7 @@ from app.api.answer_parts import timings_json
 from app.api.answering import Event, Whole, stream_answers, whole_answers
 from app.api.engine_client import Answers, EngineClient
 from app.api.errors import ApiError, invalid
-from app.api.json_body import Body, json_response
+from app.api.json_body import Body, beside, json_response
 from app.api.llama_answer import answer_json, token_probabilities
 from app.api.openai import MAX_COPIES, MaxTokens, limit
 from app.api.parameters import SamplingFields, read_sampling_fields
@@ -29,7 +29,7 @@ from app.engine.types import MAX_LOGPROBS, Output, Request
 MAX_FIELDS = 100
 
 Piece = str | int
-Pieces = Annotated[list[Piece], Field(min_length=1)]
+Pieces = Annotated[list[Piece], Field(min_length=1, fail_fast=True)]
 
 
 class PromptObject(Body):
@@ -41,7 +41,7 @@ OnePrompt = str | Pieces | PromptObject
 
 
 class CompletionFields(SamplingFields):
-    prompt: OnePrompt | Annotated[list[OnePrompt], Field(min_length=1, max_length=MAX_COPIES)]
+    prompt: OnePrompt | Annotated[list[OnePrompt], Field(min_length=1, max_length=MAX_COPIES, fail_fast=True)]
     n_predict: MaxTokens | None = None
     max_tokens: MaxTokens | None = None  # llama-server takes both names
     n: Annotated[int, Field(ge=1, le=MAX_COPIES)] | None = None
@@ -52,7 +52,7 @@ class CompletionFields(SamplingFields):
     timings_per_token: bool | None = None
     cache_prompt: bool | None = None
     id_slot: Annotated[int, Field(ge=-1)] | None = None
-    response_fields: Annotated[list[str], Field(max_length=MAX_FIELDS)] | None = None
+    response_fields: Annotated[list[str], Field(max_length=MAX_FIELDS, fail_fast=True)] | None = None
     stream: bool | None = None
 
     @property
@@ -65,12 +65,13 @@ class CompletionFields(SamplingFields):
     def requests(self, recommended: SamplingParams) -> list[Request]:
         max_tokens = self.max_tokens if self.n_predict is None else self.n_predict
         uses_cache = self.cache_prompt is not False
+        samplings = [self.sampling(recommended, copy) for copy in range(self.n or 1)]
         return [
             Request(
                 request_id=uuid.uuid4().hex,
                 chat_id="",
                 prompt=prompt,
-                sampling=self.sampling(recommended, copy),
+                sampling=samplings[copy],
                 max_tokens=limit(max_tokens),
                 stop=self.stops,
                 keep_cells=uses_cache and copy == 0,
@@ -95,7 +96,8 @@ async def completion(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, CompletionFields)
     client = request.app[CLIENT]
     _check_slot(fields, client)
-    requests = fields.requests(client.sampling)
+    sampling = client.sampling
+    requests = await beside(request, lambda: fields.requests(sampling))
     with client.answer(*requests, tells_progress=bool(fields.stream and fields.return_progress)) as answers:
         if fields.stream:
             return await stream_answers(request, answers, _Chunks(request, fields, answers))

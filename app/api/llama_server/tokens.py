@@ -9,14 +9,14 @@ from pydantic import Field
 
 from app.api.chat_completions import require_tools
 from app.api.chat_fields import ChatFields
-from app.api.json_body import Body, json_response, read_fields
+from app.api.json_body import Body, beside, json_response, read_fields
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
 from app.engine.prompt import PromptBuilder
 
 MAX_TOKENS = 250_000  # others wait meanwhile
 
-Pieces = Annotated[list[str | int], Field(max_length=MAX_TOKENS)]
+Pieces = Annotated[list[str | int], Field(max_length=MAX_TOKENS, fail_fast=True)]
 
 
 class TokenizeFields(Body):
@@ -33,7 +33,7 @@ class TokenizeFields(Body):
 
 
 class DetokenizeFields(Body):
-    tokens: Annotated[list[int], Field(max_length=MAX_TOKENS)]
+    tokens: Annotated[list[int], Field(max_length=MAX_TOKENS, fail_fast=True)]
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -61,7 +61,8 @@ async def apply_template(request: web.Request) -> web.Response:
     fields = await read_sampling_fields(request, ChatFields)
     await require_tools(request, fields)
     client = request.app[CLIENT]
-    asked = client.defaults.applied_to(fields.request(client.sampling))
+    sampling = client.sampling
+    asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
     return json_response({"prompt": await client.use_prompts(lambda prompts: prompts.render(asked))})
 
 

@@ -1,0 +1,60 @@
+"""A body is read within limits, and however large it is the loop serves others meanwhile."""
+
+import threading
+
+import pytest
+from pydantic import ValidationError
+
+from app.api import json_body
+from app.api.chat_fields import ChatFields
+from app.api.completions import CompletionFields
+from app.engine.sampling import SamplingParams
+from tests.api.conftest import serving
+
+
+@pytest.mark.parametrize(("size", "is_beside"), [(100, False), (100_000, True)])
+async def test_a_large_body_is_read_beside_the_loop(monkeypatch, size, is_beside):
+    threads = []
+    parse_object = json_body.parse_object
+    monkeypatch.setattr(
+        json_body,
+        "parse_object",
+        lambda body: threads.append(threading.current_thread()) or parse_object(body),
+    )
+    async with serving() as served:
+        await served.post("/v1/completions", {"prompt": "x" * size, "max_tokens": 1})
+    assert [thread is not threading.main_thread() for thread in threads] == [is_beside]
+
+
+async def test_a_body_of_too_many_values_is_refused(monkeypatch):
+    monkeypatch.setattr(json_body, "MAX_COMMAS", 1_000, raising=False)
+    async with serving() as served:
+        body = {"messages": [{"role": "user", "content": "x"}], "metadata": [1] * 2_000}
+        status, answer = await served.post("/v1/chat/completions", body)
+        assert (status, answer["error"]["message"]) == (400, "The body has more than 1,000 values.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (CompletionFields, {"prompt": [None] * 10_000}),
+        (CompletionFields, {"prompt": "x", "stop": [None] * 10_000}),
+        (CompletionFields, {"prompt": "x", "logit_bias": [None] * 10_000}),
+        (ChatFields, {"messages": [None] * 10_000}),
+        (ChatFields, {"messages": [{"role": "user", "content": [None] * 10_000}]}),
+    ],
+)
+def test_of_what_is_wrong_a_little_is_looked_for(kind, body):
+    with pytest.raises(ValidationError) as error:
+        kind.model_validate(body)
+    assert error.value.error_count() < 10
+
+
+def test_copies_and_prompts_do_not_multiply_the_parameters(monkeypatch):
+    """Each has ten thousand biases to check."""
+    made = []
+    check = SamplingParams.__post_init__
+    monkeypatch.setattr(SamplingParams, "__post_init__", lambda params: made.append(params) or check(params))
+    fields = CompletionFields.model_validate({"prompt": ["x"] * 32, "n": 32})
+    assert len(fields.requests(SamplingParams())) == 32 * 32
+    assert len(made) == 1 + 32
