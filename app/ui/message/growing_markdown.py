@@ -35,6 +35,8 @@ MAX_LABELS = 100  # of footnotes
 _HALF_MARK = re.compile(
     r"(?:\A|\n)[ \t]*(?:[-=`~*+#>|]{1,3}[ \t]*|\d{1,3}[.)]?|[-*+][ \t]+\[[ xX]?\]?[ \t]*)\Z"
 )
+_EMPTY_LINE = re.compile(r"\n[ \t\r]*\n[ \t\r]*\Z")  # which ends a paragraph
+_EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
 _HALF_TABLE = re.compile(r"(?:\A|\n\n)\|[^\n]{0,500}(?:\n[|:\- \t]{0,200})?\Z")
 
 
@@ -104,6 +106,7 @@ class GrowingMarkdown:
 
     def read_on(self) -> int:
         """The next window. Returns what it weighs."""
+        self._skip_empty_lines()
         end = _window_end(self._shown, self._base, WINDOW - _weight(self._head))
         weight = _weight(self._shown[self._base : end])
         fresh = self._parsed(end)
@@ -112,8 +115,8 @@ class GrowingMarkdown:
         if end == len(self._shown):
             self._is_read, self._before = True, None
             self._settle_in_tail(fresh, tops)
-        elif tops and tops[-1] > 0:
-            self._settle_at(fresh[tops[-1]].start, self._num_done + tops[-1])
+        elif tops and fresh[tops[-1]].start > self._base:
+            self._settle_at_block(fresh, tops[-1])
         elif len(fresh) > 1:
             self._settle_at(fresh[-1].start, self._num_done + len(fresh) - 1, fresh[-1])
         elif fresh and fresh[0].kind is BlockKind.CODE and not fresh[0].is_closed:
@@ -123,6 +126,14 @@ class GrowingMarkdown:
         else:  # empty lines follow
             self._settle_at(end, self._num_done + len(fresh))
         return weight
+
+    def _skip_empty_lines(self) -> None:
+        """A window begins where a block does, so that it is the same however the text came."""
+        empty = _EMPTY_LINES.match(self._shown, self._base)
+        if empty and not self._fence:
+            is_paragraph = self._piece is not None and self._piece.html.startswith("<p")
+            has_ended = is_paragraph and self._shown.count("\n", self._base - 1, empty.end()) > 1
+            self._settle_at(empty.end(), self._num_done, None if has_ended else self._piece)
 
     @property
     def _head(self) -> str:
@@ -139,6 +150,8 @@ class GrowingMarkdown:
         ]
         if fresh and self._piece and fresh[0].kind is self._piece.kind:
             fresh[0] = replace(fresh[0], joins=True)
+            if self._blocks[self._num_done - 1] is self._piece and self._piece.html.startswith("<p"):
+                self._blocks[self._num_done - 1] = open_ended(self._piece)
         if fresh and self._fence:
             start = self._blocks[self._num_done].start
             fresh[0] = replace(fresh[0], start=start, code=self._code + fresh[0].code)
@@ -152,12 +165,15 @@ class GrowingMarkdown:
         line = self._shown.rfind("\n") + 1
         begun = [top for top in tops if fresh[top].start < line]
         if begun and (begun[-1] > 0 or not self._fence):
-            piece = self._piece if begun[-1] == 0 else None
-            self._settle_at(fresh[begun[-1]].start, self._num_done + begun[-1], piece)
+            self._settle_at_block(fresh, begun[-1])
         is_open = bool(fresh) and fresh[-1].kind is BlockKind.CODE and not fresh[-1].is_closed
         if is_open and line - self._base >= CHUNK_CHARS:
             code = fresh[-1].code
             self._settle_in_code(fresh[-1], line, code[: code.rfind("\n") + 1])
+
+    def _settle_at_block(self, fresh: list[Block], index: int) -> None:
+        piece = self._piece if index == 0 else None
+        self._settle_at(fresh[index].start, self._num_done + index, piece)
 
     def _settle_in_code(self, block: Block, base: int, code: str) -> None:
         first_line = self._shown.find("\n", block.start, base) + 1
@@ -173,8 +189,9 @@ class GrowingMarkdown:
         inner = inner_start(text)
         end = self._base + (inner or (len(text) if text.endswith("\n") else word_start(text)))
         blocks = self._parsed(end)
-        last = blocks[-1] if blocks and not inner and blocks[-1].html.startswith("<p") else None
-        self._blocks[self._num_done :] = [*blocks[:-1], open_ended(last)] if last else blocks
+        goes_on = bool(blocks) and not inner and not _EMPTY_LINE.search(self._shown, self._base, end)
+        last = blocks[-1] if goes_on and blocks[-1].html.startswith("<p") else None
+        self._blocks[self._num_done :] = blocks
         self._settle_at(end, len(self._blocks), last)
 
 

@@ -50,7 +50,7 @@ def whole(source: str) -> list[Block]:
     return growing.blocks
 
 
-@settings(max_examples=80)
+@settings(max_examples=600)
 @given(
     pieces=st.lists(st.sampled_from(PIECES), max_size=16),
     cuts=st.lists(st.integers(0, 400), max_size=12),
