@@ -789,7 +789,7 @@
     <message>
         <source>The grammar took {seconds:.0f} seconds for {what}: it reads this answer in too many ways. Simplify it, or ask without it.</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
-        <translation>语法为{what}用了 {seconds:.0f} 秒：它能以太多方式读取这个回答。请简化它，或不用它提问。</translation>
+        <translation type="vanished">语法为{what}用了 {seconds:.0f} 秒：它能以太多方式读取这个回答。请简化它，或不用它提问。</translation>
     </message>
     <message>
         <source>{name} was trained for texts too short to chat. Open another GGUF.</source>
@@ -1625,6 +1625,26 @@ High water: cells used at most since the model was loaded.</source>
         <translation>是 NaN 或无穷大</translation>
     </message>
     <message>
+        <source>It has more than {count} values, as no chat has.</source>
+        <extracomment>app/chats/imports/entries.py</extracomment>
+        <translation>它有超过 {count} 个值，没有对话会是这样。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template wrote more than {size} MiB. It cannot be used; try another GGUF of this model.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>模型的对话模板生成了超过 {size} MiB 的内容，无法使用；请尝试此模型的另一个 GGUF。</translation>
+    </message>
+    <message>
+        <source>No repeatable answer can be made: it needs a context of its own.</source>
+        <extracomment>app/engine/engine.py</extracomment>
+        <translation>无法生成可重现的回答：它需要一个自己的上下文。</translation>
+    </message>
+    <message>
+        <source>Skein had nothing to compute for this answer.</source>
+        <extracomment>app/engine/engine.py</extracomment>
+        <translation>Skein 没有可为此回答计算的内容。</translation>
+    </message>
+    <message>
         <source>Values can be kept as {type} only with flash attention. Switch it on, or choose f16 for values.</source>
         <extracomment>app/engine/llama/kv_types.py</extracomment>
         <translation>只有使用 Flash Attention 时，值才能以 {type} 保存。请开启它，或为值选择 f16。</translation>
@@ -1740,14 +1760,39 @@ High water: cells used at most since the model was loaded.</source>
         <translation>设备 {name} 已不存在。请在模型的设置中选择其他设备。现有：{devices}。</translation>
     </message>
     <message>
+        <source>{name} was changed on the disk while it was open.</source>
+        <extracomment>app/engine/llama/mapped_files.py</extracomment>
+        <translation>{name} 在打开期间在磁盘上被更改。</translation>
+    </message>
+    <message>
         <source>This llama.cpp cannot work with other machines: its RPC part is missing. Set Skein up again with packaging/run.</source>
         <extracomment>app/engine/llama/rpc.py</extracomment>
         <translation>这个 llama.cpp 无法与其他机器协作：缺少 RPC 部分。请用 packaging/run 重新设置 Skein。</translation>
     </message>
     <message>
+        <source>The grammar took {seconds:.1f} seconds for {what}: it reads this answer in too many ways. Simplify it, or ask without it.</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation>语法处理{what}用了 {seconds:.1f} 秒：它有太多种方式读取此回答。请简化语法，或不用语法提问。</translation>
+    </message>
+    <message>
         <source>The worker {address} has nothing to compute on.</source>
         <extracomment>app/engine/llama/spread.py</extracomment>
         <translation>工作节点 {address} 没有可用于计算的设备。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template wrote an empty prompt. Choose another model for this chat.</source>
+        <extracomment>app/engine/prompt.py</extracomment>
+        <translation>模型的对话模板生成了空的提示词。请为此对话选择其他模型。</translation>
+    </message>
+    <message>
+        <source>A grammar may have {limit:,} characters. Simplify it.</source>
+        <extracomment>app/engine/sampling.py</extracomment>
+        <translation>语法最多可有 {limit:,} 个字符。请简化它。</translation>
+    </message>
+    <message>
+        <source>paused the answer in sequence {seq_id}: the chat in front goes first</source>
+        <extracomment>app/engine/scheduler.py</extracomment>
+        <translation>已暂停序列 {seq_id} 中的回答：前台对话优先</translation>
     </message>
     <message>
         <source>What is sent to a worker is neither encrypted nor protected by a password: prompts and answers can be read on the way, and whoever reaches a worker can take it over. Use workers in trusted networks only.</source>
@@ -1855,6 +1900,11 @@ High water: cells used at most since the model was loaded.</source>
         <translation>已保存的状态存疑</translation>
     </message>
     <message>
+        <source>The answer is repeatable</source>
+        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <translation>回答可重现</translation>
+    </message>
+    <message>
         <source>new chat</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>新对话</translation>
@@ -1893,6 +1943,11 @@ High water: cells used at most since the model was loaded.</source>
         <source>saved state in doubt</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>已保存状态存疑</translation>
+    </message>
+    <message>
+        <source>repeatable: whole chunks only</source>
+        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <translation>可重现：只用整块</translation>
     </message>
     <message>
         <source>Nothing of this chat was computed before, but another chat begins the same way.</source>
@@ -1938,6 +1993,11 @@ High water: cells used at most since the model was loaded.</source>
         <source>A saved state was there, but it did not pass its checks, so it was not used.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>有一份已保存的状态，但没有通过检查，因此没有使用。</translation>
+    </message>
+    <message>
+        <source>Only whole chunks of an earlier prompt were used: its end, and the answer, would be computed in other steps as part of this prompt.</source>
+        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <translation>只沿用了先前提示词的整块：它的末尾和回答若作为本提示词的一部分，会在不同的步骤中计算。</translation>
     </message>
     <message>
         <source>Fork the chat before you edit it, and both versions keep their cells.</source>
@@ -2748,6 +2808,11 @@ share</source>
         <translation>和</translation>
     </message>
     <message>
+        <source>{sequences} got no row: repeatable answers have steps of their own.</source>
+        <extracomment>app/inspector/stalls.py</extracomment>
+        <translation>{sequences} 没有分到行：可重现的回答有自己的步骤。</translation>
+    </message>
+    <message>
         <source>{sequences} got no row: the prompt of {others} took the step.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>{sequences}没有分到行：{others}的提示词占用了这一步。</translation>
@@ -2946,6 +3011,41 @@ share</source>
         <source>{rows} of {sequences}; {sampled}</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>{sequences}的 {rows}；{sampled}</translation>
+    </message>
+    <message>
+        <source>The disk with {folder} is full. Free some space, then start again.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>{folder} 所在的磁盘已满。请释放一些空间，然后重新启动。</translation>
+    </message>
+    <message>
+        <source>The chats in {folder} were opened on {host} (process {pid}, {date}) and not closed there. If Skein still runs there, close it: two at once would damage the chats. If it does not, remove {file} and start again.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>{folder} 中的对话曾在 {host} 上打开（进程 {pid}，{date}），没有在那里关闭。如果 Skein 仍在那里运行，请先关闭它：两个同时运行会损坏对话。如果没有，请删除 {file}，然后重新启动。</translation>
+    </message>
+    <message>
+        <source>It Does Not Run There</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>它没有在那里运行</translation>
+    </message>
+    <message>
+        <source>Another program uses the chats in {folder} and does not answer. End it, then start again.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>另一个程序正在使用 {folder} 中的对话，但没有响应。请结束它，然后重新启动。</translation>
+    </message>
+    <message>
+        <source>Skein is running with the chats in {folder} on {host} (process {pid}, since {date}). Close it there, then start again. If that machine is gone for good, remove {file} first.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>Skein 正在 {host} 上使用 {folder} 中的对话（进程 {pid}，自 {date} 起）。请在那里关闭它，然后重新启动。如果那台机器已不复存在，请先删除 {file}。</translation>
+    </message>
+    <message>
+        <source>Skein is already running with the chats in {folder} (process {pid}, since {date}), but does not answer. Use its window, or end it.</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>Skein 已在使用 {folder} 中的对话（进程 {pid}，自 {date} 起），但没有响应。请使用它的窗口，或结束它。</translation>
+    </message>
+    <message>
+        <source>End It and Start Again</source>
+        <extracomment>app/window.py</extracomment>
+        <translation>结束它并重新启动</translation>
     </message>
     <message numerus="yes">
         <source>{n} sequences</source>
@@ -3724,6 +3824,16 @@ kept</source>
         <translation>网站不提供它的片段</translation>
     </message>
     <message>
+        <source>The folder {folder} cannot be written to, so Skein keeps in {other} what it can make anew. Make it writable, then start again.</source>
+        <extracomment>app/program.py</extracomment>
+        <translation>无法写入文件夹 {folder}，因此 Skein 将可重新生成的文件保存在 {other}。请使其可写，然后重新启动。</translation>
+    </message>
+    <message>
+        <source>Skein ended unexpectedly the last time: a file that it had open was cut short, or its disk failed. Most likely it was the model, {path}.</source>
+        <extracomment>app/program.py</extracomment>
+        <translation>Skein 上次意外结束：一个已打开的文件被截短，或其磁盘出现故障。最可能是模型 {path}。</translation>
+    </message>
+    <message>
         <source>{sentence} {next}</source>
         <extracomment>app/said.py</extracomment>
         <translation>{sentence}{next}</translation>
@@ -4157,6 +4267,16 @@ kept</source>
         <source>Chats cannot be kept: the disk with {folder} is full. Free some space, then start again.</source>
         <extracomment>app/storage/database.py</extracomment>
         <translation>无法保存对话：{folder} 所在的磁盘已满。请释放一些空间，然后重新启动。</translation>
+    </message>
+    <message>
+        <source>Another program is using {path}. End it, then start Skein again.</source>
+        <extracomment>app/storage/database.py</extracomment>
+        <translation>另一个程序正在使用 {path}。请结束它，然后重新启动 Skein。</translation>
+    </message>
+    <message>
+        <source>Chats cannot be kept in {path}: {reason}. Check the disk, then start again.</source>
+        <extracomment>app/storage/database.py</extracomment>
+        <translation>无法在 {path} 中保存对话：{reason}。请检查磁盘，然后重新启动。</translation>
     </message>
     <message>
         <source>Chats cannot be kept in {path}: {reason}. Make the folder writable, then start again.</source>
@@ -4757,6 +4877,11 @@ kept</source>
         <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>地址：{address}</translation>
     </message>
+    <message>
+        <source>Nothing stands before this answer that the model could answer.</source>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
+        <translation>这条回答之前没有模型可以回答的内容。</translation>
+    </message>
     <message numerus="yes">
         <source>Closed {n} chats.</source>
         <extracomment>app/ui/window_news.py</extracomment>
@@ -5149,12 +5274,12 @@ kept</source>
     <message>
         <source>The folder {folder} cannot be written to. Make it writable, then start again.</source>
         <extracomment>app/window.py</extracomment>
-        <translation>文件夹 {folder} 不可写。请让它可写，然后重新启动。</translation>
+        <translation type="vanished">文件夹 {folder} 不可写。请让它可写，然后重新启动。</translation>
     </message>
     <message>
         <source>Skein is already running with the chats in {folder} (process {pid}), but does not answer. Use its window, or end it.</source>
         <extracomment>app/window.py</extracomment>
-        <translation>Skein 已在使用 {folder} 中的对话（进程 {pid}），但没有响应。请使用它的窗口，或结束它。</translation>
+        <translation type="vanished">Skein 已在使用 {folder} 中的对话（进程 {pid}），但没有响应。请使用它的窗口，或结束它。</translation>
     </message>
     <message>
         <source>Skein ended unexpectedly at its last {number} starts, so it has opened neither a model nor your tabs. Your chats are safe.</source>
@@ -6852,6 +6977,21 @@ kept</source>
         <translation>一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
     </message>
     <message>
+        <source>A whole number. The same one draws the same answer again if it is computed in the same steps, such as alone; without one each is drawn anew.</source>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <translation>一个整数。计算步骤相同时（例如单独回答时），同一种子会得到同样的回答；不填则每次重新抽取。</translation>
+    </message>
+    <message>
+        <source>Repeatable</source>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <translation>可重现</translation>
+    </message>
+    <message>
+        <source>With the same seed the same answer, whatever else is computed. Slower: it has steps of its own, one such answer at a time, and memory for a second context.</source>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <translation>种子相同，回答就相同，无论同时还在计算什么。会慢一些：它有自己的计算步骤，一次只生成一个这样的回答，并需要第二个上下文的内存。</translation>
+    </message>
+    <message>
         <source>Most tokens guessed from the chat&apos;s own text and checked in one step.</source>
         <extracomment>app/ui/settings/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
@@ -6910,6 +7050,21 @@ kept</source>
         <source>Load {name} again, for all chats</source>
         <extracomment>app/ui/tabs/model_line.py</extracomment>
         <translation>为所有对话重新加载 {name}</translation>
+    </message>
+    <message>
+        <source>Skein stopped responding the last time it showed this chat, so its answers are plain text for now.</source>
+        <extracomment>app/ui/tabs/plain_chats.py</extracomment>
+        <translation>上次显示此对话时 Skein 停止响应，因此其回答暂以纯文本显示。</translation>
+    </message>
+    <message>
+        <source>Show formatted</source>
+        <extracomment>app/ui/tabs/plain_chats.py</extracomment>
+        <translation>显示格式</translation>
+    </message>
+    <message>
+        <source>The answer is repeatable: whole chunks of an earlier prompt were used, and the rest computed again.</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>回答可重现：沿用了先前提示词的整块，其余重新计算。</translation>
     </message>
     <message>
         <source>Copy this message as Markdown</source>
@@ -7842,6 +7997,11 @@ kept</source>
         <translation>{name}：{description}</translation>
     </message>
     <message>
+        <source>The end is shown as it was written: it has too many parts.</source>
+        <extracomment>app/ui/message/markdown_column.py</extracomment>
+        <translation>结尾按原文显示：其部分过多。</translation>
+    </message>
+    <message>
         <source>{device}, {free} of {total} free</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>{device}，可用 {free} / {total}</translation>
@@ -8184,7 +8344,7 @@ kept</source>
     <message>
         <source>A whole number. The same one draws the same answer again; without one each is drawn anew.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>一个整数。相同的种子会得到相同的回答；没有种子则每次重新抽取。</translation>
+        <translation type="vanished">一个整数。相同的种子会得到相同的回答；没有种子则每次重新抽取。</translation>
     </message>
     <message>
         <source>Drawn anew</source>
