@@ -37,7 +37,9 @@ def test_values_arrive_as_they_were_sent():
     child = child_process.start("app.engine.chat_template")
     child_process.send(child.stdin, ["{{ messages[0].content }}\n\udc80", "", ""])
     child_process.send(child.stdin, [[["user", "ä\n", ""]], ""])
-    assert child_process.receive(child.stdout) == {"text": "ä\n\n\udc80"}
+    written = "ä\n\n\udc80".encode("utf-8", "surrogatepass")
+    assert child_process.receive(child.stdout) == {"num_bytes": len(written)}
+    assert child.stdout.read(len(written)) == written
     child_process.bury(child)
 
 

@@ -19,7 +19,7 @@ from app.engine.errors import (
 )
 from app.engine.llama.backend import LOOK_EVERY
 from app.engine.llama.library import library, native_objects
-from app.engine.llama.loading import num_threads, open_llama_backend
+from app.engine.llama.loading import MAX_N_SEQ, num_threads, open_llama_backend
 from app.engine.sampling import SamplingParams
 from app.engine.types import FinishReason, LoadParams, Message, Role
 from tests.driver import GREEDY, ask, request, rows, run
@@ -385,7 +385,7 @@ def test_a_context_too_small_for_its_sequences_is_made_larger(tiny_gguf, n_ctx, 
     params = LoadParams(tiny_gguf("qwen3"), n_ctx=n_ctx, n_seq_max=n_seq_max, n_threads=1)
     with open_llama_backend(params) as backend:
         assert backend.model.n_ctx >= 256
-        assert backend.model.n_batch >= backend.model.n_seq_max == min(max(n_seq_max, 1), 256)
+        assert backend.model.n_batch >= backend.model.n_seq_max == min(max(n_seq_max, 1), MAX_N_SEQ)
 
 
 def test_progress_goes_from_nothing_to_all(tiny_gguf):

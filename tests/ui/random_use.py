@@ -155,6 +155,7 @@ class RandomUse:
         self.engine = ActiveEngine(self.root, self._new_thread)  # type: ignore[arg-type]
         self.store = ChatStore(folder / "chats.db")
         self.store._thread = AtOnce()  # type: ignore[assignment]
+        self.store.write_answers = lambda _answers: None  # type: ignore[method-assign]  # from another thread
         settings = Settings.load(folder / "settings.json")
         self.workspace = Workspace(self.engine, self.store, settings, self.root)
         self.router = ReportRouter(self.engine, self.workspace, self.root)

@@ -654,4 +654,5 @@ def test_a_change_of_theme_reaches_text_that_is_already_there(
     window.appearance.choose_theme(theme)
     answer = window.tabs.views[0].transcript.live_views[-1]
     prose = answer.body.parts[0]  # type: ignore[union-attr]
-    assert (DARK if theme == "dark" else LIGHT).accent in prose.toHtml()  # type: ignore[union-attr]
+    accent = (DARK if theme == "dark" else LIGHT).accent
+    qtbot.waitUntil(lambda: accent in prose.toHtml())  # type: ignore[union-attr]

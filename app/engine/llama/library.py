@@ -32,6 +32,8 @@ ADAPTER_AS_IT_IS = "cannot use buft 'CPU_REPACK', fallback to CPU"
 MAX_UNTAKEN_LINES = 100
 MAX_BUFFER_LINES = 500
 MAX_LINE_BYTES = 2000  # names from model files are in them
+MAX_DEBUG_LINE_BYTES = 16_000  # some show every cell
+DEBUG = 1  # ggml's level
 DEVICE_KINDS = tuple(DeviceKind)  # in the order of enum ggml_backend_dev_type
 
 native_objects: Counter[str] = Counter()  # live ones by kind, for the leak tests and the inspector
@@ -109,7 +111,8 @@ class NativeLog:
         lib.llama_log_set(self._callback, ctypes.c_void_p(0))
 
     def _on_log(self, level: int, text: bytes | None, _user_data: object) -> None:
-        line = printable((text or b"")[:MAX_LINE_BYTES].decode("utf-8", "replace"))
+        most = MAX_DEBUG_LINE_BYTES if level == DEBUG else MAX_LINE_BYTES
+        line = printable((text or b"")[:most].decode("utf-8", "replace"))
         if not line or line.endswith((END_OF_HEAD, ADAPTER_AS_IT_IS)):
             return
         if level >= 3 and level != 5:
