@@ -15,20 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from app import headless
-from app.engine.errors import EngineError, RequestError
-from app.engine.grammar import check_grammar
-from app.engine.sampling import SamplingParams
-from app.engine.types import (
-    FinishReason,
-    Message,
-    ModelInfo,
-    Output,
-    Overflow,
-    Request,
-    Role,
-    StepReport,
-    Usage,
-)
+from app.protocol.errors import EngineError, RequestError
+from app.protocol.grammar import check_grammar
+from app.protocol.model import ModelInfo
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Overflow, Request, Role
+from app.protocol.sampling import SamplingParams
 
 MAX_SIDE_BY_SIDE = 8
 

@@ -16,12 +16,13 @@ from app import paths
 from app.bridge.parameters import load_params
 from app.engine.engine import Engine
 from app.engine.engine_process import EngineProcess
-from app.engine.errors import EngineCrashedError, EngineError, InvalidRequestError
 from app.engine.loop import EngineLoop
 from app.engine.probe import open_probed_backend
-from app.engine.types import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS, Device, LoadParams, ModelInfo
 from app.engine.workers import TRUSTED_ONLY, checked_address
 from app.models.memory_fit import fitted
+from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError
+from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS, LoadParams
+from app.protocol.model import Device, ModelInfo
 from app.said import said, together
 from app.settings import ModelSettings, Settings
 

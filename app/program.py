@@ -52,10 +52,11 @@ from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.crashes import RunMarker, keep_report, was_bus_error
 from app.engine.freed_memory import keep_little
-from app.engine.types import ModelInfo, Speed
 from app.folder_lock import FolderLock
 from app.look.words import tr, tr_said
 from app.private_files import opener
+from app.protocol.load import Speed
+from app.protocol.model import ModelInfo
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.application import Application

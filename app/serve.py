@@ -17,14 +17,9 @@ from app.api.guard import is_loopback, new_key
 from app.api.server import ApiServer
 from app.api.state import Presentation
 from app.api.threaded_engine import ThreadedEngine
-from app.engine.errors import (
-    EngineCrashedError,
-    EngineError,
-    InvalidRequestError,
-    ModelLoadCancelledError,
-)
 from app.engine.loop import SWITCH_INTERVAL_S
-from app.engine.types import Overflow
+from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError, ModelLoadCancelledError
+from app.protocol.request import Overflow
 
 DEFAULT_SLOTS = 4
 KEY_VARIABLE = "SKEIN_API_KEY"

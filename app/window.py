@@ -40,7 +40,7 @@ PIECES = (
     "qasync",
     "pydantic",
     "app.settings",
-    "app.engine.types",
+    "app.protocol.report",
     "app.bridge.workspace",
     "app.inspector.docks",
     "app.inspector.arrangement",

@@ -20,8 +20,8 @@ from pathlib import Path
 from app import paths
 from app.cores import num_physical_cores
 from app.engine import child_process
-from app.engine.errors import EngineError
 from app.engine.workers import DEFAULT_PORT, PROTOCOL, TRUSTED_ONLY, WorkerState, ask, is_everywhere
+from app.protocol.errors import EngineError
 
 EVERYWHERE = "--every-network"
 POLL_S, MAX_START_S, LOOK_UP_S = 0.05, 5.0, 0.5

@@ -73,7 +73,7 @@ def backend(request: pytest.FixtureRequest, tiny_gguf: Callable[[str], Path]) ->
         yield CountingBackend(**TINY_CONTEXT)
         return
     from app.engine.llama.loading import open_llama_backend
-    from app.engine.types import LoadParams
+    from app.protocol.load import LoadParams
 
     # One thread: llama.cpp's workers spin, and with a second busy process each tiny step would take 20 ms.
     with open_llama_backend(LoadParams(tiny_gguf("qwen3"), n_threads=1, **TINY_CONTEXT)) as llama:

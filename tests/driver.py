@@ -12,8 +12,10 @@ from unittest import mock
 from app.engine.batch import Batch, BatchSpan
 from app.engine.drafting import Drafting
 from app.engine.engine import Engine
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, Message, Request, Role, StepReport, Usage
+from app.protocol.output import FinishReason, Usage
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend

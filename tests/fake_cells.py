@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from app.engine.types import ModelInfo
+from app.protocol.model import ModelInfo
 
 Row = tuple[int, int, int]  # seq_id, position, token id
 Found = dict[int, list[int]]  # indices of cells by stream

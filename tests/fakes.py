@@ -17,16 +17,17 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells, num_words
-from app.engine.errors import (
+from app.protocol.errors import (
     BadLogitsError,
     DecodeError,
     DecodeInterruptedError,
     NoKvCellsError,
     PositionMismatchError,
 )
-from app.engine.grammar import check_grammar
-from app.engine.sampling import SamplingParams
-from app.engine.types import ModelInfo, SampledToken, TokenLogprob
+from app.protocol.grammar import check_grammar
+from app.protocol.model import ModelInfo
+from app.protocol.output import SampledToken, TokenLogprob
+from app.protocol.sampling import SamplingParams
 from tests.fake_cells import Cell, FakeCells, NoRoomError
 
 CONTROL = {"<|endoftext|>": 256, "<|im_start|>": 257, "<|im_end|>": 258}

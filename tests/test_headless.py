@@ -9,7 +9,7 @@ from urllib.error import HTTPError
 import pytest
 
 from app import ask, headless, paths
-from app.engine.types import KvType, LoadParams, LoraAdapter
+from app.protocol.load import KvType, LoadParams, LoraAdapter
 from app.settings import AdapterSettings, ModelSettings, Settings
 from tests.test_serve import address_of, end, serving
 from tests.test_serve import ask as ask_server

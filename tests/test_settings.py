@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from app.engine.types import Overflow, Speed
+from app.protocol.load import Speed
+from app.protocol.request import Overflow
 from app.settings import Overflow as OverflowChoice
 from app.settings import Settings
 from app.settings import Speed as SpeedChoice

@@ -45,7 +45,7 @@ NOT_LIGHT = {
     "qasync",
     "sqlite3",
     "subprocess",
-    "app.engine.types",
+    "app.protocol.report",
     "app.program",
     "app.settings",
 }

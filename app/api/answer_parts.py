@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.api.errors import ApiError, invalid, unavailable
-from app.engine.types import FinishReason, Output, SampledToken, TokenLogprob, Usage
+from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob, Usage
 
 if TYPE_CHECKING:
     from app.api.engine_client import EngineClient

@@ -12,7 +12,7 @@ from app.api.engine_client import Answers
 from app.api.errors import ApiError
 from app.api.event_stream import EventStream
 from app.api.state import CLIENT
-from app.engine.types import FinishReason, Output, SampledToken, Usage
+from app.protocol.output import FinishReason, Output, SampledToken, Usage
 
 Event = dict[str, Any] | str
 

@@ -16,7 +16,7 @@ from app.api.openai import ChoiceChunks, Frame
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
 from app.api.tool_calls import ToolCall, ToolCallReader
-from app.engine.types import FinishReason, Output
+from app.protocol.output import FinishReason, Output
 
 
 def add_routes(router: web.UrlDispatcher) -> None:

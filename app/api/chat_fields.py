@@ -12,8 +12,8 @@ from pydantic import Field
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json
 from app.api.openai import MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
-from app.engine.sampling import SamplingParams
-from app.engine.types import Message, Request, Role
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
 
 MAX_TOOLS = 128
 MAX_MESSAGES = 10_000

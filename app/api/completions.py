@@ -17,8 +17,9 @@ from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, ChoiceChunks, Frame, OpenAiFields, limit
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.sampling import SamplingParams
-from app.engine.types import Output, Request, SampledToken
+from app.protocol.output import Output, SampledToken
+from app.protocol.request import Request
+from app.protocol.sampling import SamplingParams
 
 MAX_LOGPROBS = 5  # OpenAI's limit, here
 

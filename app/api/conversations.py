@@ -11,7 +11,7 @@ import itertools
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from app.engine.types import Message, Request
+from app.protocol.request import Message, Request
 
 MAX_TITLE_CHARS = 60
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.api.json_body import as_json
-from app.engine.errors import InvalidRequestError
-from app.engine.json_object import read_object
-from app.engine.sampling import SamplingParams
-from app.engine.types import Message, Overflow, Request, Role
+from app.protocol.errors import InvalidRequestError
+from app.protocol.json_object import read_object
+from app.protocol.request import Message, Overflow, Request, Role
+from app.protocol.sampling import SamplingParams
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,11 @@ from app.api.errors import ApiError, unavailable
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
 from app.engine.prompt import PromptBuilder
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, ModelInfo, Output, Request, StepReport
+from app.protocol.model import ModelInfo
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import StepReport
+from app.protocol.request import Request
+from app.protocol.sampling import SamplingParams
 
 T = TypeVar("T")
 

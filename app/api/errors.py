@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.engine.errors import EngineError, RequestError
+from app.protocol.errors import EngineError, RequestError
 
 MAX_MESSAGE_CHARS = 500
 RETRY_SECONDS = 2

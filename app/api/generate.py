@@ -13,7 +13,8 @@ from app.api.answering import FINISH_REASONS, Event, stream_answers, whole_answe
 from app.api.json_body import beside, json_response
 from app.api.parameters import SamplingFields, read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.types import Output, Request
+from app.protocol.output import Output
+from app.protocol.request import Request
 
 MAX_TOKENS = 2**31 - 1
 

@@ -11,8 +11,9 @@ from app.api.answering import Whole
 from app.api.engine_client import Answers
 from app.api.state import CLIENT, model_name
 from app.engine.prompt import PromptBuilder
-from app.engine.sampling import NEVER, SamplingParams
-from app.engine.types import Request, SampledToken
+from app.protocol.output import SampledToken
+from app.protocol.request import Request
+from app.protocol.sampling import NEVER, SamplingParams
 
 ANY_SEED = 2**32 - 1  # llama.cpp's "draw one"
 NO_LIMIT = -1

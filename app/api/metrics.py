@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.engine.types import StepReport, Usage
+from app.protocol.output import Usage
+from app.protocol.report import StepReport
 
 PREFIX = "llamacpp:"
 

@@ -19,7 +19,7 @@ from app.api.json_body import Body
 from app.api.parameters import SamplingFields
 from app.api.progress import Progress
 from app.api.state import model_name
-from app.engine.types import Output, Usage
+from app.protocol.output import Output, Usage
 
 MAX_COPIES = 32
 MAX_TOKENS = 2**31 - 1

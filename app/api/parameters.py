@@ -16,8 +16,8 @@ from pydantic import Field, PrivateAttr
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, read_fields
 from app.api.state import CLIENT
-from app.engine.errors import InvalidRequestError
-from app.engine.sampling import INTEGERS, MAX_BIAS, MAX_SEED, NEVER, SamplingParams, shown
+from app.protocol.errors import InvalidRequestError
+from app.protocol.sampling import INTEGERS, MAX_BIAS, MAX_SEED, NEVER, SamplingParams, shown
 
 MAX_STOPS = 64
 MAX_STOP_CHARS = 1000

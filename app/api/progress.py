@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.engine.types import Lease, Output, SlotSnapshot, Span, StepReport, Usage
+from app.protocol.output import Output, Usage
+from app.protocol.report import Lease, SlotSnapshot, Span, StepReport
 
 
 @dataclass(frozen=True, slots=True)

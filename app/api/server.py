@@ -20,7 +20,7 @@ from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
 from app.api.state import CLIENT, PRESENTATION, Presentation
-from app.engine.errors import EngineError, RequestError
+from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
 

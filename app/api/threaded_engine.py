@@ -14,10 +14,12 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from app.engine.engine_process import EngineProcess
-from app.engine.errors import EngineError, ModelLoadCancelledError
 from app.engine.loop import EngineLoop
 from app.engine.prompt import PromptBuilder
-from app.engine.types import ModelInfo, Request, StepReport
+from app.protocol.errors import EngineError, ModelLoadCancelledError
+from app.protocol.model import ModelInfo
+from app.protocol.report import StepReport
+from app.protocol.request import Request
 
 T = TypeVar("T")
 

@@ -21,8 +21,11 @@ from app.bridge.engine_threads import EngineThreads, StartThread
 from app.bridge.engine_wishes import EngineWishes
 from app.bridge.open_requests import OpenRequest, OpenRequests
 from app.bridge.prompt_uses import PromptUses
-from app.engine.commands import Command
-from app.engine.types import CellStore, FinishReason, LoadParams, ModelInfo, Request, Speed
+from app.protocol.commands import Command
+from app.protocol.load import CellStore, LoadParams, Speed
+from app.protocol.model import ModelInfo
+from app.protocol.output import FinishReason
+from app.protocol.request import Request
 from app.said import said
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.preferences import Preferences
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
-from app.engine.types import CellStore
 from app.models.off_loop import off_loop
+from app.protocol.load import CellStore
 from app.said import said
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,8 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.text import valid_unicode
 from app.chats.titles import title_from
-from app.engine.types import FinishReason, Message, Output, Overflow, Request, Role
+from app.protocol.output import FinishReason, Output
+from app.protocol.request import Message, Overflow, Request, Role
 from app.said import said
 from app.settings import Settings
 

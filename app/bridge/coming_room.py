@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.bridge.active_engine import ActiveEngine
-from app.engine.types import Device, DeviceKind, LoadParams
 from app.engine.workers import ask
 from app.free_memory import free_memory_bytes
+from app.protocol.load import LoadParams
+from app.protocol.model import Device, DeviceKind
 
 if TYPE_CHECKING:
     from app.models.layer_split import Room

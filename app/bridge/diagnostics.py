@@ -15,7 +15,7 @@ from PySide6.QtGui import QGuiApplication
 import app
 from app import paths
 from app.cores import num_physical_cores
-from app.engine.types import ModelInfo
+from app.protocol.model import ModelInfo
 from app.settings import Settings
 
 PACKAGES = (

@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from app import paths
-from app.engine.commands import Command
-from app.engine.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
-from app.engine.types import CellStore, Device, LoadParams, Request, Speed, StepReport
+from app.protocol.commands import Command
+from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
+from app.protocol.load import CellStore, LoadParams, Speed
+from app.protocol.model import Device
+from app.protocol.report import StepReport
+from app.protocol.request import Request
 from app.said import said
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.engine_thread import EngineThread
 from app.engine.freed_memory import give_back
-from app.engine.types import LoadParams, ModelInfo
+from app.protocol.load import LoadParams
+from app.protocol.model import ModelInfo
 
 PATIENCE_MS = 5_000  # an engine that ends is waited for no longer
 CLOSING_S = 1.5  # nor is any, at the end of the program

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.bridge.engine_thread import EngineThread
-from app.engine.commands import Command, Pin, WatchCells
-from app.engine.types import CellStore, Speed
+from app.protocol.commands import Command, Pin, WatchCells
+from app.protocol.load import CellStore, Speed
 
 
 @dataclass(slots=True)

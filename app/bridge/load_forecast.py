@@ -18,7 +18,8 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.coming_room import ComingRoom
 from app.bridge.model_fits import Taken
 from app.bridge.tasks import spawn
-from app.engine.types import Device, LoadParams, MemoryNeed
+from app.protocol.load import LoadParams
+from app.protocol.model import Device, MemoryNeed
 from app.said import said
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.engine.types import Output, StepReport
+from app.protocol.output import Output
+from app.protocol.report import StepReport
 from app.said import said
 from app.settings import Settings
 

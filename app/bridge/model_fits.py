@@ -18,9 +18,9 @@ from app.bridge.coming_room import ComingRoom
 from app.bridge.parameters import load_params
 from app.bridge.preferences import Preferences
 from app.bridge.tasks import spawn
-from app.engine.types import LoadParams
 from app.models.gguf_header import HeaderError
 from app.models.model_file import ModelFile, read_whole_header
+from app.protocol.load import LoadParams
 
 if TYPE_CHECKING:
     from app.models.memory_fit import Fit

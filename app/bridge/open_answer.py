@@ -5,7 +5,7 @@ from time import monotonic
 
 from app.chats.chat import Turn
 from app.chats.thinking import LONGEST_MARK, MARK_ENDS, split_thinking
-from app.engine.types import Output, Usage
+from app.protocol.output import Output, Usage
 
 NO_USAGE = Usage()
 

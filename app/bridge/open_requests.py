@@ -12,7 +12,10 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_thread import EngineThread
-from app.engine.types import FinishReason, ModelInfo, Output, Request, StepReport, Usage
+from app.protocol.model import ModelInfo
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.report import StepReport
+from app.protocol.request import Request
 from app.said import said
 
 MODEL_CHANGED = said("Another model was loaded before this answer was finished.")

@@ -7,16 +7,10 @@ from typing import Any
 
 from app.chats.chat import Chat
 from app.chats.sampling_json import frozen
-from app.engine.sampling import SamplingParams
-from app.engine.types import (
-    MIN_CONTEXT_TOKENS,
-    FlashAttention,
-    KvType,
-    LoadParams,
-    LoraAdapter,
-    ModelInfo,
-    RopeScaling,
-)
+from app.protocol.load import FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
+from app.protocol.model import ModelInfo
+from app.protocol.request import MIN_CONTEXT_TOKENS
+from app.protocol.sampling import SamplingParams
 from app.settings import ModelSettings, Settings
 
 FOR_ALL_MODELS = {"n_ctx", "n_seq_max", "n_threads", "isolated", "num_drafted_tokens"}

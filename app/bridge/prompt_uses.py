@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.bridge.engine_thread import EngineThread
-from app.engine.errors import EngineError
+from app.protocol.errors import EngineError
 
 if TYPE_CHECKING:
     from app.engine.prompt import PromptBuilder

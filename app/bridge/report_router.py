@@ -5,7 +5,8 @@ from PySide6.QtCore import QObject, Slot
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import owner_of
 from app.bridge.workspace import Workspace
-from app.engine.types import Output, StepReport
+from app.protocol.output import Output
+from app.protocol.report import StepReport
 
 
 class ReportRouter(QObject):

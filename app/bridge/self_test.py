@@ -18,7 +18,7 @@ from PySide6.QtCore import QIODevice, QObject, QSaveFile, Signal
 
 from app.bridge.tasks import spawn
 from app.engine import child_process
-from app.engine.types import ModelInfo
+from app.protocol.model import ModelInfo
 from app.said import said
 from app.selftest.report import TITLES, Line, Outcome, Report
 

@@ -15,8 +15,10 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.chats.thinking import split_thinking
 from app.chats.titles import title_from
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, Message, Output, Request, Role, SlotState, StepReport
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import SlotState, StepReport
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
 from app.settings import Settings
 
 IDLE_MS = 1_500  # without any answer being written

@@ -15,7 +15,7 @@ from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.engine.errors import EngineError
+from app.protocol.errors import EngineError
 
 if TYPE_CHECKING:
     from app.engine.prompt import PromptBuilder

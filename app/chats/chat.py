@@ -15,7 +15,8 @@ from typing import Any
 
 from app.chats.attachment import Attachment, with_attachments
 from app.chats.titles import NEW_CHAT, title_of_copy
-from app.engine.types import Message, Overflow, Role, Usage
+from app.protocol.output import Usage
+from app.protocol.request import Message, Overflow, Role
 
 FIRST = ""  # what the first turn of a chat follows
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from app.chats.chat import Chat
 from app.chats.sampling_json import frozen
 from app.chats.text import valid_unicode
-from app.engine.types import Overflow
+from app.protocol.request import Overflow
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from app.engine.errors import InvalidRequestError
-from app.engine.sampling import INTEGERS, NEVER, SamplingParams
+from app.protocol.errors import InvalidRequestError
+from app.protocol.sampling import INTEGERS, NEVER, SamplingParams
 
 NAMES = frozenset(field.name for field in fields(SamplingParams))
 

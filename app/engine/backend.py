@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells
-from app.engine.sampling import SamplingParams
-from app.engine.types import ModelInfo, SampledToken
+from app.protocol.model import ModelInfo
+from app.protocol.output import SampledToken
+from app.protocol.sampling import SamplingParams
 
 
 class Sampler(Protocol):

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.types import CellMap, CellUsage
+from app.protocol.report import CellMap, CellUsage
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch
-    from app.engine.types import ModelInfo
+    from app.protocol.model import ModelInfo
 
 Places = npt.NDArray[np.intp]  # cell indices
 FoundPlaces = range | list[int]  # likewise, of the few rows of a step

@@ -16,9 +16,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from app.engine import child_process
-from app.engine.errors import ChatTemplateError, RequestError
-from app.engine.json_object import read_object
-from app.engine.types import Message, Role
+from app.protocol.errors import ChatTemplateError, RequestError
+from app.protocol.json_object import read_object
+from app.protocol.request import Message, Role
 from app.said import packed, said, unpacked
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.engine.batch import Batch
-from app.engine.errors import EngineError
 from app.engine.prefix import common_prefix
+from app.protocol.errors import EngineError
 from app.said import said
 
 if TYPE_CHECKING:

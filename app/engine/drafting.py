@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from app.engine.draft_costs import DraftCosts
 from app.engine.draft_model import Draft, DraftModel
 from app.engine.drafter import Drafter, Record
-from app.engine.errors import BadLogitsError, DecodeInterruptedError, EngineError
+from app.protocol.errors import BadLogitsError, DecodeInterruptedError, EngineError
 from app.said import said
 
 if TYPE_CHECKING:

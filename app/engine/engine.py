@@ -12,32 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.cells import CellWatch
-from app.engine.commands import (
-    ClearCells,
-    Command,
-    Hibernate,
-    Pause,
-    Pin,
-    Restore,
-    Resume,
-    RunUntil,
-    StepOnce,
-    TokensOf,
-    WatchCells,
-)
 from app.engine.detokenizer import Detokenizer
 from app.engine.drafting import Drafting
-from app.engine.errors import (
-    BadLogitsError,
-    DecodeError,
-    DecodeInterruptedError,
-    EngineError,
-    GrammarError,
-    NoKvCellsError,
-    PositionMismatchError,
-    PromptTooLongError,
-    RequestError,
-)
 from app.engine.hibernation import HibernatedChats
 from app.engine.idle import MIN_CELLS, IdleChats
 from app.engine.inspection import Inspection
@@ -51,18 +27,34 @@ from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
 from app.engine.step_budget import StepBudget
 from app.engine.stepping import SampledId, Stepping
-from app.engine.types import (
-    CellStore,
-    EventKind,
-    FinishReason,
-    Output,
-    Overflow,
-    Request,
-    Span,
-    Speed,
-    StepReport,
-    Usage,
+from app.protocol.commands import (
+    ClearCells,
+    Command,
+    Hibernate,
+    Pause,
+    Pin,
+    Restore,
+    Resume,
+    RunUntil,
+    StepOnce,
+    TokensOf,
+    WatchCells,
 )
+from app.protocol.errors import (
+    BadLogitsError,
+    DecodeError,
+    DecodeInterruptedError,
+    EngineError,
+    GrammarError,
+    NoKvCellsError,
+    PositionMismatchError,
+    PromptTooLongError,
+    RequestError,
+)
+from app.protocol.load import CellStore, Speed
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.report import EventKind, Span, StepReport
+from app.protocol.request import Overflow, Request
 from app.said import said, together
 
 if TYPE_CHECKING:
@@ -70,7 +62,8 @@ if TYPE_CHECKING:
 
     from app.engine.backend import Backend
     from app.engine.batch import Batch, BatchSpan
-    from app.engine.types import CellMap, SampledToken, SlotSnapshot
+    from app.protocol.output import SampledToken
+    from app.protocol.report import CellMap, SlotSnapshot
 
     Sampled = tuple[int, tuple[SampledToken, ...]]  # a token, and if that was asked for, how likely it was
 

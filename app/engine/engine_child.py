@@ -20,11 +20,12 @@ from typing import IO, Any
 from app import paths
 from app.engine import child_process
 from app.engine.engine import Engine
-from app.engine.errors import EngineError, ModelLoadCancelledError
 from app.engine.hibernation import HibernatedChats
 from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
 from app.engine.prompt import PromptBuilder
-from app.engine.types import HibernatedChat, LoadParams, StepReport
+from app.protocol.errors import EngineError, ModelLoadCancelledError
+from app.protocol.load import LoadParams
+from app.protocol.report import HibernatedChat, StepReport
 from app.said import said
 
 OUR_BUG = said("The engine stopped because of an error in Skein itself. Load the model again.")

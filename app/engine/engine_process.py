@@ -20,22 +20,16 @@ from dataclasses import replace
 from typing import IO, Any, TypeVar, cast
 
 from app.engine import child_process
-from app.engine.commands import Command
-from app.engine.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
 from app.engine.probe import last_lines, probe, probe_adapter, signal_name, unchanged
 from app.engine.prompt import PromptBuilder
-from app.engine.types import (
-    CellStore,
-    Device,
-    HibernatedChat,
-    LoadParams,
-    ModelInfo,
-    Request,
-    Speed,
-    StepReport,
-)
 from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
 from app.free_memory import free_memory_bytes
+from app.protocol.commands import Command
+from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
+from app.protocol.load import CellStore, LoadParams, Speed
+from app.protocol.model import Device, ModelInfo
+from app.protocol.report import HibernatedChat, StepReport
+from app.protocol.request import Request
 from app.said import Said, said
 
 log = logging.getLogger(__name__)

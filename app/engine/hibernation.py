@@ -25,7 +25,7 @@ import numpy.typing as npt
 import psutil
 import xxhash
 
-from app.engine.types import HibernatedChat
+from app.protocol.report import HibernatedChat
 
 if TYPE_CHECKING:
     from app.engine.kept_cells import KeptCells

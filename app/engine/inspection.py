@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.commands import (
+from app.engine.verify import check_cells
+from app.protocol.commands import (
     CheckCells,
     ClearCells,
     DescribeTokens,
@@ -17,9 +18,8 @@ from app.engine.commands import (
     Tokenise,
     TokensOf,
 )
-from app.engine.errors import PositionMismatchError
-from app.engine.types import Answer, CellCheck, ChatTokens, EventKind, TokenisedText, TokenTexts
-from app.engine.verify import check_cells
+from app.protocol.errors import PositionMismatchError
+from app.protocol.report import Answer, CellCheck, ChatTokens, EventKind, TokenisedText, TokenTexts
 from app.said import said
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import psutil
 import xxhash
 
-from app.engine.types import CellStore
+from app.protocol.load import CellStore
 
 log = logging.getLogger(__name__)
 

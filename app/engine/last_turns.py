@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.prefix import CachedPrefix, LastTurn, why_prefix_ended
-from app.engine.types import PrefixEnd
+from app.protocol.output import PrefixEnd
 
 if TYPE_CHECKING:
     from app.engine.sequence import Sequence

@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from app.engine.commands import Command
 from app.engine.engine import Engine
-from app.engine.errors import EngineError, RequestError
 from app.engine.prompt import Prompt, PromptBuilder
-from app.engine.types import CellStore, FinishReason, Request, Speed, StepReport
+from app.protocol.commands import Command
+from app.protocol.errors import EngineError, RequestError
+from app.protocol.load import CellStore, Speed
+from app.protocol.output import FinishReason
+from app.protocol.report import StepReport
+from app.protocol.request import Request
 from app.said import said
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.engine.prefix import CachedPrefix, common_prefix
-from app.engine.types import Event, EventKind, Lease
+from app.protocol.report import Event, EventKind, Lease
 from app.said import said
 
 if TYPE_CHECKING:

@@ -11,14 +11,15 @@ from itertools import accumulate, chain, count, takewhile
 from operator import neg
 from typing import TYPE_CHECKING
 
-from app.engine.errors import PromptTooLongError
-from app.engine.types import Overflow, Role
+from app.protocol.errors import PromptTooLongError
+from app.protocol.request import Overflow, Role
 from app.said import said, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from app.engine.types import Message, ModelInfo, Request
+    from app.protocol.model import ModelInfo
+    from app.protocol.request import Message, Request
 
     Messages = tuple[Message, ...]
     Measure = Callable[[Messages], int]  # tokens of the prompt that shows these messages

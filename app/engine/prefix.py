@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.engine.types import Message, PrefixEnd
+from app.protocol.output import PrefixEnd
+from app.protocol.request import Message
 
 if TYPE_CHECKING:
-    from app.engine.sampling import SamplingParams
     from app.engine.sequence import Sequence
+    from app.protocol.sampling import SamplingParams
 
 # A run of tokens that moved must be this long to be worth moving its cells.
 MIN_MOVED_TOKENS = 32

@@ -26,13 +26,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 from app import paths
 from app.engine import child_process
-from app.engine.errors import ModelLoadCancelledError, ModelLoadError
 from app.engine.good_files import GoodFiles, ModelFile
+from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.said import said, together, unpacked
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
-    from app.engine.types import Device, LoadParams
+    from app.protocol.load import LoadParams
+    from app.protocol.model import Device
 
 log = logging.getLogger(__name__)
 

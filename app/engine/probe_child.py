@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.engine import child_process
-from app.engine.errors import EngineError, RequestError
 from app.engine.prompt import Prompt, PromptBuilder
-from app.engine.types import MIN_CONTEXT_TOKENS, FinishReason, LoadParams, LoraAdapter, Message, Request, Role
+from app.protocol.errors import EngineError, RequestError
+from app.protocol.load import LoadParams, LoraAdapter
+from app.protocol.output import FinishReason
+from app.protocol.request import MIN_CONTEXT_TOKENS, Message, Request, Role
 from app.said import packed, said
 
 if TYPE_CHECKING:

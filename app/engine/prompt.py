@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from app.engine import overflow
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
-from app.engine.errors import ChatTemplateError, InvalidRequestError
-from app.engine.json_object import map_strings, read_object
-from app.engine.sampling import shown
-from app.engine.types import Overflow
+from app.protocol.errors import ChatTemplateError, InvalidRequestError
+from app.protocol.json_object import map_strings, read_object
+from app.protocol.request import Overflow
+from app.protocol.sampling import shown
 from app.said import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.engine.backend import Backend
-    from app.engine.errors import RequestError
-    from app.engine.types import Message, Request
+    from app.protocol.errors import RequestError
+    from app.protocol.request import Message, Request
 
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
 MARK_BEGIN, MARK_END = "\ufdd0", "\ufdd1"

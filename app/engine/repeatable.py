@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from app.engine.hibernation import HibernatedChats
     from app.engine.sequence import Sequence
     from app.engine.slot_memory import Slot
-    from app.engine.types import SlotSnapshot
+    from app.protocol.report import SlotSnapshot
 
 # Prompt rows of a step: always these, for what is learned from step times is never the same twice. Of a model
 # of 270M 32 take a fifth more time a token than 64, but other chats wait half as long for them.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
-from app.engine.types import EventKind, WaitingRequest, WaitReason
+from app.protocol.report import EventKind, WaitingRequest, WaitReason
 from app.said import said
 
 if TYPE_CHECKING:

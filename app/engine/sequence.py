@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from app.engine.types import FinishReason, PrefixEnd, Request, Usage
+from app.protocol.output import FinishReason, PrefixEnd, Usage
+from app.protocol.request import Request
 from app.said import together
 
 if TYPE_CHECKING:

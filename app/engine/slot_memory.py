@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from app.engine.cells import CellLedger
-from app.engine.errors import PositionMismatchError
-from app.engine.types import SlotSnapshot, SlotState, Usage
+from app.protocol.errors import PositionMismatchError
+from app.protocol.output import Usage
+from app.protocol.report import SlotSnapshot, SlotState
 
 if TYPE_CHECKING:
     from collections.abc import Collection

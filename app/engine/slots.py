@@ -14,7 +14,7 @@ from app.engine.news import News
 from app.engine.overflow import context_limit
 from app.engine.prefix import CachedPrefix, LastTurn, common_prefix, moved_run
 from app.engine.slot_memory import Slot, SlotMemory
-from app.engine.types import EventKind, SlotSnapshot, SlotState
+from app.protocol.report import EventKind, SlotSnapshot, SlotState
 from app.said import said
 
 if TYPE_CHECKING:

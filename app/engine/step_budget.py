@@ -9,7 +9,7 @@ import statistics
 from collections import deque
 from typing import NamedTuple
 
-from app.engine.types import Speed
+from app.protocol.load import Speed
 
 # The longest time between two tokens of a running answer, in steps of answers alone. Nobody would notice the
 # difference below SHORTEST_TARGET_MS.

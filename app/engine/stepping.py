@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.engine.commands import (
+from app.protocol.commands import (
     Pause,
     Resume,
     RunUntil,
@@ -19,7 +19,7 @@ from app.engine.commands import (
     UntilPosition,
     UntilToken,
 )
-from app.engine.types import PauseState, Span, StepReport
+from app.protocol.report import PauseState, Span, StepReport
 from app.said import said
 
 NO_WORK = "There is nothing left to compute."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.engine.cells import UsedCells, is_shared
-from app.engine.types import CellCheck
+from app.protocol.report import CellCheck
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend

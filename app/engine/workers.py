@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.engine.errors import InvalidRequestError
-from app.engine.types import Device, DeviceKind
+from app.protocol.errors import InvalidRequestError
+from app.protocol.model import Device, DeviceKind
 from app.said import Said, said
 
 PROTOCOL = (7, 0, 0)  # the last number changes with the library's operations

@@ -11,11 +11,13 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.engine.commands import ClearCells, DescribeTokens, Restore, TokensOf
-from app.engine.types import ChatTokens, FinishReason, Output, Request, SlotSnapshot
 from app.inspector.answer_tokens import AnswerSource, Candidates, belongs_to, probe
 from app.inspector.recording import Recording
 from app.look.words import mark
+from app.protocol.commands import ClearCells, DescribeTokens, Restore, TokensOf
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import ChatTokens, SlotSnapshot
+from app.protocol.request import Request
 
 GONE = mark(
     "The engine does not hold the tokens of this answer any more. It can be computed again from its text, "

@@ -7,9 +7,11 @@ import math
 import uuid
 from dataclasses import dataclass
 
-from app.engine.types import MAX_LOGPROBS, ChatTokens, Request, SampledToken, TokenLogprob, Usage
 from app.look.figures import count, decimal, tokens
 from app.look.words import sentences, tr
+from app.protocol.output import SampledToken, TokenLogprob, Usage
+from app.protocol.report import ChatTokens
+from app.protocol.request import MAX_LOGPROBS, Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from PySide6.QtCore import QModelIndex, QObject, QRect, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-from app.engine.types import Span
 from app.inspector.row_table import ROW_HEIGHT, SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.sequence_rows import NO_TAB
 from app.look.figures import count, rows
 from app.look.words import mark, tr
+from app.protocol.report import Span
 
 COLUMNS = (
     mark("seq"),

@@ -15,8 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.engine.commands import DescribeTokens
-from app.engine.types import StepReport
 from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
 from app.inspector.excerpt import Height
@@ -28,6 +26,8 @@ from app.inspector.step_words import StepWords, step_words
 from app.look.fonts import line_height, small_font, tabular
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
+from app.protocol.commands import DescribeTokens
+from app.protocol.report import StepReport
 
 NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its steps here.")
 NO_STEP = mark("No step yet. Send a message, and every step of the batcher becomes a column here.")

@@ -9,7 +9,6 @@ from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-from app.engine.types import SampledToken, TokenLogprob
 from app.inspector.answer_tokens import chance
 from app.inspector.row_table import Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
@@ -17,6 +16,7 @@ from app.look.figures import decimal
 from app.look.icons import paint_icon
 from app.look.tokens import current
 from app.look.words import mark, tr
+from app.protocol.output import SampledToken, TokenLogprob
 
 COLUMNS = (mark("rank"), mark("token"), mark("id"), mark("before"), mark("after"))
 RANK, TOKEN, ID, BEFORE, AFTER = range(len(COLUMNS))

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.engine.types import CellMap, ModelInfo, StepReport
 from app.inspector.cell_picture import owners_of
 from app.inspector.token_text import shown
 from app.look.figures import count, decimal
 from app.look.words import mark, tr, tr_n
+from app.protocol.model import ModelInfo
+from app.protocol.report import CellMap, StepReport
 
 CLOSED = mark("closed chat")
 NO_BREAK = "\u00a0"  # a narrow panel breaks between the figures, not within one

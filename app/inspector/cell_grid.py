@@ -18,12 +18,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
-from app.engine.types import CellMap
 from app.inspector.cell_picture import NO_SEQUENCE, SIDES, CellLayout, CellPicture
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.tokens import Tokens, current
 from app.look.words import tr
+from app.protocol.report import CellMap
 
 NO_CELL = -1
 MARGIN = 8

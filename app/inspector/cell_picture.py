@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QColor, QImage
 
-from app.engine.types import CellMap
 from app.look.sequence_colours import SEQUENCE_COLOURS
 from app.look.tokens import Tokens
+from app.protocol.report import CellMap
 
 Bytes = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.intp]

@@ -6,7 +6,6 @@ from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.engine.types import CellCheck
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
@@ -14,6 +13,7 @@ from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr, tr_n
+from app.protocol.report import CellCheck
 
 ICON = QSize(15, 15)
 

@@ -12,13 +12,14 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
-from app.engine.commands import Command, WatchCells
-from app.engine.types import ModelInfo, StepReport
 from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.panel_dock import PanelDock
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
 from app.look.words import tr
+from app.protocol.commands import Command, WatchCells
+from app.protocol.model import ModelInfo
+from app.protocol.report import StepReport
 
 PERIOD_MS = 100
 # From one panel to the next. All at once would block the keyboard, and the engine waits while Python paints,

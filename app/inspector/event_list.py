@@ -11,12 +11,12 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt
 
-from app.engine.types import Event, EventKind
 from app.inspector.logbook import MAX_EVENTS, Entry, Journal
 from app.inspector.row_table import Index, RowModel
 from app.look.figures import count, decimal
 from app.look.plain_text import as_tooltip
 from app.look.words import mark, tr, tr_said
+from app.protocol.report import Event, EventKind
 
 COLUMNS = (mark("step"), mark("time"), mark("kind"), mark("seq"), mark("tab"), mark("what happened"))
 STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))

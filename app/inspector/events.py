@@ -19,7 +19,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from app.engine.types import EventKind
 from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
 from app.inspector.event_list import COLUMNS, KIND, KINDS, SEQ, STEP, TAB, TIME, Clock, EventList, kind_text
@@ -29,6 +28,7 @@ from app.look.fonts import small_font
 from app.look.plain_text import PlainLabel
 from app.look.tables import LEFT
 from app.look.words import mark, tr
+from app.protocol.report import EventKind
 
 WIDEST = {STEP: "999,999", TIME: "00:00:00.000", KIND: KINDS.values(), SEQ: "00"}
 TAB_WIDTH = 88

@@ -8,8 +8,6 @@ from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app.engine.commands import CheckCells, DescribeTokens, WatchCells
-from app.engine.types import CellMap
 from app.inspector.cell_figures import cell_text, figures_of, figures_text, num_streams, sequence_titles
 from app.inspector.cell_grid import NO_CELL, CellGrid
 from app.inspector.cell_legend import CellLegend
@@ -21,6 +19,8 @@ from app.look.fonts import line_height, small_font, tabular
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr
+from app.protocol.commands import CheckCells, DescribeTokens, WatchCells
+from app.protocol.report import CellMap
 
 NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its cells here.")
 NO_MAP = mark("A recorded file has no map of the cells. Go back to the running engine to see one.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from app.engine.types import CellCheck, Event, Lease, StepReport
+from app.protocol.report import CellCheck, Event, Lease, StepReport
 
 MAX_EVENTS = 20_000
 MAX_LEASES = 500

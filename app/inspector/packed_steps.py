@@ -17,7 +17,8 @@ from math import ceil
 from operator import attrgetter
 from typing import Any, Generic, TypeVar, overload
 
-from app.engine.types import CellUsage, Output, SlotSnapshot, Span, StepReport, Usage
+from app.protocol.output import Output, Usage
+from app.protocol.report import CellUsage, SlotSnapshot, Span, StepReport
 
 PER_PACK = 32
 NUM_UNPACKED = 256  # of the newest: what panels draw again and again

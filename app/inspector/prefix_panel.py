@@ -12,8 +12,6 @@ from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.engine.commands import DescribeTokens
-from app.engine.types import Lease
 from app.inspector.dock_panel import DockPanel
 from app.inspector.logbook import MAX_LEASES, Entry
 from app.inspector.prefix_text import (
@@ -34,6 +32,8 @@ from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, sentences, tr
+from app.protocol.commands import DescribeTokens
+from app.protocol.report import Lease
 
 COLUMNS = (
     mark("step"),

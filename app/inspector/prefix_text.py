@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from app.engine.types import Lease, ModelInfo, PrefixEnd
 from app.look.figures import count, percent, seconds, tokens
 from app.look.words import mark, tr
+from app.protocol.model import ModelInfo
+from app.protocol.output import PrefixEnd
+from app.protocol.report import Lease
 
 HEADS = {
     PrefixEnd.NEW_CHAT: mark("A new chat"),

@@ -11,11 +11,11 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.engine.types import Lease
 from app.look.figures import count, percent
 from app.look.fonts import code_font, small_font, tabular
 from app.look.tokens import Tokens, current
 from app.look.words import mark, tr
+from app.protocol.report import Lease
 
 BAR_HEIGHT = 14
 LEGEND_HEIGHT = 22

@@ -6,7 +6,6 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
 
-from app.engine.types import TokenLogprob
 from app.inspector.answer_reader import AnswerReader
 from app.inspector.answer_tokens import AnswerSource, Candidates, result_text, start_with
 from app.inspector.candidate_table import CandidateModel, CandidateTable
@@ -18,6 +17,7 @@ from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel, as_tab_text, heading
 from app.look.words import mark, tr, tr_n, tr_said
+from app.protocol.output import TokenLogprob
 
 CHOOSE = mark(
     "Choose a sequence, or “Token probabilities” under an answer, to see what else it could have said."

@@ -9,18 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.engine.types import (
-    Answer,
-    CellMap,
-    ChatTokens,
-    ModelInfo,
-    StepReport,
-    TokenisedText,
-    TokenTexts,
-)
 from app.inspector.logbook import Logbook
 from app.inspector.packed_steps import PackedSteps
 from app.inspector.stalls import Before, Cause, causes_of
+from app.protocol.model import ModelInfo
+from app.protocol.report import Answer, CellMap, ChatTokens, StepReport, TokenisedText, TokenTexts
 
 if TYPE_CHECKING:
     from app.inspector.step_columns import StepColumns

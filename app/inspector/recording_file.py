@@ -14,9 +14,11 @@ from typing import Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.engine.types import CellMap, ModelInfo, StepReport, TokenLogprob
 from app.inspector.packed_steps import StepsSoFar
 from app.inspector.recording import MAX_STEPS, Recording
+from app.protocol.model import ModelInfo
+from app.protocol.output import TokenLogprob
+from app.protocol.report import CellMap, StepReport
 from app.said import said, together
 from app.whole_file import replacing
 

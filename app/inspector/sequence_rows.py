@@ -11,20 +11,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from app.engine.types import (
-    HibernatedChat,
-    ModelInfo,
-    SlotSnapshot,
-    SlotState,
-    StepReport,
-    Usage,
-    WaitingRequest,
-    WaitReason,
-)
 from app.look import marks
 from app.look.figures import count, decimal, mebibytes, percent, prefill, seconds, tokens
 from app.look.marks import Mark
 from app.look.words import mark, tr
+from app.protocol.model import ModelInfo
+from app.protocol.output import Usage
+from app.protocol.report import (
+    HibernatedChat,
+    SlotSnapshot,
+    SlotState,
+    StepReport,
+    WaitingRequest,
+    WaitReason,
+)
 
 NO_TAB = mark("no tab")
 _MARK_OF_SLOT = {

@@ -11,7 +11,6 @@ from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.engine.commands import CheckCells, ClearCells, Command, Hibernate, Pin, Restore
 from app.inspector.check_badge import CheckBadge
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
@@ -20,6 +19,7 @@ from app.inspector.sequence_rows import SequenceRow, as_json, rows_of
 from app.inspector.sequence_table import SequenceTable
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
+from app.protocol.commands import CheckCells, ClearCells, Command, Hibernate, Pin, Restore
 
 NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here.")
 ENGINE_GONE = mark("The engine has stopped. This is what was last seen of it.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from app.engine.types import EventKind, SlotState, StepReport, WaitReason
 from app.look.figures import milliseconds, rows, seconds
 from app.look.words import mark, sentences, tr, tr_n, tr_said
+from app.protocol.report import EventKind, SlotState, StepReport, WaitReason
 
 MIN_GAP_MS = 10.0  # between two steps: less is the loop's own work
 SLOW = 2.0  # times as long as usual

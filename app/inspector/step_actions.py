@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 
-from app.engine.commands import Command, Pause, Resume, StepOnce
 from app.look.icons import icon
 from app.look.words import tr
+from app.protocol.commands import Command, Pause, Resume, StepOnce
 
 
 class StepActions(QObject):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.types import StepReport
 from app.inspector.stalls import Before, deliver_ms, has_run, worst_of
+from app.protocol.report import StepReport
 
 PREFILL, DECODE, DRAFTED = KINDS = range(3)
 MAX_ROWS = 2**16 - 1  # of one sequence in one step; more are drawn as so many

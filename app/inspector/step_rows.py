@@ -11,12 +11,12 @@ from PySide6.QtCore import QModelIndex, QObject, QRect, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-from app.engine.types import Span, StepReport
 from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.tables import LEFT, RIGHT
 from app.look.words import mark, tr
+from app.protocol.report import Span, StepReport
 
 COLUMNS = (
     mark("row"),

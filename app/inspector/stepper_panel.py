@@ -9,8 +9,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from app.engine.commands import Command, DescribeTokens, RunUntil
-from app.engine.types import PauseState, StepReport
 from app.inspector.batch_shares import ShareModel, ShareTable
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
@@ -23,6 +21,8 @@ from app.look.icons import icon
 from app.look.plain_text import PlainLabel, heading
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_n, tr_said
+from app.protocol.commands import Command, DescribeTokens, RunUntil
+from app.protocol.report import PauseState, StepReport
 
 RUNNING = mark(
     "Pause to see each batch here before it is computed. The chats wait meanwhile; Stop still works."

@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
-from app.engine.commands import (
+from app.inspector.choice_button import Choice, ChoiceButton
+from app.inspector.token_text import shown
+from app.look.figures import count
+from app.look.fonts import small_font, tabular
+from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr, tr_n
+from app.protocol.commands import (
     RunUntil,
     StopCondition,
     Tokenise,
@@ -16,13 +22,7 @@ from app.engine.commands import (
     UntilPosition,
     UntilToken,
 )
-from app.engine.types import SlotSnapshot, TokenisedText
-from app.inspector.choice_button import Choice, ChoiceButton
-from app.inspector.token_text import shown
-from app.look.figures import count
-from app.look.fonts import small_font, tabular
-from app.look.plain_text import PlainLabel
-from app.look.words import mark, tr, tr_n
+from app.protocol.report import SlotSnapshot, TokenisedText
 
 POSITION, TOKEN, END, FAILURE = "position", "token", "end", "failure"
 CONDITIONS = (

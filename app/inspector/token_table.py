@@ -8,12 +8,12 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-from app.engine.types import ChatTokens
 from app.inspector.answer_tokens import Candidates, chance
 from app.inspector.row_table import Index, RowDelegate, RowModel, RowTable
 from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.words import mark, tr
+from app.protocol.report import ChatTokens
 
 COLUMNS = (mark("pos"), mark("token"), mark("id"), mark("after"))
 POS, TOKEN, ID, AFTER = range(len(COLUMNS))

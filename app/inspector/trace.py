@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app.engine.types import Event, PauseState, Span, StepReport
 from app.inspector.recording_file import Snapshot, write_lines
 from app.inspector.stalls import deliver_ms, has_run
+from app.protocol.report import Event, PauseState, Span, StepReport
 
 PROCESS = 1
 BATCHER = 1  # its track

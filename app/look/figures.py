@@ -1,7 +1,7 @@
 """How numbers are written, in the user's language. Pure functions."""
 
-from app.engine.types import SlotSnapshot
 from app.look.words import locale, tr, tr_n
+from app.protocol.report import SlotSnapshot
 
 
 def count(number: int) -> str:

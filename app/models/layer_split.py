@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from app.engine.types import Device, DeviceKind
+from app.protocol.model import Device, DeviceKind
 
 HERE = 0  # the number of the first device is 1
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine.types import FlashAttention, KvType, LoadParams, RopeScaling
 from app.models.gguf_header import TENSOR_TYPES, GgufHeader
 from app.models.layers import Hyperparameters
+from app.protocol.load import FlashAttention, KvType, LoadParams, RopeScaling
 from app.said import said
 
 _BLOCK_LENGTHS = {name: length for _, (name, length, _size) in TENSOR_TYPES.items()}

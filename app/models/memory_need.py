@@ -10,18 +10,12 @@ import contextlib
 from collections import Counter
 from functools import cached_property
 
-from app.engine.types import (
-    DEFAULT_N_CTX,
-    DEFAULT_N_UBATCH,
-    FlashAttention,
-    KvType,
-    LoadParams,
-    MemoryNeed,
-)
 from app.models.compute_buffer import Step, compute_bytes, inputs_bytes
 from app.models.gguf_header import TENSOR_TYPES, GgufHeader, LongArray
 from app.models.layer_split import HERE, Room, places
 from app.models.layers import FLOAT_BYTES, Layer, layers_of, sliding_window
+from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, FlashAttention, KvType, LoadParams
+from app.protocol.model import MemoryNeed
 
 N_CTX_STEP = 256  # llama.cpp rounds up to it
 NUM_COPIES = 4  # of what a step is given, where several devices compute at the same time

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 
 from app.engine.backend import Backend
 from app.engine.engine import Engine
-from app.engine.errors import EngineError
 from app.engine.llama.library import native_objects
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, Output, Request, SampledToken, StepReport, Usage
+from app.protocol.errors import EngineError
+from app.protocol.output import FinishReason, Output, SampledToken, Usage
+from app.protocol.report import StepReport
+from app.protocol.request import Request
+from app.protocol.sampling import SamplingParams
 from app.said import said
 
 # Of a logarithm of a probability. Measured differences are below 0.02; experts may change places at more.

@@ -11,7 +11,7 @@ from statistics import median
 
 import psutil
 
-from app.engine.types import FinishReason
+from app.protocol.output import FinishReason
 from app.said import said
 from app.selftest.bench import Answer, Bench, CannotCheckError, CheckFailedError, living_native_objects
 from app.selftest.report import TITLES

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app import paths
-from app.engine.errors import EngineError
-from app.engine.types import LoadParams
+from app.protocol.errors import EngineError
+from app.protocol.load import LoadParams
 from app.selftest.progress import CANCELLED, tell_program
 from app.selftest.run import DEFAULT_N_CTX, DEFAULT_N_SEQ_MAX, self_test
 

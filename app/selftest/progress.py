@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from app.engine import child_process
-from app.engine.errors import EngineError, ModelLoadCancelledError
-from app.engine.types import LoadParams
+from app.protocol.errors import EngineError, ModelLoadCancelledError
+from app.protocol.load import LoadParams
 from app.selftest.report import Line
 from app.selftest.run import self_test
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from app.engine.backend import Backend
 from app.engine.engine import Engine
-from app.engine.errors import EngineError, RequestError
 from app.engine.llama.loading import LIBRARY_VERSION
 from app.engine.probe import open_probed_backend
-from app.engine.types import LoadParams
 from app.models.memory_fit import fitted
+from app.protocol.errors import EngineError, RequestError
+from app.protocol.load import LoadParams
 from app.said import said
 from app.selftest.bench import Bench, CancelledError, CannotCheckError, CheckFailedError
 from app.selftest.checks import CHECKS, Check

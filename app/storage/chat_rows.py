@@ -10,7 +10,8 @@ from typing import Any, Self, TypeVar
 from app.chats.attachment import Attachment
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.text import valid_unicode
-from app.engine.types import Overflow, Role, Usage
+from app.protocol.output import Usage
+from app.protocol.request import Overflow, Role
 from app.said import from_text, said, to_text
 from app.storage.checksum import checksum
 

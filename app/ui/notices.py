@@ -10,13 +10,13 @@ from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.engine.types import ModelInfo
 from app.look.figures import percent
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import sentences, tr, tr_said
+from app.protocol.model import ModelInfo
 from app.ui.engine.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000

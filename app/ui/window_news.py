@@ -12,10 +12,12 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.local_api import LocalApi
 from app.bridge.workspace import Workspace
-from app.engine.types import ModelInfo, Speed, StepReport
 from app.inspector.arrangement import KV_MAP, TIMELINE
 from app.inspector.sequences import SequencesPanel
 from app.look.words import tr, tr_n, tr_said
+from app.protocol.load import Speed
+from app.protocol.model import ModelInfo
+from app.protocol.report import StepReport
 from app.ui.notices import closed_text, engine_error_text, load_error_text, recovering_text
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from app.api.threaded_engine import OnProgress, OpenEngine, ThreadedEngine
 from app.engine.backend import Backend
 from app.engine.engine import Engine
 from app.engine.loop import EngineLoop
-from app.engine.types import ModelInfo, StepReport
+from app.protocol.model import ModelInfo
+from app.protocol.report import StepReport
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend, endless_token
 

@@ -16,7 +16,8 @@ from app.api.server import ApiServer
 from app.api.threaded_engine import ThreadedEngine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams, StepReport
+from app.protocol.load import LoadParams
+from app.protocol.report import StepReport
 from tests.api.conftest import KEY, Served, until, with_backend
 
 pytestmark = pytest.mark.native

@@ -143,7 +143,7 @@ async def test_one_prompt_of_several_that_is_too_long_ends_all_of_them():
 
 
 async def test_an_answer_that_fails_half_way_ends_its_stream_with_the_error():
-    from app.engine.errors import BadLogitsError
+    from app.protocol.errors import BadLogitsError
 
     def fail_later(token_ids):
         if len(token_ids) > 14:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.api.conversations import Conversations
-from app.engine.types import Message, Request, Role
+from app.protocol.request import Message, Request, Role
 
 
 def said(*texts: str, **options: object) -> Request:

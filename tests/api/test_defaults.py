@@ -5,9 +5,9 @@ import json
 import pytest
 
 from app.api.defaults import Defaults
-from app.engine.errors import InvalidRequestError
-from app.engine.sampling import SamplingParams
-from app.engine.types import Message, Overflow, Request, Role
+from app.protocol.errors import InvalidRequestError
+from app.protocol.request import Message, Overflow, Request, Role
+from app.protocol.sampling import SamplingParams
 from tests.api.conftest import endless, serving
 
 CHAT = Request("r", "c", (Message(Role.USER, "Hi"),))

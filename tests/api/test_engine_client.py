@@ -10,7 +10,10 @@ import pytest
 from app.api import engine_client
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError
-from app.engine.types import CellUsage, FinishReason, Message, ModelInfo, Output, Request, Role, StepReport
+from app.protocol.model import ModelInfo
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import CellUsage, StepReport
+from app.protocol.request import Message, Request, Role
 from tests.fakes import model_info
 
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from app.api import json_body
 from app.api.chat_fields import ChatFields
 from app.api.completions import CompletionFields
-from app.engine.sampling import SamplingParams
+from app.protocol.sampling import SamplingParams
 from tests.api.conftest import serving
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from app.api.defaults import Defaults
 from app.api.state import Presentation
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 from tests.api.conftest import OpenBackend, Served, Steps, endless, serving, until
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import END, CountingBackend

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from app.api.metrics import Metrics
-from app.engine.types import CellUsage, FinishReason, Output, Span, StepReport, Usage
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.report import CellUsage, Span, StepReport
 
 ENDED = Usage(
     num_prompt_tokens=10,

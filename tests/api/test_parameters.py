@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from app.api.parameters import SAME_NAMES, SamplingFields
-from app.engine import grammar
-from app.engine.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
+from app.protocol import grammar
+from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
 from tests.api.conftest import endless, serving
 
 WILD = [-1, 0, 2**31, 2**32 - 1, 2**63, -(2**63), 1e300, -1e300, 1e-300, True, "x", [], {}, None]

@@ -3,7 +3,8 @@
 import numpy as np
 
 from app.api.progress import PromptProgress
-from app.engine.types import CellUsage, Lease, PrefixEnd, SlotSnapshot, SlotState, Span, StepReport, Usage
+from app.protocol.output import PrefixEnd, Usage
+from app.protocol.report import CellUsage, Lease, SlotSnapshot, SlotState, Span, StepReport
 
 LEASE = Lease("mine", "c", 0, 20, 10, 6, 4, 80, PrefixEnd.NEW_TEXT)
 

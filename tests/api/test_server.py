@@ -11,7 +11,7 @@ import pytest
 
 from app.api.limits import Limits
 from app.api.state import Presentation
-from app.engine.errors import EngineError
+from app.protocol.errors import EngineError
 from tests.api.conftest import KEY, SOON, endless, serving, until
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend

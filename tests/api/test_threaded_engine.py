@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from app.api.threaded_engine import ThreadedEngine
-from app.engine.errors import EngineError, ModelLoadCancelledError, ModelLoadError
-from app.engine.types import Message, Request, Role, StepReport
+from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Request, Role
 from tests.api.conftest import until, with_backend
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend, endless_token

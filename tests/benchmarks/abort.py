@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.loop import EngineLoop
-from app.engine.types import Message, Request, Role, StepReport
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Request, Role
 from tests.benchmarks import workload
 from tests.benchmarks.figures import Verdict, show_ms
 from tests.benchmarks.workload import TimedEngine

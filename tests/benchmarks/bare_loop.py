@@ -13,7 +13,7 @@ import llama_cpp as lib
 
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.sampler import LlamaSampler
-from app.engine.sampling import SamplingParams
+from app.protocol.sampling import SamplingParams
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def _stream_answer(text: str, rate: float) -> list[float]:
     from PySide6.QtWidgets import QApplication
 
     from app.chats.chat import Chat, Turn, TurnState
-    from app.engine.types import Role
+    from app.protocol.request import Role
     from app.ui.transcript import transcript as transcripts
     from app.ui.transcript.turn_view import Progress
 
@@ -262,7 +262,7 @@ def _shows_the_end(window: MainWindow, chat: Chat) -> bool:
 def _long_chat(num_turns: int) -> Chat:
     """Every tenth answer is a long one."""
     from app.chats.chat import Chat, Turn
-    from app.engine.types import Role
+    from app.protocol.request import Role
 
     chat = Chat(title=f"{num_turns} turns")
     for number in range(num_turns // 2):
@@ -308,7 +308,7 @@ async def _tabs(options: argparse.Namespace, verdict: Verdict, home: Path) -> No
 async def _line(options: argparse.Namespace, verdict: Verdict, home: Path) -> None:
     from PySide6.QtCore import QMimeData
 
-    from app.engine.types import Output
+    from app.protocol.output import Output
     from tests.benchmarks.scripted_window import scripted_program
 
     line = "x" * LINE_BYTES

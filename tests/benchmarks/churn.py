@@ -20,8 +20,9 @@ from app.engine.last_turns import MAX_REMEMBERED_CHATS
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.library import native_objects
 from app.engine.prompt import Prompt
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, Message, Request, Role
+from app.protocol.output import FinishReason
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, show, show_ms
 

@@ -37,8 +37,8 @@ from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.sampler import LlamaSampler
 from app.engine.prompt import Prompt
-from app.engine.sampling import SamplingParams
-from app.engine.types import SampledToken, Usage
+from app.protocol.output import SampledToken, Usage
+from app.protocol.sampling import SamplingParams
 from tests import driver
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, show

@@ -23,7 +23,8 @@ from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.prompt import Prompt
 from app.engine.scheduler import HEADROOM_TOKENS
-from app.engine.types import FinishReason, Speed
+from app.protocol.load import Speed
+from app.protocol.output import FinishReason
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.bare_loop import Run
 from tests.benchmarks.figures import Verdict, show

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import psutil
 
-from app.engine.types import KvType, LoadParams, MemoryNeed
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
+from app.protocol.load import KvType, LoadParams
+from app.protocol.model import MemoryNeed
 from tests.benchmarks.figures import Verdict
 from tests.native.tiny_ggufs import Architecture, Shape, write_tiny_gguf
 

@@ -28,8 +28,8 @@ import aiohttp
 
 from app.chats.imports import read as imports
 from app.engine.chat_template import LimitedChatTemplate
-from app.engine.errors import ChatTemplateError
-from app.engine.types import Message, Role
+from app.protocol.errors import ChatTemplateError
+from app.protocol.request import Message, Role
 from app.said import from_text
 from app.storage import chat_rows
 from tests.benchmarks.figures import Verdict

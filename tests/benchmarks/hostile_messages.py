@@ -196,7 +196,7 @@ def _ends(text: str, piece: int) -> Iterator[int]:
 
 def _chat(text: str, state: TurnState) -> tuple[Turn, Chat]:
     from app.chats.chat import Chat, Turn
-    from app.engine.types import Role
+    from app.protocol.request import Role
 
     answer = Turn(Role.ASSISTANT, text, state)
     chat = Chat()

@@ -28,10 +28,10 @@ from tests.e2e.desktop import PACKAGES, new_desktop
 
 if TYPE_CHECKING:
     from app.bridge.chat_session import ChatSession
-    from app.engine.sampling import SamplingParams
-    from app.engine.types import ModelInfo
     from app.inspector.docks import InspectorDocks
     from app.program import Program
+    from app.protocol.model import ModelInfo
+    from app.protocol.sampling import SamplingParams
     from app.settings import Settings
     from tests.benchmarks.watched_window import WatchedWindow
 

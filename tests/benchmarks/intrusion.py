@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
-from app.engine.types import Speed
+from app.protocol.load import Speed
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, in_runs, show, show_ms
 from tests.benchmarks.workload import TimedEngine

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.engine.cells import CellLedger
-from app.engine.types import CellCheck, SlotSnapshot, SlotState, StepReport
+from app.protocol.report import CellCheck, SlotSnapshot, SlotState, StepReport
 from tests.benchmarks.figures import Verdict, show
 from tests.driver import rows
 from tests.fakes import CountingBackend, model_info

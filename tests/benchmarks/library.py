@@ -72,7 +72,7 @@ async def _search(folder: Path, options: argparse.Namespace, verdict: Verdict) -
 
 async def _fill(store: ChatStore) -> None:
     from app.chats.chat import Chat, Turn
-    from app.engine.types import Role
+    from app.protocol.request import Role
     from app.storage.chat_rows import ChatChange
 
     chance, now, words = random.Random(5), time.time(), TEXT.split()

@@ -15,8 +15,8 @@ from dataclasses import replace
 from itertools import count
 
 from app.engine.engine import Engine
-from app.engine.sampling import SamplingParams
-from app.engine.types import Message, Request, Role
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
 from tests.benchmarks import workload
 from tests.benchmarks.figures import Verdict, show
 

@@ -27,18 +27,10 @@ from app.bridge.garbage import GarbageCollector
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.engine.prompt import PromptBuilder
-from app.engine.types import (
-    CellUsage,
-    FinishReason,
-    LoadParams,
-    Output,
-    Request,
-    SlotSnapshot,
-    SlotState,
-    Span,
-    StepReport,
-    Usage,
-)
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.report import CellUsage, SlotSnapshot, SlotState, Span, StepReport
+from app.protocol.request import Request
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from tests.benchmarks.watched_window import WatchedWindow

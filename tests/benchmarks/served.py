@@ -24,7 +24,8 @@ import aiohttp
 
 from app import serve
 from app.api.engine_client import EngineClient
-from app.engine.types import FinishReason, StepReport
+from app.protocol.output import FinishReason
+from app.protocol.report import StepReport
 from tests.benchmarks.workload import anonymous_bytes
 
 KEY = "benchmark"

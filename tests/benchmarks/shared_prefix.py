@@ -9,7 +9,7 @@ import argparse
 from dataclasses import dataclass
 
 from app.engine.engine import Engine
-from app.engine.types import StepReport
+from app.protocol.report import StepReport
 from tests.benchmarks import workload
 from tests.benchmarks.figures import Verdict, show, show_ms
 from tests.benchmarks.workload import TimedEngine

@@ -18,7 +18,7 @@ from PySide6.QtCore import Qt, QTimer, Slot
 
 import app.main
 import app.window
-from app.engine.types import StepReport
+from app.protocol.report import StepReport
 from app.ui.main_window import MainWindow
 
 PERIOD_S = 0.005

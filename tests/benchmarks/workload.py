@@ -18,8 +18,10 @@ from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.engine.prompt import Prompt
-from app.engine.sampling import SamplingParams
-from app.engine.types import LoadParams, Message, Request, Role, StepReport
+from app.protocol.load import LoadParams
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
 from tests.benchmarks.gguf_0_6b import cached_gguf
 
 MAX_STEPS = 100_000  # an engine that makes no progress is found out

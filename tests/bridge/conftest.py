@@ -14,18 +14,12 @@ from app.bridge.chat_session import owner_of
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
-from app.engine.commands import Command
-from app.engine.types import (
-    CellStore,
-    CellUsage,
-    FinishReason,
-    LoadParams,
-    ModelInfo,
-    Output,
-    Request,
-    Speed,
-    StepReport,
-)
+from app.protocol.commands import Command
+from app.protocol.load import CellStore, LoadParams, Speed
+from app.protocol.model import ModelInfo
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import CellUsage, StepReport
+from app.protocol.request import Request
 from app.settings import Settings
 from app.storage.chat_rows import ChatChange, SavedChat, SavedTurns
 from app.storage.tab_rows import SavedWorkspace, Tabs

@@ -23,7 +23,9 @@ from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
-from app.engine.types import FinishReason, LoadParams, Request
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.request import Request
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from tests.bridge.conftest import ScriptedThread

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from app.bridge.active_engine import ENGINE_GONE, LOAD_CANCELLED, NO_MODEL, ActiveEngine
-from app.engine.errors import EngineError
-from app.engine.types import FinishReason, LoadParams, MemoryNeed, Message, Output, Request, Role
+from app.protocol.errors import EngineError
+from app.protocol.load import LoadParams
+from app.protocol.model import MemoryNeed
+from app.protocol.output import FinishReason, Output
+from app.protocol.request import Message, Request, Role
 
 Load = Callable[..., Any]
 

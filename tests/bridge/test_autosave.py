@@ -4,7 +4,8 @@ import pytest
 
 from app.bridge import autosave, growing_answers
 from app.chats.chat import TurnState
-from app.engine.types import FinishReason, Overflow, Role
+from app.protocol.output import FinishReason
+from app.protocol.request import Overflow, Role
 from app.storage.errors import StorageError
 
 PATIENCE_S = 10  # with a thread

@@ -6,7 +6,8 @@ from app.bridge.open_requests import MODEL_CHANGED
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import FinishReason, Message, Output, Overflow, Role, Usage
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.request import Message, Overflow, Role
 
 # The sessions stand in a workspace, so that outputs take the real way back to them.
 

@@ -18,7 +18,7 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.chats.exports.files import ExportError, Form
 from app.chats.exports.words import Words
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError

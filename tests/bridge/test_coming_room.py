@@ -4,7 +4,8 @@ import pytest
 
 from app.bridge import coming_room
 from app.bridge.coming_room import ComingRoom
-from app.engine.types import Device, DeviceKind, LibraryInfo, LoadParams, MemoryNeed
+from app.protocol.load import LoadParams
+from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
 
 MIB = 1 << 20
 

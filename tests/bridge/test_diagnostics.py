@@ -1,5 +1,5 @@
 from app.bridge import diagnostics
-from app.engine.types import Device, DeviceKind, LibraryInfo, MemoryNeed
+from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
 from app.settings import Settings
 from tests.fakes import model_info
 

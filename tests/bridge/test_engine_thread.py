@@ -19,10 +19,13 @@ from qasync import QEventLoop
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread, open_native_backend
-from app.engine.commands import DescribeTokens
-from app.engine.errors import DecodeError, ModelLoadCancelledError, ModelLoadError
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Speed, TokenTexts
+from app.protocol.commands import DescribeTokens
+from app.protocol.errors import DecodeError, ModelLoadCancelledError, ModelLoadError
+from app.protocol.load import LoadParams, Speed
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import TokenTexts
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
 from tests.fakes import CountingBackend, endless_token
 
 PARAMS = LoadParams(Path("fake.gguf"))

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QEvent
 from pytestqt.qtbot import QtBot
 
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 
 Load = Callable[..., Any]
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from app.engine.commands import CheckCells, Hibernate, Pause, Pin, WatchCells
-from app.engine.types import LoadParams, Message, Request, Role, Speed
+from app.protocol.commands import CheckCells, Hibernate, Pause, Pin, WatchCells
+from app.protocol.load import LoadParams, Speed
+from app.protocol.request import Message, Request, Role
 
 Load = Callable[..., Any]
 

@@ -5,7 +5,7 @@ import pytest
 from app.bridge import growing_answers
 from app.bridge.growing_answers import SAVE_WITHIN_S, GrowingAnswers
 from app.chats.chat import Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.storage.errors import StorageError
 
 

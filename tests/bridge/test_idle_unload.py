@@ -3,7 +3,8 @@ from PySide6.QtCore import QObject
 
 from app.bridge.idle_unload import IdleUnload
 from app.bridge.preferences import Preferences
-from app.engine.types import FinishReason, Message, Output, Request, Role
+from app.protocol.output import FinishReason, Output
+from app.protocol.request import Message, Request, Role
 from app.settings import Settings
 
 QUESTION = Request("r1", "c1", (Message(Role.USER, "hello"),))

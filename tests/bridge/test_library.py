@@ -13,7 +13,8 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.library import Library
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
-from app.engine.types import FinishReason, Role
+from app.protocol.output import FinishReason
+from app.protocol.request import Role
 from app.settings import Settings
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore

@@ -15,7 +15,10 @@ from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread
 from app.bridge.local_api import LocalApi
-from app.engine.types import LoadParams, Message, Output, Request, Role, StepReport
+from app.protocol.load import LoadParams
+from app.protocol.output import Output
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Request, Role
 from app.settings import Settings
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend, endless_token

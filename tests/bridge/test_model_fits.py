@@ -10,11 +10,12 @@ from app.bridge import coming_room, model_fits, tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.model_fits import ModelFits, Taken
 from app.bridge.preferences import Preferences
-from app.engine.types import LoadParams, MemoryNeed
 from app.engine.workers import Worker, WorkerState
 from app.models.folders import Folder
 from app.models.memory_fit import Fit
 from app.models.model_file import FileKind, ModelFile, Source, read_whole_header
+from app.protocol.load import LoadParams
+from app.protocol.model import MemoryNeed
 from app.settings import ModelSettings, Settings
 from tests.native.tiny_ggufs import write_tiny_gguf
 

@@ -11,9 +11,9 @@ from PySide6.QtCore import SignalInstance
 from app.bridge import model_library, tasks
 from app.bridge.model_library import ModelLibrary
 from app.bridge.preferences import Preferences
-from app.engine.errors import ModelLoadError
 from app.models.folders import Folder, own_folders
 from app.models.model_file import FileKind, ModelFile, Source
+from app.protocol.errors import ModelLoadError
 from app.settings import Settings
 from tests.fakes import model_info
 from tests.native.tiny_ggufs import write_tiny_gguf

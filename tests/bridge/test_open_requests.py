@@ -9,7 +9,9 @@ import pytest
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.open_requests import MODEL_CHANGED
-from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, Usage
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.request import Message, Request, Role
 
 Load = Callable[..., Any]
 

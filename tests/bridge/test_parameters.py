@@ -11,8 +11,9 @@ from app.bridge.parameters import (
     sampling_params,
 )
 from app.chats.chat import Chat
-from app.engine.sampling import NEVER, SamplingParams
-from app.engine.types import MIN_CONTEXT_TOKENS, LoadParams
+from app.protocol.load import LoadParams
+from app.protocol.request import MIN_CONTEXT_TOKENS
+from app.protocol.sampling import NEVER, SamplingParams
 from app.settings import Settings
 from tests.fakes import model_info
 

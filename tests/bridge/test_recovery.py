@@ -8,7 +8,9 @@ import pytest
 
 from app.bridge.active_engine import MAX_RECOVERIES, ActiveEngine
 from app.bridge.open_requests import MODEL_CHANGED
-from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason, Output
+from app.protocol.request import Message, Request, Role
 from tests.bridge.conftest import ScriptedThread
 
 PARAMS = LoadParams(Path("a.gguf"), workers=("there:1", "gone:1"))

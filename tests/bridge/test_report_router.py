@@ -1,4 +1,4 @@
-from app.engine.types import FinishReason, Output
+from app.protocol.output import FinishReason, Output
 
 
 async def test_each_output_reaches_the_tab_that_asked(qloop, workspace, load) -> None:

@@ -13,7 +13,7 @@ import pytest
 from app import paths
 from app.bridge import self_test, tasks
 from app.bridge.self_test import SelfTest, needed_memory, save
-from app.engine.types import ModelInfo
+from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Line, Outcome, Report
 from tests.fakes import model_info
 

@@ -4,16 +4,9 @@ from collections.abc import Callable
 import pytest
 
 from app.bridge.title_writer import TitleWriter, written_title
-from app.engine.types import (
-    CellUsage,
-    FinishReason,
-    Message,
-    Request,
-    Role,
-    SlotSnapshot,
-    SlotState,
-    StepReport,
-)
+from app.protocol.output import FinishReason
+from app.protocol.report import CellUsage, SlotSnapshot, SlotState, StepReport
+from app.protocol.request import Message, Request, Role
 from tests.bridge.conftest import ScriptedThread
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.tasks import finish_all
 from app.bridge.token_counter import MAX_COUNTED_CHARS, PIECE_CHARS, TokenCount, TokenCounter
-from app.engine.errors import EngineError
+from app.protocol.errors import EngineError
 
 
 class Prompts:

@@ -7,7 +7,8 @@ from app.bridge import tasks
 from app.bridge.workspace import MAX_CLOSED, NUM_END_TURNS, Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import FinishReason, Overflow, Role
+from app.protocol.output import FinishReason
+from app.protocol.request import Overflow, Role
 from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.errors import StorageError
 from app.storage.tab_rows import ClosedTab, SavedWorkspace, Tabs

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from app.chats.attachment import Attachment
 from app.chats.chat import FIRST, Chat, Turn, TurnState
-from app.engine.types import Message, Overflow, Role
+from app.protocol.request import Message, Overflow, Role
 
 
 def test_the_title_is_the_automatic_one_until_one_is_given() -> None:

@@ -7,8 +7,8 @@ import pytest
 from app.chats.chat import Chat
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset, PresetError, PresetFolder, read_preset, write_preset
-from app.engine.sampling import NEVER
-from app.engine.types import Overflow
+from app.protocol.request import Overflow
+from app.protocol.sampling import NEVER
 
 CAREFUL = Preset(
     "Careful / writer",

@@ -4,7 +4,7 @@ from dataclasses import asdict
 import pytest
 
 from app.chats.sampling_json import NAMES, BadSamplingError, from_json, frozen, to_json
-from app.engine.sampling import NEVER, SamplingParams
+from app.protocol.sampling import NEVER, SamplingParams
 
 
 def test_every_setting_comes_back_from_json_as_it_was() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.engine.errors import DecodeInterruptedError, NoKvCellsError
+from app.protocol.errors import DecodeInterruptedError, NoKvCellsError
 from tests.driver import GREEDY, rows
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
-from app.engine.errors import ChatTemplateError
-from app.engine.types import Message, Role
+from app.protocol.errors import ChatTemplateError
+from app.protocol.request import Message, Role
 
 ROOT = Path(__file__).parents[2]
 CHAT = (
@@ -162,7 +162,7 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from app.engine.chat_template import LimitedChatTemplate\n"
-        "from app.engine.types import Message, Role\n"
+        "from app.protocol.request import Message, Role\n"
         "template = LimitedChatTemplate('{{ messages[0].content }}')\n"
         "print(template.render((Message(Role.USER, 'once'),)))\n"
         "template.close()\n"

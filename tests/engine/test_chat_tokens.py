@@ -4,9 +4,11 @@ import dataclasses
 
 import pytest
 
-from app.engine.commands import Hibernate, Pause, Resume, Tokenise, TokensOf
 from app.engine.engine import Engine
-from app.engine.types import ChatTokens, FinishReason, Request, TokenisedText
+from app.protocol.commands import Hibernate, Pause, Resume, Tokenise, TokensOf
+from app.protocol.output import FinishReason
+from app.protocol.report import ChatTokens, TokenisedText
+from app.protocol.request import Request
 from tests.driver import ask, next_turn, request, run
 from tests.fakes import END, CountingBackend
 

@@ -6,8 +6,9 @@ import pytest
 
 from app.engine.draft_model import FEW, FIRST_READ
 from app.engine.engine import Engine
-from app.engine.errors import BadLogitsError, DecodeError, DecodeInterruptedError
-from app.engine.types import EventKind, FinishReason
+from app.protocol.errors import BadLogitsError, DecodeError, DecodeInterruptedError
+from app.protocol.output import FinishReason
+from app.protocol.report import EventKind
 from tests.driver import all_guesses_checked, ask, next_turn, request, run
 from tests.fakes import END, CountingBackend, pseudo_random_token
 

@@ -5,13 +5,14 @@ from random import Random
 
 import pytest
 
-from app.engine.commands import Pause, StepOnce
 from app.engine.draft_model import Draft
 from app.engine.drafter import Drafter
 from app.engine.drafting import Drafting
 from app.engine.engine import Engine
 from app.engine.prompt_lookup import PromptLookup
-from app.engine.types import FinishReason, SlotState
+from app.protocol.commands import Pause, StepOnce
+from app.protocol.output import FinishReason
+from app.protocol.report import SlotState
 from tests.driver import all_guesses_checked, ask, next_turn, request, run
 from tests.fakes import END, CountingBackend, copying_token
 

@@ -7,10 +7,12 @@ import pytest
 
 from app.engine.batch import Batch
 from app.engine.engine import Engine
-from app.engine.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
 from app.engine.hibernation import HibernatedChats
 from app.engine.prompt import Prompt
-from app.engine.types import EventKind, FinishReason, Message, Role, SlotState
+from app.protocol.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
+from app.protocol.output import FinishReason
+from app.protocol.report import EventKind, SlotState
+from app.protocol.request import Message, Role
 from tests.driver import Run, ask, next_turn, request, run
 from tests.fakes import CountingBackend, bad_logits, endless_token
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from app.engine.engine import Engine
 from app.engine.engine_child import Channel, Reports
 from app.engine.engine_process import EngineProcess
-from app.engine.types import HibernatedChat, LoadParams
+from app.protocol.load import LoadParams
+from app.protocol.report import HibernatedChat
 from tests.fakes import CountingBackend
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.hibernation import HibernatedChats
 from app.engine.kept_cells import KeptCells
-from app.engine.types import CellStore
+from app.protocol.load import CellStore
 
 KIB = 1024
 FINGERPRINT = "model and context"

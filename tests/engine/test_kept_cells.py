@@ -12,7 +12,8 @@ from app.engine import kept_cells
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.kept_cells import KeptCells, delete_all_but, path_of
-from app.engine.types import CellStore, Message, Role
+from app.protocol.load import CellStore
+from app.protocol.request import Message, Role
 from tests.driver import Answer, ask, request
 from tests.fakes import CountingBackend
 

@@ -6,7 +6,8 @@ import pytest
 
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
-from app.engine.types import FinishReason, Message, Overflow, PrefixEnd, Role
+from app.protocol.output import FinishReason, PrefixEnd
+from app.protocol.request import Message, Overflow, Role
 from tests.driver import Answer, Run, all_guesses_checked, ask, next_turn, request, run
 from tests.fakes import CountingBackend, copying_token, endless_token
 

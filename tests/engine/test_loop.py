@@ -6,7 +6,11 @@ import time
 import pytest
 
 from app.engine.chat_template import ChatTemplate
-from app.engine.commands import (
+from app.engine.engine import Engine
+from app.engine.loop import EngineLoop
+from app.engine.prompt import PromptBuilder
+from app.engine.stepping import NO_WORK
+from app.protocol.commands import (
     CheckCells,
     DescribeTokens,
     Hibernate,
@@ -16,18 +20,17 @@ from app.engine.commands import (
     StepOnce,
     UntilEnd,
 )
-from app.engine.engine import Engine
-from app.engine.errors import (
+from app.protocol.errors import (
     ChatTemplateError,
     DecodeError,
     DecodeInterruptedError,
     EngineError,
     PositionMismatchError,
 )
-from app.engine.loop import EngineLoop
-from app.engine.prompt import PromptBuilder
-from app.engine.stepping import NO_WORK
-from app.engine.types import EventKind, FinishReason, Message, Overflow, Role, Speed
+from app.protocol.load import Speed
+from app.protocol.output import FinishReason
+from app.protocol.report import EventKind
+from app.protocol.request import Message, Overflow, Role
 from tests.driver import Run, request
 from tests.fakes import CountingBackend, endless_token
 

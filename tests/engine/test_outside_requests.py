@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.types import FinishReason, PrefixEnd, Request
+from app.protocol.output import FinishReason, PrefixEnd
+from app.protocol.request import Request
 from tests.driver import GREEDY, ask, next_turn, request, run
 
 

@@ -16,7 +16,7 @@ from app.engine.overflow import (
     too_long,
     truncate_middle,
 )
-from app.engine.types import Message, Overflow, Request, Role
+from app.protocol.request import Message, Overflow, Request, Role
 from tests.fakes import model_info
 
 SYSTEM = Message(Role.SYSTEM, "Be brief. " * 3)

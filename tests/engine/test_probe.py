@@ -11,7 +11,7 @@ import pytest
 
 from app import paths
 from app.engine import child_process, probe
-from app.engine.errors import ModelLoadCancelledError, ModelLoadError
+from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 
 PROLOGUE = """
 import json, os, signal, subprocess, sys, time

@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from app import paths
 from app.engine.chat_template import CHATML, ChatTemplate
 from app.engine.engine import Engine
-from app.engine.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError
 from app.engine.llama.loading import open_llama_backend
 from app.engine.prompt import LONG_RUN, MARK_BEGIN, MARK_END, Prompt, PromptBuilder, _ControlTexts
-from app.engine.types import FinishReason, LoadParams, Message, Overflow, Request, Role
+from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.request import Message, Overflow, Request, Role
 from tests.driver import ask, request
 from tests.fakes import CONTROL, END, CountingBackend, endless_token
 from tests.native.tiny_ggufs import write_tiny_gguf

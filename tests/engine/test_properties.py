@@ -9,24 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app import paths
-from app.engine.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resume, StepOnce
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.llama.loading import open_llama_backend
 from app.engine.scheduler import HEADROOM_TOKENS
 from app.engine.slots import MIN_SHARED_TOKENS
-from app.engine.types import (
-    EventKind,
-    FinishReason,
-    LoadParams,
-    Message,
-    Request,
-    Role,
-    SlotState,
-    Span,
-    StepReport,
-    WaitReason,
-)
+from app.protocol.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resume, StepOnce
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.report import EventKind, SlotState, Span, StepReport, WaitReason
+from app.protocol.request import Message, Request, Role
 from tests.driver import GREEDY, Answer, Run, all_guesses_checked, ask
 from tests.fakes import CountingBackend, copying_token, endless_token
 

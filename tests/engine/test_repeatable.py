@@ -8,12 +8,13 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine.commands import Hibernate, Pause, Restore, Resume, StepOnce
 from app.engine.engine import Engine
-from app.engine.errors import DecodeInterruptedError, ModelLoadError
 from app.engine.repeatable import CHUNK_ROWS
 from app.engine.step_budget import StepBudget
-from app.engine.types import FinishReason, Overflow, PrefixEnd
+from app.protocol.commands import Hibernate, Pause, Restore, Resume, StepOnce
+from app.protocol.errors import DecodeInterruptedError, ModelLoadError
+from app.protocol.output import FinishReason, PrefixEnd
+from app.protocol.request import Overflow
 from tests.driver import GREEDY, Run, ask, next_turn, request, run
 from tests.fakes import CountingBackend, endless_token
 

@@ -9,7 +9,7 @@ from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
-from app.engine.types import EventKind, WaitReason
+from app.protocol.report import EventKind, WaitReason
 from tests.driver import request
 from tests.fakes import CountingBackend
 

@@ -6,14 +6,17 @@ import pytest
 
 from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
-from app.engine.errors import PositionMismatchError
 from app.engine.hibernation import HibernatedChats
 from app.engine.kept_cells import KeptCells
 from app.engine.news import TOKENS_SHOWN
 from app.engine.sequence import Sequence
 from app.engine.slots import MIN_SHARED_TOKENS, SlotPool
-from app.engine.types import CellStore, Message, PrefixEnd, Role, SlotState
 from app.engine.verify import check_cells
+from app.protocol.errors import PositionMismatchError
+from app.protocol.load import CellStore
+from app.protocol.output import PrefixEnd
+from app.protocol.report import SlotState
+from app.protocol.request import Message, Role
 from tests.driver import request, rows
 from tests.fakes import CountingBackend
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.engine.step_budget import FIRST_CHUNK, GROWTH_ROWS, MIN_CHUNK, STEPS_BETWEEN_LOOKS, StepBudget
-from app.engine.types import Speed
+from app.protocol.load import Speed
 
 N_BATCH = 512
 

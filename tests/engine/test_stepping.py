@@ -2,7 +2,9 @@
 
 import pytest
 
-from app.engine.commands import (
+from app.engine.engine import Engine
+from app.engine.stepping import NO_WORK
+from app.protocol.commands import (
     Hibernate,
     Pause,
     Restore,
@@ -14,10 +16,9 @@ from app.engine.commands import (
     UntilPosition,
     UntilToken,
 )
-from app.engine.engine import Engine
-from app.engine.errors import DecodeError, NoKvCellsError
-from app.engine.stepping import NO_WORK
-from app.engine.types import FinishReason, Span, StepReport, WaitReason
+from app.protocol.errors import DecodeError, NoKvCellsError
+from app.protocol.output import FinishReason
+from app.protocol.report import Span, StepReport, WaitReason
 from tests.driver import Run, request, run
 from tests.fakes import END, CountingBackend, endless_token
 

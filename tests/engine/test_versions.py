@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.types import Message, Role
+from app.protocol.request import Message, Role
 from tests.driver import ask, request, run
 
 LONG = "Tell me about the thread that is wound into a skein, and about everything else you know. " * 2

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from app.engine.errors import InvalidRequestError
 from app.engine.workers import PROTOCOL, Worker, WorkerState, ask, checked_address, lost
+from app.protocol.errors import InvalidRequestError
 
 Reply = Callable[[int, bytes], bytes]
 CAPABILITIES = bytes(24)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.engine.types import CellMap, CellUsage, SlotSnapshot, SlotState, StepReport
+from app.protocol.report import CellMap, CellUsage, SlotSnapshot, SlotState, StepReport
 
 
 def cell_map(holders: list[tuple[int, ...]], n_seq_max: int = 4, high_water: int = 0) -> CellMap:

@@ -1,6 +1,7 @@
 """Step reports as the engine would make them."""
 
-from app.engine.types import (
+from app.protocol.output import Usage
+from app.protocol.report import (
     CellUsage,
     Event,
     HibernatedChat,
@@ -8,7 +9,6 @@ from app.engine.types import (
     SlotState,
     Span,
     StepReport,
-    Usage,
     WaitingRequest,
     WaitReason,
 )

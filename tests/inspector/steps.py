@@ -5,14 +5,13 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
-from app.engine.types import (
+from app.protocol.output import Output, Usage
+from app.protocol.report import (
     CellUsage,
-    Output,
     SlotSnapshot,
     SlotState,
     Span,
     StepReport,
-    Usage,
     WaitingRequest,
     WaitReason,
 )

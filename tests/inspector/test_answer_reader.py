@@ -6,26 +6,13 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QObject
 
-from app.engine.commands import ClearCells, Command, DescribeTokens, Restore, TokensOf
-from app.engine.types import (
-    Answer,
-    ChatTokens,
-    FinishReason,
-    HibernatedChat,
-    Message,
-    Output,
-    PauseState,
-    Request,
-    Role,
-    SampledToken,
-    SlotSnapshot,
-    SlotState,
-    TokenLogprob,
-    Usage,
-)
 from app.inspector.answer_reader import ASKING, GONE, NO_TEXT, OLDER, READING, AnswerReader
 from app.inspector.answer_tokens import AnswerSource
 from app.inspector.recording import Recording
+from app.protocol.commands import ClearCells, Command, DescribeTokens, Restore, TokensOf
+from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob, Usage
+from app.protocol.report import Answer, ChatTokens, HibernatedChat, PauseState, SlotSnapshot, SlotState
+from app.protocol.request import Message, Request, Role
 from tests.fakes import model_info
 from tests.inspector.reports import report
 

@@ -2,7 +2,6 @@ import math
 
 import pytest
 
-from app.engine.types import MAX_LOGPROBS, ChatTokens, SampledToken, TokenLogprob, Usage
 from app.inspector.answer_tokens import (
     AnswerSource,
     Candidates,
@@ -13,6 +12,9 @@ from app.inspector.answer_tokens import (
     start_with,
     text_of,
 )
+from app.protocol.output import SampledToken, TokenLogprob, Usage
+from app.protocol.report import ChatTokens
+from app.protocol.request import MAX_LOGPROBS
 
 EURO = "€".encode()
 # A prompt of three tokens, then an answer of which one character takes two tokens and one is a control token.

@@ -8,8 +8,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import DescribeTokens
-from app.engine.types import StepReport, TokenTexts
 from app.inspector.batch_timeline import NO_MODEL, NO_STEP, TimelinePanel
 from app.inspector.excerpt import ZOOMS
 from app.inspector.recording import Recording
@@ -24,6 +22,8 @@ from app.inspector.step_picture import (
 from app.look.sequence_colours import colour_of
 from app.look.theme import apply_theme
 from app.look.tokens import current
+from app.protocol.commands import DescribeTokens
+from app.protocol.report import StepReport, TokenTexts
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step, idle_step, span, step
 

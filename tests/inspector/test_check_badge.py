@@ -2,8 +2,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.engine.types import CellCheck
 from app.inspector.check_badge import CheckBadge, check_text
+from app.protocol.report import CellCheck
 
 AGREES = CellCheck(1204, 2823)
 DIFFERS = CellCheck(1300, 2823, "the library has 2823, among them [(3, (1,))] that our books do not have")

@@ -5,9 +5,9 @@ from PySide6.QtCore import QByteArray, QPoint, QSize, Qt
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import CheckCells
 from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.docks import STATE_VERSION, InspectorDocks
+from app.protocol.commands import CheckCells
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 

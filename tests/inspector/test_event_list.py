@@ -5,9 +5,9 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from app.engine.types import Event, EventKind
 from app.inspector.event_list import KIND, STEP, TAB, TEXT, TRIM, Clock, EventFilter, EventList
 from app.inspector.logbook import MAX_EVENTS, Entry, Journal
+from app.protocol.report import Event, EventKind
 
 FORK = Event(EventKind.FORK, "forked sequence 0 into 1", 1, "sums")
 EVICT = Event(EventKind.EVICT, "evicted 412 tokens", 0, "notes")

@@ -7,10 +7,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.engine.types import Event, EventKind
 from app.inspector.event_list import TEXT
 from app.inspector.events import EventsPanel
 from app.inspector.recording import Recording
+from app.protocol.report import Event, EventKind
 from tests.inspector.reports import report
 
 

@@ -4,11 +4,11 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import CheckCells, DescribeTokens, WatchCells
-from app.engine.types import CellCheck, StepReport, TokenTexts
 from app.inspector.cell_figures import NO_BREAK
 from app.inspector.kv_map import HINT, NO_MAP, NO_MODEL, OWN_ORDER, KvMapPanel
 from app.inspector.recording import Recording
+from app.protocol.commands import CheckCells, DescribeTokens, WatchCells
+from app.protocol.report import CellCheck, StepReport, TokenTexts
 from tests.fakes import model_info
 from tests.inspector.cell_maps import cell_map, report_with
 

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from app.engine.types import CellCheck, Event, EventKind
 from app.inspector.logbook import Entry, Journal, Logbook
+from app.protocol.report import CellCheck, Event, EventKind
 from tests.inspector.reports import report
 
 

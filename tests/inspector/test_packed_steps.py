@@ -4,21 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.types import (
+from app.inspector.packed_steps import NUM_UNPACKED, PER_PACK, PackedSteps, pack, unpack
+from app.protocol.output import FinishReason, PrefixEnd, SampledToken, TokenLogprob
+from app.protocol.report import (
     CellCheck,
     Event,
     EventKind,
-    FinishReason,
     HibernatedChat,
     Lease,
     PauseState,
-    PrefixEnd,
-    SampledToken,
     StepReport,
-    TokenLogprob,
     TokenTexts,
 )
-from app.inspector.packed_steps import NUM_UNPACKED, PER_PACK, PackedSteps, pack, unpack
 from tests.inspector.steps import busy_step, idle_step, span, step, waiting
 
 RARE = replace(

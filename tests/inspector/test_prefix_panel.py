@@ -5,11 +5,12 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import DescribeTokens
-from app.engine.types import Lease, PrefixEnd, TokenTexts
 from app.inspector.logbook import MAX_LEASES
 from app.inspector.prefix_panel import COLUMNS, NOTHING, WHY, PrefixPanel
 from app.inspector.recording import Recording
+from app.protocol.commands import DescribeTokens
+from app.protocol.output import PrefixEnd
+from app.protocol.report import Lease, TokenTexts
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 

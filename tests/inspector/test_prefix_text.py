@@ -1,6 +1,5 @@
 import pytest
 
-from app.engine.types import Lease, PrefixEnd
 from app.inspector.prefix_text import (
     HEADS,
     num_prompt_tokens,
@@ -9,6 +8,8 @@ from app.inspector.prefix_text import (
     what_it_cost,
     what_to_do,
 )
+from app.protocol.output import PrefixEnd
+from app.protocol.report import Lease
 from tests.fakes import model_info
 
 

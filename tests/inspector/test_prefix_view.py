@@ -5,9 +5,10 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.engine.types import Lease, PrefixEnd
 from app.inspector.prefix_view import BAR_HEIGHT, PartingView, SourceBar, parts_of
 from app.look.tokens import current
+from app.protocol.output import PrefixEnd
+from app.protocol.report import Lease
 
 LEASE = Lease("r", "sums", 3, 212, 60, 0, 0, 40, PrefixEnd.EDITED)
 

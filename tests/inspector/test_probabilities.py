@@ -7,21 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from app.engine.types import (
-    ChatTokens,
-    FinishReason,
-    Output,
-    PauseState,
-    Request,
-    SampledToken,
-    TokenLogprob,
-    TokenTexts,
-    Usage,
-)
 from app.inspector.answer_tokens import AnswerSource
 from app.inspector.candidate_table import AFTER, BEFORE, RULED_OUT, TOKEN
 from app.inspector.probabilities import CHOOSE, COMPUTING, PAUSED, RECORDED, ProbabilitiesPanel
 from app.inspector.recording import Recording
+from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob, Usage
+from app.protocol.report import ChatTokens, PauseState, TokenTexts
+from app.protocol.request import Request
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.engine.types import CellMap, ChatTokens, Event, EventKind, TokenisedText, TokenTexts
 from app.inspector.recording import MAX_TITLES, Recording
 from app.inspector.stalls import Stall
+from app.protocol.report import CellMap, ChatTokens, Event, EventKind, TokenisedText, TokenTexts
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step, idle_step, span, step
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.engine.types import CellMap
 from app.inspector import recording_file
 from app.inspector.recording import Recording
 from app.inspector.recording_file import RecordingFileError, Snapshot, load, save
+from app.protocol.report import CellMap
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step, step
 from tests.inspector.test_packed_steps import RARE

@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
 from app.bridge import tasks
-from app.engine.commands import CheckCells
 from app.inspector.arrangement import ROWS
 from app.inspector.batch_timeline import TimelinePanel
 from app.inspector.docks import InspectorDocks
@@ -20,6 +19,7 @@ from app.inspector.events import EventsPanel
 from app.inspector.recording import Recording
 from app.inspector.recording_file import Snapshot, load, save
 from app.inspector.recording_files import LINES, TRACE
+from app.protocol.commands import CheckCells
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step
 from tests.inspector.test_packed_steps import RARE

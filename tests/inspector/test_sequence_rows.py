@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.types import HibernatedChat, SlotSnapshot, SlotState, Usage, WaitingRequest, WaitReason
 from app.inspector.sequence_rows import (
     COLUMNS,
     NUMBER_OF,
@@ -16,6 +15,8 @@ from app.inspector.sequence_rows import (
     widest_text,
 )
 from app.look import marks
+from app.protocol.output import Usage
+from app.protocol.report import HibernatedChat, SlotSnapshot, SlotState, WaitingRequest, WaitReason
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 

@@ -6,9 +6,9 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.engine.types import SlotSnapshot, SlotState, WaitingRequest, WaitReason
 from app.inspector.sequence_rows import COLUMNS, NUMBER_OF, SEQ, TAB, SequenceRow
 from app.inspector.sequence_table import SequenceModel, SequenceTable
+from app.protocol.report import SlotSnapshot, SlotState, WaitingRequest, WaitReason
 from tests.inspector.reports import decoding
 
 OWN = NUMBER_OF["own"]

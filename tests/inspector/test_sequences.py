@@ -8,11 +8,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import CheckCells, ClearCells, Hibernate, Pin, Restore
-from app.engine.types import CellCheck, HibernatedChat, SlotSnapshot, SlotState, WaitingRequest, WaitReason
 from app.inspector.recording import Recording
 from app.inspector.sequence_rows import COLUMNS, STATE
 from app.inspector.sequences import NO_MODEL, SequencesPanel
+from app.protocol.commands import CheckCells, ClearCells, Hibernate, Pin, Restore
+from app.protocol.report import CellCheck, HibernatedChat, SlotSnapshot, SlotState, WaitingRequest, WaitReason
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.types import Event, EventKind, PauseState, SlotState, StepReport, WaitReason
 from app.inspector.stalls import Before, Stall, causes_of, deliver_ms, has_run, worst_of
+from app.protocol.report import Event, EventKind, PauseState, SlotState, StepReport, WaitReason
 from tests.inspector.steps import STEP_S, idle_step, slot, span, step, waiting
 
 BEFORE = Before().after(step(1, span(0, 9), span(1, 9)))

@@ -6,8 +6,6 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce, UntilEnd
-from app.engine.types import PauseState, Span, StepReport, TokenTexts
 from app.inspector.batch_shares import share_texts
 from app.inspector.recording import Recording
 from app.inspector.stepper_panel import (
@@ -19,6 +17,8 @@ from app.inspector.stepper_panel import (
     plan_text,
     state_text,
 )
+from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce, UntilEnd
+from app.protocol.report import PauseState, Span, StepReport, TokenTexts
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 

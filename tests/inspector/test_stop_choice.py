@@ -5,7 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import (
+from app.inspector.stop_choice import END, FAILURE, POSITION, TOKEN, StopChoice, hint, token_choices
+from app.protocol.commands import (
     Command,
     RunUntil,
     Tokenise,
@@ -14,8 +15,7 @@ from app.engine.commands import (
     UntilPosition,
     UntilToken,
 )
-from app.engine.types import TokenisedText, TokenTexts
-from app.inspector.stop_choice import END, FAILURE, POSITION, TOKEN, StopChoice, hint, token_choices
+from app.protocol.report import TokenisedText, TokenTexts
 from tests.inspector.reports import decoding
 
 TITLES = {"sums": "Sums", "notes": "Notes & more"}

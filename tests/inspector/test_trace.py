@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.types import CellUsage, Event, EventKind, PauseState
 from app.inspector import recording_file, trace
 from app.inspector.recording import Recording
 from app.inspector.recording_file import Snapshot
 from app.inspector.stalls import has_run
+from app.protocol.report import CellUsage, Event, EventKind, PauseState
 from tests.driver import next_turn, request, run
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step, idle_step, span, step, waiting

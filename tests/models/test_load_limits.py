@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.types import FlashAttention, KvType, LoadParams, RopeScaling
 from app.models.gguf_header import GgufHeader
 from app.models.load_limits import adapter_refusal, refusals, remarks
+from app.protocol.load import FlashAttention, KvType, LoadParams, RopeScaling
 
 VALUES = {
     "general.architecture": "llama",

@@ -7,21 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.errors import ModelLoadError, NoRoomYetError
-from app.engine.types import (
-    DEFAULT_N_CTX,
-    Device,
-    DeviceKind,
-    FlashAttention,
-    KvType,
-    LoadParams,
-    LoraAdapter,
-    RopeScaling,
-)
 from app.models.gguf_header import GgufHeader
 from app.models.layer_split import Room
 from app.models.memory_fit import Fit, advice, estimate, fit_of, fitted, largest_n_ctx, plan
 from app.models.model_file import read_whole_header
+from app.protocol.errors import ModelLoadError, NoRoomYetError
+from app.protocol.load import DEFAULT_N_CTX, FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
+from app.protocol.model import Device, DeviceKind
 
 HEAD = 2 * 16  # bytes of 16 numbers as f16: the only head for keys, or for values
 MIB = 1 << 20

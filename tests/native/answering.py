@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from app.engine.errors import EngineError
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams
+from app.protocol.errors import EngineError
+from app.protocol.load import LoadParams
 from tests.driver import rows
 
 N_CTX = 256

@@ -19,7 +19,7 @@ from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.sampler import LlamaSampler
-from app.engine.types import KvType, LoadParams
+from app.protocol.load import KvType, LoadParams
 
 # Of a standard deviation of the row's logits: what the place of cells and the company in a batch may change.
 # A key that is rounded to few bits may be rounded the other way.

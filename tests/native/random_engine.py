@@ -26,12 +26,14 @@ import llama_cpp as lib
 
 from app.engine import hibernation
 from app.engine.engine import Engine
-from app.engine.errors import EngineError
 from app.engine.hibernation import HibernatedChats, State
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.sampling import SamplingParams
-from app.engine.types import CellStore, FinishReason, KvType, LoadParams, LoraAdapter, Overflow, Request
+from app.protocol.errors import EngineError
+from app.protocol.load import CellStore, KvType, LoadParams, LoraAdapter
+from app.protocol.output import FinishReason
+from app.protocol.request import Overflow, Request
+from app.protocol.sampling import SamplingParams
 from tests.driver import Run, all_guesses_checked
 from tests.native.oracle import Comparison, Recorder, Tokens, broken_off, compare
 from tests.native.tiny_ggufs import Shape, write_tiny_adapter, write_tiny_gguf

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from app.engine.errors import GrammarError, InvalidRequestError
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.sampling import SamplingParams
-from app.engine.types import LoadParams
+from app.protocol.errors import GrammarError, InvalidRequestError
+from app.protocol.load import LoadParams
+from app.protocol.sampling import SamplingParams
 from tests.native.test_sampler import one_row
 
 TEXTS = ['"a"', '"ab"', '"é"', "[a-c]", "[^a]", ".", r'"\n"', r"[\x00-\x1F]"]

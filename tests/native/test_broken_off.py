@@ -8,7 +8,8 @@ import pytest
 
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import CellStore, LoadParams, Request
+from app.protocol.load import CellStore, LoadParams
+from app.protocol.request import Request
 from tests.driver import GREEDY, run
 from tests.native.oracle import Recorder, broken_off, compare
 from tests.native.random_engine import Models

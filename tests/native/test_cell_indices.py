@@ -15,9 +15,10 @@ import pytest
 
 from app.engine.cells import CellLedger
 from app.engine.engine import Engine
-from app.engine.errors import DecodeInterruptedError
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams, Message, Overflow, Role
+from app.protocol.errors import DecodeInterruptedError
+from app.protocol.load import LoadParams
+from app.protocol.request import Message, Overflow, Role
 from tests.driver import request, rows
 
 pytestmark = pytest.mark.native

@@ -9,10 +9,11 @@ import pytest
 
 from app import paths
 from app.engine.engine import Engine
-from app.engine.errors import ModelLoadError
 from app.engine.llama.library import library, library_info
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import Device, DeviceKind, LoadParams
+from app.protocol.errors import ModelLoadError
+from app.protocol.load import LoadParams
+from app.protocol.model import Device, DeviceKind
 from tests.driver import next_turn, request, run
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(300)]

@@ -15,14 +15,16 @@ import pytest
 from app import paths
 from app.engine import draft_model
 from app.engine.engine import Engine
-from app.engine.errors import ModelLoadCancelledError, ModelLoadError
 from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
 from app.engine.prompt_lookup import PromptLookup
-from app.engine.sampling import SamplingParams
-from app.engine.types import EventKind, FinishReason, LoadParams
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
+from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.report import EventKind
+from app.protocol.sampling import SamplingParams
 from tests.driver import all_guesses_checked, ask, next_turn, request, run
 from tests.native.test_drafting import PLAIN, assert_same_but_for_ties, watched_answer
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf

@@ -12,8 +12,9 @@ from app.engine.engine import Engine
 from app.engine.llama.candidates import Candidates
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.sampler import LlamaSampler
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, LoadParams
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.sampling import SamplingParams
 from tests.driver import GREEDY, all_guesses_checked, ask, next_turn, request, run
 
 pytestmark = pytest.mark.native

@@ -12,10 +12,12 @@ import pytest
 
 from app.engine.detokenizer import Detokenizer
 from app.engine.engine import Engine
-from app.engine.errors import ModelLoadError
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import FinishReason, LoadParams, Overflow, PrefixEnd
+from app.protocol.errors import ModelLoadError
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason, PrefixEnd
+from app.protocol.request import Overflow
 from tests.driver import Run, ask, next_turn, request, run
 from tests.native.tiny_ggufs import write_tiny_gguf
 

@@ -16,7 +16,14 @@ import numpy as np
 import pytest
 
 from app import paths
-from app.engine.commands import (
+from app.engine.engine import Engine
+from app.engine.llama.backend import LlamaBackend
+from app.engine.llama.loading import open_llama_backend
+from app.inspector.cell_figures import figures_of
+from app.inspector.cell_picture import FREE, SHARED, codes_of, owners_of
+from app.inspector.recording import Recording
+from app.inspector.sequence_rows import COLUMNS, NUMBER_OF, SequenceRow, rows_of
+from app.protocol.commands import (
     ClearCells,
     Command,
     Hibernate,
@@ -27,14 +34,9 @@ from app.engine.commands import (
     StepOnce,
     WatchCells,
 )
-from app.engine.engine import Engine
-from app.engine.llama.backend import LlamaBackend
-from app.engine.llama.loading import open_llama_backend
-from app.engine.types import EventKind, LoadParams, Message, Overflow, Role, StepReport
-from app.inspector.cell_figures import figures_of
-from app.inspector.cell_picture import FREE, SHARED, codes_of, owners_of
-from app.inspector.recording import Recording
-from app.inspector.sequence_rows import COLUMNS, NUMBER_OF, SequenceRow, rows_of
+from app.protocol.load import LoadParams
+from app.protocol.report import EventKind, StepReport
+from app.protocol.request import Message, Overflow, Role
 from tests.driver import request
 
 pytestmark = pytest.mark.native

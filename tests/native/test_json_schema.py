@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from app.engine.errors import InvalidRequestError
-from app.engine.grammar import check_grammar
 from app.engine.llama.json_schema import json_schema_to_gbnf
+from app.protocol.errors import InvalidRequestError
+from app.protocol.grammar import check_grammar
 
 pytestmark = pytest.mark.native
 

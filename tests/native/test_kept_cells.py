@@ -7,7 +7,8 @@ import pytest
 from app import paths
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import CellStore, LoadParams, Message, Role
+from app.protocol.load import CellStore, LoadParams
+from app.protocol.request import Message, Role
 from tests.driver import Answer, ask, request
 
 pytestmark = pytest.mark.native

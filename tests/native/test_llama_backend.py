@@ -9,7 +9,10 @@ import psutil
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.errors import (
+from app.engine.llama.backend import LOOK_EVERY
+from app.engine.llama.library import library, native_objects
+from app.engine.llama.loading import MAX_N_SEQ, num_threads, open_llama_backend
+from app.protocol.errors import (
     BadLogitsError,
     DecodeInterruptedError,
     ModelLoadCancelledError,
@@ -17,11 +20,10 @@ from app.engine.errors import (
     NoKvCellsError,
     PositionMismatchError,
 )
-from app.engine.llama.backend import LOOK_EVERY
-from app.engine.llama.library import library, native_objects
-from app.engine.llama.loading import MAX_N_SEQ, num_threads, open_llama_backend
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, LoadParams, Message, Role
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.request import Message, Role
+from app.protocol.sampling import SamplingParams
 from tests.driver import GREEDY, ask, request, rows, run
 from tests.native.tiny_ggufs import write_tiny_gguf
 

@@ -6,11 +6,11 @@ import llama_cpp
 import numpy as np
 import pytest
 
-from app.engine.errors import DecodeInterruptedError, NoKvCellsError
 from app.engine.llama.cell_reader import read_cells
 from app.engine.llama.library import library
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams
+from app.protocol.errors import DecodeInterruptedError, NoKvCellsError
+from app.protocol.load import LoadParams
 from tests.driver import rows
 from tests.native.tiny_ggufs import write_tiny_gguf
 

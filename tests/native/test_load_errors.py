@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.errors import ModelLoadError
 from app.engine.llama.load_errors import AGAIN, NEWER, SMALLER, context_refusal
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams
+from app.protocol.errors import ModelLoadError
+from app.protocol.load import LoadParams
 
 pytestmark = pytest.mark.native
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from app.engine import probe
-from app.engine.errors import ModelLoadError
 from app.engine.llama import loading
 from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
+from app.protocol.errors import ModelLoadError
+from app.protocol.load import FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
 from tests.driver import rows
 from tests.native.tiny_ggufs import Shape, write_tiny_adapter, write_tiny_gguf
 

@@ -11,7 +11,7 @@ import pytest
 
 from app.engine.llama.long_tail import MAX_TAIL_BYTES, has_long_tail
 from app.engine.probe import open_probed_backend
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 from tests.driver import rows
 
 pytestmark = pytest.mark.native

@@ -20,9 +20,12 @@ from app.engine.backend import Sampler
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.sampling import SamplingParams
 from app.engine.slots import MIN_SHARED_TOKENS
-from app.engine.types import EventKind, FinishReason, Lease, LoadParams, Message, Request
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.report import EventKind, Lease
+from app.protocol.request import Message, Request
+from app.protocol.sampling import SamplingParams
 from tests.driver import Answer, Run, ask, next_turn, request, run
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]

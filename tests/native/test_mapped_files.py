@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.errors import EngineError
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.mapped_files import MappedFiles
-from app.engine.types import LoadParams
+from app.protocol.errors import EngineError
+from app.protocol.load import LoadParams
 from tests.driver import rows
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(os.name != "posix", reason="the system forbids it")]

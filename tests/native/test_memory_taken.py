@@ -9,7 +9,7 @@ import pytest
 from app.engine.llama import library as library_module
 from app.engine.llama.library import gpus
 from app.engine.llama.memory import HERE, memory_taken, total
-from app.engine.types import Device, DeviceKind, MemoryNeed, ModelInfo
+from app.protocol.model import Device, DeviceKind, MemoryNeed, ModelInfo
 from tests.fakes import model_info
 
 pytestmark = pytest.mark.native

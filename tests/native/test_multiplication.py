@@ -13,7 +13,7 @@ import pytest
 from llama_cpp.llama_cpp import _lib
 
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 from tests.driver import rows
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 

@@ -20,11 +20,11 @@ import pytest
 
 from app.engine import probe
 from app.engine.engine import Engine
-from app.engine.errors import ModelLoadCancelledError, ModelLoadError
 from app.engine.llama.loading import open_llama_backend
 from app.engine.probe import open_probed_backend
 from app.engine.probe_child import EVERY_BYTE
-from app.engine.types import LoadParams
+from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
+from app.protocol.load import LoadParams
 from tests.driver import ask, request
 from tests.native.tiny_ggufs import ARCHITECTURES, write_tiny_gguf
 
@@ -208,7 +208,7 @@ EXAMINE = """
 import json, sys
 from pathlib import Path
 from app.engine import probe_child
-from app.engine.errors import EngineError
+from app.protocol.errors import EngineError
 probe_child._limit(1 << 30, 60)
 for path in sys.argv[1:]:
     try:

@@ -6,7 +6,7 @@ More of the same: `python -m tests.native.random_engine --seeds 5000`.
 import pytest
 
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 from tests.native.oracle import ROWS_ALONE, compare, logits_alone
 from tests.native.random_engine import Models, random_run
 

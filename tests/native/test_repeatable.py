@@ -13,8 +13,8 @@ from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.sampler import LlamaSampler
-from app.engine.sampling import SamplingParams
-from app.engine.types import FlashAttention, KvType, LoadParams
+from app.protocol.load import FlashAttention, KvType, LoadParams
+from app.protocol.sampling import SamplingParams
 from tests.driver import Run, ask, next_turn, request, run
 
 pytestmark = pytest.mark.native

@@ -14,15 +14,16 @@ import pytest
 from app import paths
 from app.engine.batch import Batch, BatchSpan
 from app.engine.engine import Engine
-from app.engine.errors import GrammarError, InvalidRequestError
 from app.engine.llama import sampler as sampler_module
 from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
-from app.engine.sampling import NEVER, SamplingParams
-from app.engine.types import FinishReason, LoadParams
+from app.protocol.errors import GrammarError, InvalidRequestError
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.sampling import NEVER, SamplingParams
 from tests.driver import ask, request, run
-from tests.engine.test_grammar import READABLE
 from tests.native.tiny_ggufs import write_tiny_gguf
+from tests.protocol.test_grammar import READABLE
 
 pytestmark = pytest.mark.native
 

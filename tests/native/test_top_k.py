@@ -8,7 +8,7 @@ import pytest
 
 from app.engine.llama.candidates import Candidates
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 from tests.driver import rows
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 

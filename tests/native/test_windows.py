@@ -5,7 +5,7 @@ import random
 import pytest
 
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 from tests.driver import rows
 from tests.native.oracle import compare
 from tests.native.random_engine import WINDOW, Models

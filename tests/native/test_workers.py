@@ -12,17 +12,20 @@ from qasync import QEventLoop
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.coming_room import ComingRoom
-from app.engine.commands import Hibernate, Pause, Resume, StepOnce
 from app.engine.engine import Engine
 from app.engine.engine_process import EngineProcess
-from app.engine.errors import InvalidRequestError
 from app.engine.llama.loading import open_llama_backend
 from app.engine.loop import EngineLoop
-from app.engine.sampling import SamplingParams
-from app.engine.types import FinishReason, LoadParams, Message, Output, Request, Role, StepReport
 from app.engine.workers import WorkerState, ask
 from app.models.memory_fit import plan
 from app.models.model_file import read_whole_header
+from app.protocol.commands import Hibernate, Pause, Resume, StepOnce
+from app.protocol.errors import InvalidRequestError
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
 from tests.worker_machines import Machine, NotPermittedError, machines
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(120)]

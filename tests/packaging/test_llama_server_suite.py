@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app import serve
 from app.engine.chat_template import ChatTemplate
-from app.engine.types import Message, Overflow, Role
+from app.protocol.request import Message, Overflow, Role
 from llama_server_suite.compare import compare
 from llama_server_suite.source import Suite, _unpack
 from llama_server_suite.wrapper import chat_template, parse, serve_arguments

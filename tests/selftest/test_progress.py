@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from app.engine import child_process
-from app.engine.errors import ModelLoadCancelledError, ModelLoadError
+from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.selftest import command, progress
 from app.selftest.report import Line, Report
 from app.selftest.run import run_checks

@@ -6,7 +6,7 @@ import pytest
 
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 from app.selftest.report import Outcome, Report
 from app.selftest.run import run_checks, verifying_engine
 from tests.fakes import CountingBackend

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.chats.chat import Chat, Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.storage.backups import Backups, Reason
 from app.storage.chat_rows import DAMAGED, ChatChange
 from app.storage.chat_store import ChatStore

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from app.chats.chat import TurnState
-from app.engine.types import Overflow
+from app.protocol.request import Overflow
 from app.storage.chat_store import INTERRUPTED, ChatStore
 from app.storage.database import migrations
 from app.storage.tab_rows import ClosedTab

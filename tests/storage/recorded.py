@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.settings import Settings
 from app.storage import database
 from app.storage.chat_rows import ChatChange

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
-from app.engine.types import Overflow, Role, Usage
+from app.protocol.output import Usage
+from app.protocol.request import Overflow, Role
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import INTERRUPTED, ChatStore
 from app.storage.database import migrations

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.chats.chat import Chat, Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.storage.backups import Reason
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chats.chat import Chat, Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.search import FOUND_END, FOUND_START, excerpt, words_of

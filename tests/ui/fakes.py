@@ -13,8 +13,10 @@ from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
 from app.chats.titles import title_from
-from app.engine.commands import Command
-from app.engine.types import LoadParams, ModelInfo, Overflow, Request, Role, Speed
+from app.protocol.commands import Command
+from app.protocol.load import LoadParams, Speed
+from app.protocol.model import ModelInfo
+from app.protocol.request import Overflow, Request, Role
 
 
 class FakeEngine(QObject):

@@ -35,9 +35,11 @@ from app.bridge.report_router import ReportRouter
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
-from app.engine.errors import EngineError
-from app.engine.types import FinishReason, LoadParams, Overflow, Request, Role
 from app.look.theme import apply_theme
+from app.protocol.errors import EngineError
+from app.protocol.load import LoadParams
+from app.protocol.output import FinishReason
+from app.protocol.request import Overflow, Request, Role
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.application import Application

@@ -1,5 +1,5 @@
 from app.chats.chat import Chat, Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.storage.chat_rows import DAMAGED
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.transcript import Transcript

@@ -8,12 +8,14 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMenu, QPushBut
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, TurnState
-from app.engine.commands import Pin
-from app.engine.types import Event, EventKind, HibernatedChat, LoadParams, Overflow, Speed
 from app.inspector.events import EventsPanel
 from app.inspector.sequence_rows import TAB
 from app.inspector.sequences import SequencesPanel
 from app.look.tokens import DARK, LIGHT, current
+from app.protocol.commands import Pin
+from app.protocol.load import LoadParams, Speed
+from app.protocol.report import Event, EventKind, HibernatedChat
+from app.protocol.request import Overflow
 from app.settings import Settings
 from app.ui.main_window import MainWindow
 from app.ui.tabs.tab_menu import TabMenu

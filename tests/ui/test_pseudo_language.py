@@ -33,8 +33,8 @@ from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
 from app.chats.imports.problems import Problem, no_chats, no_messages
 from app.chats.imports.read import Found
-from app.engine.types import Role
 from app.look.theme import apply_theme
+from app.protocol.request import Role
 from app.said import said
 from app.settings import Settings
 from app.ui.commands.commands import commands_of

@@ -23,8 +23,9 @@ from app.api.openai import MAX_COPIES, MaxTokens, limit
 from app.api.parameters import SamplingFields, read_sampling_fields
 from app.api.progress import Progress
 from app.api.state import CLIENT
-from app.engine.sampling import SamplingParams
-from app.engine.types import MAX_LOGPROBS, Output, Request
+from app.protocol.output import Output
+from app.protocol.request import MAX_LOGPROBS, Request
+from app.protocol.sampling import SamplingParams
 
 MAX_FIELDS = 100
 

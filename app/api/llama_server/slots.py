@@ -12,7 +12,7 @@ from aiohttp import web
 from app.api.errors import unavailable
 from app.api.json_body import json_response
 from app.api.state import CLIENT, require_monitoring
-from app.engine.types import SlotSnapshot, SlotState, Span
+from app.protocol.report import SlotSnapshot, SlotState, Span
 
 NO_LIMIT = -1
 

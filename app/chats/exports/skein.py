@@ -12,7 +12,7 @@ from typing import Any
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.sampling_json import to_json
 from app.chats.text import valid_unicode
-from app.engine.types import Usage
+from app.protocol.output import Usage
 
 FORMAT = "skein-chat"
 VERSION = 1

@@ -8,7 +8,7 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
 from app.chats.exports.words import Words
 from app.chats.thinking import split_thinking
-from app.engine.types import Role
+from app.protocol.request import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.chats.attachment import fenced
 from app.chats.imports.sketch import Node, Sketch, fields_of, id_of, items_of, name_of, seconds_of, text_of
-from app.engine.types import Role
+from app.protocol.request import Role
 
 NAME = "ChatGPT"
 

@@ -16,7 +16,7 @@ from app.chats.imports.sketch import (
     seconds_of,
     text_of,
 )
-from app.engine.types import Role
+from app.protocol.request import Role
 
 NAME = "Jan"
 

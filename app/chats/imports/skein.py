@@ -23,7 +23,8 @@ from app.chats.imports.sketch import (
 from app.chats.imports.tree import arrange, id_from, in_tree_order, role_of
 from app.chats.sampling_json import BadSamplingError, from_json
 from app.chats.titles import MAX_TITLE_CHARS
-from app.engine.types import Overflow, Usage
+from app.protocol.output import Usage
+from app.protocol.request import Overflow
 from app.said import said
 
 NAME = "Skein"

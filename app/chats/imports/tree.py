@@ -13,7 +13,7 @@ from app.chats.chat import FIRST, Chat, Turn
 from app.chats.imports.problems import BadChatError, no_messages
 from app.chats.imports.sketch import Node, Sketch
 from app.chats.titles import title_from
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.said import said
 
 MAX_MESSAGES = 100_000

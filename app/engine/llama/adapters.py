@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import llama_cpp as lib
 
-from app.engine.errors import ModelLoadError
 from app.engine.llama.library import Native, library
-from app.engine.types import LoraAdapter
+from app.protocol.errors import ModelLoadError
+from app.protocol.load import LoraAdapter
 from app.said import said
 
 

@@ -21,7 +21,12 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells
-from app.engine.errors import (
+from app.engine.llama.candidates import Candidates
+from app.engine.llama.cell_reader import CellReader
+from app.engine.llama.library import Native, library
+from app.engine.llama.mapped_files import MappedFiles
+from app.engine.llama.sampler import LlamaSampler, grammar_of
+from app.protocol.errors import (
     BadLogitsError,
     DecodeError,
     DecodeInterruptedError,
@@ -30,13 +35,8 @@ from app.engine.errors import (
     NoKvCellsError,
     PositionMismatchError,
 )
-from app.engine.llama.candidates import Candidates
-from app.engine.llama.cell_reader import CellReader
-from app.engine.llama.library import Native, library
-from app.engine.llama.mapped_files import MappedFiles
-from app.engine.llama.sampler import LlamaSampler, grammar_of
-from app.engine.sampling import SamplingParams
-from app.engine.types import ModelInfo
+from app.protocol.model import ModelInfo
+from app.protocol.sampling import SamplingParams
 from app.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr

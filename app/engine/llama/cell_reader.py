@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.cells import UsedCells, num_words, words_and_bits
-from app.engine.errors import PositionMismatchError
 from app.engine.llama.library import Native
-from app.engine.types import ModelInfo
+from app.protocol.errors import PositionMismatchError
+from app.protocol.model import ModelInfo
 
 M_ROPE_TYPES = (8, 40)  # LLAMA_ROPE_TYPE_MROPE, _IMROPE: each cell has two more positions and a token id
 MAX_HEADER_BYTES = 128  # a whole state begins with the architecture's name

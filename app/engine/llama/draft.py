@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import llama_cpp as lib
 
-from app.engine.errors import ModelLoadCancelledError, ModelLoadError
 from app.engine.llama.library import printable
+from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.said import said, together
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
-    from app.engine.types import LoadParams
+    from app.protocol.load import LoadParams
 
 # As in llama.cpp's common/speculative.cpp.
 MAX_SIZE_DIFFERENCE = 128  # tokens: some files are filled up

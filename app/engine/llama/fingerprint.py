@@ -14,7 +14,7 @@ from pathlib import Path
 
 import llama_cpp as lib
 
-from app.engine.types import LoraAdapter
+from app.protocol.load import LoraAdapter
 
 FORMAT = 1  # to be raised when what we put around a state changes
 HEAD_BYTES = 1 << 20  # metadata; the weights behind it are told apart by the file's size and time

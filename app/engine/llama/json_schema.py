@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 from llama_cpp import llama_grammar
 
-from app.engine.errors import InvalidRequestError
-from app.engine.gbnf import MAX_REPETITIONS
-from app.engine.grammar import MAX_GRAMMAR_BYTES, check_grammar
+from app.protocol.errors import InvalidRequestError
+from app.protocol.gbnf import MAX_REPETITIONS
+from app.protocol.grammar import MAX_GRAMMAR_BYTES, check_grammar
 from app.said import said
 
 COUNTS = ("minItems", "maxItems", "minLength", "maxLength")

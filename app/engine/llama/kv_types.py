@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import llama_cpp as lib
 
-from app.engine.errors import ModelLoadError
-from app.engine.types import FlashAttention, KvType, LoadParams
+from app.protocol.errors import ModelLoadError
+from app.protocol.load import FlashAttention, KvType, LoadParams
 from app.said import said
 
 

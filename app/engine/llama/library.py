@@ -17,9 +17,9 @@ from pathlib import Path
 import llama_cpp as lib
 from llama_cpp.llama_cpp import _lib
 
-from app.engine.errors import EngineError
 from app.engine.freed_memory import keep_little
-from app.engine.types import Device, DeviceKind, LibraryInfo
+from app.protocol.errors import EngineError
+from app.protocol.model import Device, DeviceKind, LibraryInfo
 from app.said import said
 
 log = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from app.engine.errors import EngineError
 from app.engine.good_files import parts_of
+from app.protocol.errors import EngineError
 from app.said import said
 
 if sys.platform == "linux":

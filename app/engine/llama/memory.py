@@ -14,9 +14,9 @@ from pathlib import Path
 
 import llama_cpp as lib
 
-from app.engine.errors import EngineError
 from app.engine.llama.library import Native, library
-from app.engine.types import MemoryNeed
+from app.protocol.errors import EngineError
+from app.protocol.model import MemoryNeed
 
 # As in: load_tensors:   CPU_Mapped model buffer size =   372.65 MiB
 # As in: llama_kv_cache: size =  448.00 MiB (  4096 cells, 28 layers, 8/1 seqs). Also of what is only planned.

@@ -17,9 +17,9 @@ from typing import Any
 import llama_cpp as lib
 from llama_cpp.llama_cpp import _lib
 
-from app.engine.errors import ModelLoadError
 from app.engine.llama.library import described_device, device_pointers, library
-from app.engine.types import DeviceKind
+from app.protocol.errors import ModelLoadError
+from app.protocol.model import DeviceKind
 from app.said import said
 
 MODULE = "ggml-rpc"

@@ -11,12 +11,12 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.errors import EngineError, GrammarError, InvalidRequestError, RequestError
-from app.engine.grammar import ROOT, check_grammar
 from app.engine.llama.json_schema import json_schema_to_gbnf
 from app.engine.llama.library import Native
-from app.engine.sampling import GREEDY_BELOW, NEVER, SamplingParams
-from app.engine.types import SampledToken, TokenLogprob
+from app.protocol.errors import EngineError, GrammarError, InvalidRequestError, RequestError
+from app.protocol.grammar import ROOT, check_grammar
+from app.protocol.output import SampledToken, TokenLogprob
+from app.protocol.sampling import GREEDY_BELOW, NEVER, SamplingParams
 from app.said import said
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
-from app.engine.errors import ModelLoadError
 from app.engine.llama.library import described_device
 from app.engine.llama.rpc import Rpc
+from app.protocol.errors import ModelLoadError
 from app.said import said
 
 

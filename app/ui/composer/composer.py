@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
-from app.engine.types import Role
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
 from app.look.words import tr
+from app.protocol.request import Role
 from app.ui.composer.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.composer.attachment_preview import AttachmentPreview
 from app.ui.composer.attachment_words import IMAGE_PASTED, PASTED, title

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from app.chats.chat import Turn
-from app.engine.types import Overflow, SlotSnapshot
 from app.look.figures import count
 from app.look.words import mark, tr
+from app.protocol.report import SlotSnapshot
+from app.protocol.request import Overflow
 
 _FORECASTS = {
     Overflow.STOP: mark(

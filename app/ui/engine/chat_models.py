@@ -15,7 +15,7 @@ from shiboken6 import isValid
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.chats.chat import Chat
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.tabs.chat_tabs import ChatTabs
 

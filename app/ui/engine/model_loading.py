@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.parameters import FOR_ALL_MODELS, load_params
 from app.bridge.preferences import Preferences
-from app.engine.types import ModelInfo
 from app.look.words import tr
+from app.protocol.model import ModelInfo
 from app.settings import ModelSettings
 
 # They make a context, beside what a model has of its own.

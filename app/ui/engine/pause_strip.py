@@ -4,12 +4,12 @@ from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.engine.types import PauseState
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
+from app.protocol.report import PauseState
 
 HEIGHT = 38
 HIDE_AFTER_MS = 250  # a step between two pauses is no reason to jump

@@ -3,9 +3,10 @@
 from PySide6.QtCore import QObject
 
 from app.bridge.active_engine import ActiveEngine
-from app.engine.types import ModelInfo, PauseState, StepReport
 from app.inspector.docks import InspectorDocks
 from app.inspector.stepper_panel import StepperPanel
+from app.protocol.model import ModelInfo
+from app.protocol.report import PauseState, StepReport
 from app.ui.engine.pause_strip import PauseStrip
 
 

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.engine.types import ModelInfo
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size, percent, seconds
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.window_size import resize_to_fit
 from app.look.words import mark, sentences, tr, tr_n, tr_said
+from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Line, Outcome, Report
 from app.ui.engine.self_test_row import CANCELLED, OUTCOMES, RUNNING, WARNING, LineRow, Mark
 

@@ -6,11 +6,12 @@ Parts never shrink, so nothing jumps. GUI thread.
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 
-from app.engine.types import ModelInfo, StepReport
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_tab_text
 from app.look.quiet_button import quiet_button
 from app.look.words import mark, tr
+from app.protocol.model import ModelInfo
+from app.protocol.report import StepReport
 from app.ui.engine.status_text import cells_text, model_text, queue_text, speed_text
 from app.ui.proportions import status_height
 

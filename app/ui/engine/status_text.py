@@ -1,8 +1,9 @@
 """The status bar's parts. Pure functions."""
 
-from app.engine.types import ModelInfo, SlotState, StepReport
 from app.look.figures import count, rate
 from app.look.words import tr
+from app.protocol.model import ModelInfo
+from app.protocol.report import SlotState, StepReport
 
 
 def model_text(model: ModelInfo | None, is_asleep: bool = False) -> str:

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.chats.chat import Turn
 from app.chats.thinking import split_thinking
-from app.engine.types import Role
 from app.look.words import tr
+from app.protocol.request import Role
 
 
 def written_text(turn: Turn) -> str:

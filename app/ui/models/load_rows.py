@@ -11,12 +11,12 @@ from typing import Any, cast
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from app.engine.types import KvType, LoadParams
 from app.look.figures import count
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, sentences, tr
+from app.protocol.load import KvType, LoadParams
 from app.settings import ModelSettings
 from app.ui.settings.setting_controls import Control, control_for
 from app.ui.settings.setting_fields import Field, field_of

@@ -17,12 +17,13 @@ from app.bridge.load_forecast import LoadForecast
 from app.bridge.model_library import ModelLibrary
 from app.bridge.parameters import load_params
 from app.bridge.preferences import Preferences
-from app.engine.types import USUAL_DRAFTED_TOKENS, Device, LoadParams
 from app.look.bars import Foot
 from app.look.come_up import come_up
 from app.look.dialog_button import dialog_button
 from app.look.window_size import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
+from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
+from app.protocol.model import Device
 from app.settings import ModelSettings
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.adapter_list import AdapterList

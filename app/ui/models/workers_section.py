@@ -7,14 +7,14 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QV
 
 from app.bridge.preferences import Preferences
 from app.bridge.worker_list import WorkerList
-from app.engine.errors import InvalidRequestError
-from app.engine.types import Device, DeviceKind
 from app.engine.workers import MAX_WORKERS, TRUSTED_ONLY, Worker, WorkerState
 from app.look.dialog_button import dialog_button
 from app.look.figures import data_size
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import tr, tr_said
+from app.protocol.errors import InvalidRequestError
+from app.protocol.model import Device, DeviceKind
 
 BUTTON_SIDE = 28
 

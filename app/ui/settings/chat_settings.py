@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
 from app.bridge.parameters import Source
 from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
-from app.engine.types import Overflow
 from app.look.figures import count, tokens
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, sentences, tr
+from app.protocol.request import Overflow
 from app.ui.chats.escape import keeps_escape
 from app.ui.settings.choice_list import ChoiceList
 from app.ui.settings.choices import OVERFLOWS, overflow_label

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from app.engine.types import Overflow, Speed
 from app.look.words import mark, tr
+from app.protocol.load import Speed
+from app.protocol.request import Overflow
 
 
 @dataclass(frozen=True, slots=True)

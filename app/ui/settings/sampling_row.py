@@ -10,12 +10,12 @@ from shiboken6 import isValid
 from app.bridge.parameters import Source
 from app.bridge.tasks import spawn
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
-from app.engine.errors import InvalidRequestError
-from app.engine.grammar import check_grammar
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
 from app.look.words import sentences, tr, tr_said
+from app.protocol.errors import InvalidRequestError
+from app.protocol.grammar import check_grammar
 from app.ui.settings.number_field import HEIGHT, WIDTH
 from app.ui.settings.sampling_words import field_of, is_written, origin, otherwise, read, shown, written
 from app.ui.settings.setting_controls import control_for

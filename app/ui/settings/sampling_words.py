@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from app.bridge.parameters import Source
-from app.engine.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
 from app.look.words import locale, mark, tr
+from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
 from app.ui.settings.setting_fields import Field
 from app.ui.settings.setting_list import Setting
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
 from app.chats.chat import Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.message.message_text import written_text
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.answer_inspection import AnswerInspection

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.engine.types import HibernatedChat, StepReport
 from app.look.fonts import reading_font
 from app.look.words import tr
+from app.protocol.report import HibernatedChat, StepReport
 from app.ui.commands.panes import has_focus
 from app.ui.first_view import FirstPage
 from app.ui.notices import Notices

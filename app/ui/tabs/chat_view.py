@@ -18,9 +18,10 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLa
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn
-from app.engine.types import Overflow, Role, SlotSnapshot
 from app.look.fonts import reading_font
 from app.look.tokens import current
+from app.protocol.report import SlotSnapshot
+from app.protocol.request import Overflow, Role
 from app.ui.chats.chat_title import shown_title
 from app.ui.composer.composer import Composer
 from app.ui.composer.drafting import Drafting

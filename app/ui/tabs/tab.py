@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn, TurnState
-from app.engine.types import SlotSnapshot
 from app.look import marks
 from app.look.marks import Mark
 from app.look.sequence_colours import colour_of
+from app.protocol.report import SlotSnapshot
 from app.ui.chats.chat_title import shown_title
 
 if TYPE_CHECKING:

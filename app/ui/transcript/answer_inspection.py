@@ -6,12 +6,13 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
-from app.engine.types import ModelInfo, Role
 from app.inspector.answer_tokens import AnswerSource
 from app.inspector.docks import InspectorDocks
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.sequence_rows import NO_TAB
 from app.look.words import tr
+from app.protocol.model import ModelInfo
+from app.protocol.request import Role
 
 
 class AnswerInspection(QObject):

@@ -1,10 +1,11 @@
 """What is said under an answer: what it cost, how far it is, why it ended early. Pure functions."""
 
 from app.chats.chat import Turn, TurnState
-from app.engine.types import PrefixEnd, SlotSnapshot, SlotState, Usage
 from app.look import marks
 from app.look.figures import count, milliseconds, percent, prefill, rate, seconds
 from app.look.words import mark, tr, tr_said
+from app.protocol.output import PrefixEnd, Usage
+from app.protocol.report import SlotSnapshot, SlotState
 
 _WHY_PREFIX_ENDED = {
     PrefixEnd.NEW_CHAT: mark("Nothing of this chat was in memory before."),

@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QScrollBar, QWidget
 
 from app.chats.chat import Chat, Turn
-from app.engine.types import Role
 from app.look.words import tr
+from app.protocol.request import Role
 from app.ui.message.slices import slices
 from app.ui.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.transcript.answer_view import FOOTER, AnswerView

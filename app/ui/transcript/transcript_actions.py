@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn
-from app.engine.types import Role
 from app.look.words import tr
+from app.protocol.request import Role
 from app.ui.message.message_text import plain_text, written_text
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_actions import TurnAction

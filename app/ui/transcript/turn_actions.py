@@ -10,12 +10,12 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import Role
 from app.look.fonts import small_font, tabular
 from app.look.icon_button import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n
+from app.protocol.request import Role
 from app.ui.message.copy_button import CopyButton
 from app.ui.transcript.answer_text import can_continue, usage_rows
 

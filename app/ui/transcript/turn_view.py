@@ -8,8 +8,8 @@ from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from app.chats.chat import Turn
-from app.engine.types import SlotSnapshot
 from app.look.fonts import reading_font
+from app.protocol.report import SlotSnapshot
 from app.ui.message.message_text import written_text
 from app.ui.transcript.turn_actions import Place, TurnAction, TurnButtons, TurnMenu, VersionSwitch
 from app.ui.transcript.turn_editor import TurnEditor

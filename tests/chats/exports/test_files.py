@@ -9,8 +9,9 @@ from app.chats.chat import Chat, Turn, TurnState
 from app.chats.exports.files import ExportError, FileExport, FolderExport, Form, file_name, free_name
 from app.chats.exports.words import Words
 from app.chats.imports.read import read
-from app.engine.sampling import NEVER
-from app.engine.types import Overflow, Role, Usage
+from app.protocol.output import Usage
+from app.protocol.request import Overflow, Role
+from app.protocol.sampling import NEVER
 
 
 def full_chat() -> Chat:

@@ -9,7 +9,7 @@ import pytest
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
 from app.chats.imports.read import Findings, Found, read
-from app.engine.types import Role
+from app.protocol.request import Role
 from tests.chats.imports import shapes
 
 

@@ -15,8 +15,8 @@ from app.bridge.chat_search import ChatSearch
 from app.bridge.library import Library
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
-from app.engine.types import Role
 from app.look.theme import apply_theme
+from app.protocol.request import Role
 from app.settings import Settings
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore

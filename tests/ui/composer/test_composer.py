@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.token_counter import TokenCount
 from app.chats.attachment import Attachment
-from app.engine.types import Overflow, Role
+from app.protocol.request import Overflow, Role
 from app.ui.composer.attachment_preview import SHOWN_CHARS
 from app.ui.composer.attachment_words import PASTED
 from app.ui.composer.composer import Composer

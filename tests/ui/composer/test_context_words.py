@@ -2,7 +2,9 @@ import pytest
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn
-from app.engine.types import Overflow, Role, SlotSnapshot, SlotState, Usage
+from app.protocol.output import Usage
+from app.protocol.report import SlotSnapshot, SlotState
+from app.protocol.request import Overflow, Role
 from app.ui.composer.context_words import (
     ContextFigures,
     figures_text,

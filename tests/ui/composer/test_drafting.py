@@ -11,8 +11,10 @@ from pytestqt.qtbot import QtBot
 from app.attachments.refusal import Reason
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn, TurnState
-from app.engine.types import Overflow, Role, SlotSnapshot, SlotState, Usage
 from app.look.theme import apply_theme
+from app.protocol.output import Usage
+from app.protocol.report import SlotSnapshot, SlotState
+from app.protocol.request import Overflow, Role
 from app.ui.composer.drafting import MAX_FILES
 from app.ui.tabs.chat_view import ChatView
 from tests.ui.fakes import FakeSession

@@ -15,7 +15,7 @@ from app.bridge.library import Library
 from app.bridge.tasks import finish_all
 from app.bridge.workspace import Workspace
 from app.chats.exports.files import Form
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.data.chat_files import ChatFiles, file_and_form

@@ -9,7 +9,7 @@ from app.bridge.chat_transfer import ImportPlan
 from app.chats.chat import Chat, Turn
 from app.chats.imports.problems import Problem
 from app.chats.imports.read import Found
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.data.import_preview import MAX_LINES, ImportPreview
 
 

@@ -5,7 +5,8 @@ import pytest
 
 from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
-from app.engine.types import LoadParams, Role
+from app.protocol.load import LoadParams
+from app.protocol.request import Role
 from app.ui.main_window import MainWindow
 from app.ui.tabs.model_line import ModelLine
 from tests.fakes import model_info

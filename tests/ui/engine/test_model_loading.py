@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.bridge.preferences import Preferences
-from app.engine.types import LoadParams
+from app.protocol.load import LoadParams
 from app.settings import ModelSettings, Settings
 from app.ui.engine.model_loading import ModelLoading
 from tests.fakes import model_info

@@ -1,7 +1,7 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.engine.types import PauseState
+from app.protocol.report import PauseState
 from app.ui.engine.pause_strip import PAUSED, PauseStrip
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import Pause, Resume, StepOnce
-from app.engine.types import PauseState, StepReport
 from app.look import marks
+from app.protocol.commands import Pause, Resume, StepOnce
+from app.protocol.report import PauseState, StepReport
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
 from tests.inspector.reports import report

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.bridge import self_test, tasks
-from app.engine.types import ModelInfo
+from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Line, Outcome, Report
 from app.ui.engine.self_test import SelfTestDialog, intro_text, memory_text
 from app.ui.engine.self_test_menu import SelfTestMenu

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from app.engine.types import PauseState
+from app.protocol.report import PauseState
 from app.ui.engine.status_text import cells_text, model_text, queue_text, speed_text
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report

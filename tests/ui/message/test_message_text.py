@@ -1,7 +1,7 @@
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.message.message_text import as_markdown, as_plain_text, plain_text, written_text
 
 QUESTION = Turn(Role.USER, "**What** is <b>it</b>?")

@@ -11,8 +11,9 @@ from pytestqt.qtbot import QtBot
 from app import paths
 from app.bridge.preferences import Preferences
 from app.bridge.tasks import finish_all
-from app.engine.types import Device, DeviceKind, KvType, LibraryInfo, LoadParams, MemoryNeed
 from app.engine.workers import Worker, WorkerState
+from app.protocol.load import KvType, LoadParams
+from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
 from app.settings import AdapterSettings, ModelSettings, Settings
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.load_rows import GROUPS, load_field

@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
-from app.engine.sampling import SamplingParams
-from app.engine.types import Overflow
+from app.protocol.request import Overflow
+from app.protocol.sampling import SamplingParams
 from app.ui.main_window import MainWindow
 from app.ui.settings.chat_options import ChatOptionsPanel
 from app.ui.settings.chat_settings import ChatSettings

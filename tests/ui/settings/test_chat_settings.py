@@ -10,8 +10,8 @@ from app.bridge.parameters import Source, inherited_sampling
 from app.bridge.tasks import finish_all
 from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
-from app.engine.sampling import NEVER, SamplingParams
-from app.engine.types import Overflow
+from app.protocol.request import Overflow
+from app.protocol.sampling import NEVER, SamplingParams
 from app.settings import Settings
 from app.ui.settings.chat_settings import ChatSettings, ChatSettingsButton, Inherited
 from tests.fakes import model_info

@@ -1,4 +1,5 @@
-from app.engine.types import Overflow, Speed
+from app.protocol.load import Speed
+from app.protocol.request import Overflow
 from app.ui.settings.choices import OVERFLOWS, SPEEDS, overflow_label
 
 

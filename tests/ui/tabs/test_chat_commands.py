@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.main_window import MainWindow
 from tests.ui.fakes import FakeSession, FakeWorkspace
 

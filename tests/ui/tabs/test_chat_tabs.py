@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat
-from app.engine.types import HibernatedChat, PauseState
 from app.look import marks
 from app.look.theme import apply_theme
+from app.protocol.report import HibernatedChat, PauseState
 from app.ui.chats.title_edit import TitleEdit
 from app.ui.notices import Notices
 from app.ui.tabs import chat_tabs

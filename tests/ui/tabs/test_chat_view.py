@@ -4,7 +4,7 @@ from PySide6.QtGui import QAccessible
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Turn
-from app.engine.types import Overflow, Role
+from app.protocol.request import Overflow, Role
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.empty_chat import SAMPLES
 from app.ui.transcript.turn_actions import TurnAction

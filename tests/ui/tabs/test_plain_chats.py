@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.notices import Banner, Notices
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.plain_chats import PlainChats

@@ -3,8 +3,8 @@ from PySide6.QtCore import QObject, Qt
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, TurnState
-from app.engine.types import SlotSnapshot, SlotState
 from app.look import marks
+from app.protocol.report import SlotSnapshot, SlotState
 from app.ui.tabs.tab import Tab
 from app.ui.tabs.tab_bar import MAX_TAB, MIN_TAB
 from app.ui.tabs.tab_strip import TabStrip, tab_tooltip

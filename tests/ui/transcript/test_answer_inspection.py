@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.engine.commands import TokensOf
-from app.engine.types import ChatTokens
 from app.inspector.probabilities import NO_MODEL, ProbabilitiesPanel
+from app.protocol.commands import TokensOf
+from app.protocol.report import ChatTokens
 from app.ui.main_window import MainWindow
 from tests.inspector.reports import decoding, report
 from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace

@@ -3,7 +3,9 @@ from dataclasses import replace
 import pytest
 
 from app.chats.chat import Turn, TurnState
-from app.engine.types import PrefixEnd, Role, SlotSnapshot, SlotState, Usage
+from app.protocol.output import PrefixEnd, Usage
+from app.protocol.report import SlotSnapshot, SlotState
+from app.protocol.request import Role
 from app.ui.transcript.answer_text import (
     activity_line,
     answer_ended_text,

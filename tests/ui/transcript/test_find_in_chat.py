@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.find_in_chat import matches_in
 from app.ui.transcript.turn_view import TextPane

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chats.chat import Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.transcript.page import Anchor, Page
 
 pytestmark = pytest.mark.usefixtures("qapp")  # for its fonts

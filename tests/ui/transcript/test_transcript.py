@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
-from app.engine.types import Role, SlotSnapshot, SlotState, Usage
+from app.protocol.output import Usage
+from app.protocol.report import SlotSnapshot, SlotState
+from app.protocol.request import Role
 from app.ui.proportions import column_width
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.compare_view import CompareView

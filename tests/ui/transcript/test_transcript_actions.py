@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Chat, Turn, TurnState
-from app.engine.types import FinishReason, Output, Role
+from app.protocol.output import FinishReason, Output
+from app.protocol.request import Role
 from app.settings import Settings
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.compare_view import CompareView

@@ -3,7 +3,8 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Turn, TurnState
-from app.engine.types import Role, Usage
+from app.protocol.output import Usage
+from app.protocol.request import Role
 from app.ui.transcript.turn_actions import (
     MAX_EDITED_CHARS,
     Place,

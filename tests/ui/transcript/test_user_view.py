@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Turn
-from app.engine.types import Role
+from app.protocol.request import Role
 from app.ui.transcript.turn_actions import Place
 from app.ui.transcript.turn_view import NO_PROGRESS
 from app.ui.transcript.user_view import BUBBLE_PADDING_X, UserView

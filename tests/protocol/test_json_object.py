@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.engine.errors import InvalidRequestError
-from app.engine.json_object import MAX_JSON_CHARS, map_strings, read_object
-from app.engine.types import Message, Request, Role
+from app.protocol.errors import InvalidRequestError
+from app.protocol.json_object import MAX_JSON_CHARS, map_strings, read_object
+from app.protocol.request import Message, Request, Role
 
 
 def test_nothing_is_an_empty_object():

@@ -16,8 +16,8 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
-from app.engine.errors import InvalidRequestError
-from app.engine.gbnf import Alternative, Characters, GbnfError, Rules, read_gbnf
+from app.protocol.errors import InvalidRequestError
+from app.protocol.gbnf import Alternative, Characters, GbnfError, Rules, read_gbnf
 from app.said import said
 
 ROOT = "root"

@@ -5,7 +5,9 @@ import time
 import pytest
 
 from app.engine.cells import UsedCells
-from app.engine.commands import (
+from app.engine.engine import Engine
+from app.engine.hibernation import HibernatedChats
+from app.protocol.commands import (
     CheckCells,
     ClearCells,
     Command,
@@ -15,19 +17,10 @@ from app.engine.commands import (
     Restore,
     WatchCells,
 )
-from app.engine.engine import Engine
-from app.engine.errors import PositionMismatchError
-from app.engine.hibernation import HibernatedChats
-from app.engine.types import (
-    Event,
-    EventKind,
-    PrefixEnd,
-    Request,
-    SlotState,
-    StepReport,
-    TokenTexts,
-    WaitReason,
-)
+from app.protocol.errors import PositionMismatchError
+from app.protocol.output import PrefixEnd
+from app.protocol.report import Event, EventKind, SlotState, StepReport, TokenTexts, WaitReason
+from app.protocol.request import Request
 from tests.driver import Answer, next_turn, request, run
 from tests.fakes import END, CountingBackend, endless_token
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.engine.errors import InvalidRequestError
-from app.engine.grammar import MAX_WAYS, check_grammar
+from app.protocol.errors import InvalidRequestError
+from app.protocol.grammar import MAX_WAYS, check_grammar
 
 
 def chain(count: int, *ways: str) -> str:

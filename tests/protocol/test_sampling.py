@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.errors import InvalidRequestError
-from app.engine.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
-from app.engine.types import FinishReason, Message, Request, Role
+from app.protocol.errors import InvalidRequestError
+from app.protocol.output import FinishReason
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
 from tests.driver import ask, request, run
 from tests.fakes import CountingBackend
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from app.engine.errors import InvalidRequestError
+from app.protocol.errors import InvalidRequestError
 
 MAX_JSON_CHARS = 1 << 20
 MAX_DEPTH = 100  # far below what the recursion of Python, or of a template, would bear

@@ -1,7 +1,8 @@
 import pytest
 
-from app.engine.errors import InvalidRequestError
-from app.engine.types import Message, Request, Role, Usage
+from app.protocol.errors import InvalidRequestError
+from app.protocol.output import Usage
+from app.protocol.request import Message, Request, Role
 from tests.fakes import model_info
 
 HELLO = (Message(Role.USER, "hello"),)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from app.engine.errors import InvalidRequestError
-from app.engine.grammar import MAX_GRAMMAR_BYTES
+from app.protocol.errors import InvalidRequestError
+from app.protocol.grammar import MAX_GRAMMAR_BYTES
 from app.said import said
 
 NEVER = float("-inf")  # as a logit bias: this token cannot be chosen

@@ -1,0 +1,1 @@
+"""The values that cross threads and processes: requests, reports, commands, the model. All are frozen."""

@@ -1,0 +1,111 @@
+"""How a model is loaded, and how its engine is set. Frozen, so any thread may hold it."""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+DEFAULT_N_CTX = 8192  # where there is room for it
+DEFAULT_N_UBATCH = 256
+MAX_DRAFTED_TOKENS = 64  # in one step; as many rows with logits cost 75 MiB with a vocabulary of 152,000
+USUAL_DRAFTED_TOKENS = 8  # where a draft model was chosen, and no number
+
+
+class Speed(StrEnum):
+    """How much of a step prompts may take while answers are running."""
+
+    RESPONSIVE = "responsive"  # running answers hardly slow down
+    BALANCED = "balanced"
+    THROUGHPUT = "throughput"  # prompts take the fastest chunk, running answers wait for it
+
+
+class KvType(StrEnum):
+    """How a key or a value is kept. Quantised values need flash attention."""
+
+    F16 = "f16"
+    BF16 = "bf16"
+    Q8_0 = "q8_0"
+    Q5_1 = "q5_1"
+    Q5_0 = "q5_0"
+    Q4_1 = "q4_1"
+    Q4_0 = "q4_0"
+
+
+class FlashAttention(StrEnum):
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
+class RopeScaling(StrEnum):
+    """How positions beyond those a model was trained on are squeezed into them."""
+
+    MODEL = "model"  # as its file says
+    NONE = "none"
+    LINEAR = "linear"
+    YARN = "yarn"
+
+
+@dataclass(frozen=True, slots=True)
+class LoraAdapter:
+    path: Path
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CellStore:
+    """Where the cells of saved chats are kept from one start to the next, and what encrypts them."""
+
+    folder: Path
+    key: bytes = field(repr=False)  # of 32 bytes
+    max_bytes: int = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class LoadParams:
+    """How a model is turned into a context. Zero means "choose for me", and so does None.
+
+    `isolated` gives each sequence cells of its own, `n_ctx` for all of them together.
+    """
+
+    path: Path
+    n_ctx: int = 0
+    n_seq_max: int = 8
+    n_batch: int = 512
+    n_ubatch: int = 0  # rows that are computed at once
+    n_threads: int = 0
+    isolated: bool = False
+    verify: bool = False  # compare our books with the library after every step
+    type_k: KvType = KvType.F16
+    type_v: KvType = KvType.F16
+    flash_attention: FlashAttention = FlashAttention.AUTO
+    use_mmap: bool = True  # the weights stay in the file's pages, which the system can take back
+    n_gpu_layers: int | None = None  # None: as many as fit
+    devices: tuple[str, ...] = ()  # by the library's names, such as "CUDA0"; (): all it has
+    rope_scaling: RopeScaling = RopeScaling.MODEL
+    rope_factor: float = 0.0  # how many times longer; 0: as the model says
+    adapters: tuple[LoraAdapter, ...] = ()
+    workers: tuple[str, ...] = ()  # "host:port" of other machines that take a share of the layers
+    own_process: bool = False  # the engine in a child process, as always with `workers`
+    num_drafted_tokens: int = 0  # most tokens guessed and checked in one step
+    draft_model: Path | None = None  # guesses where the chat's own text does not tell
+
+    def without_workers(self, lost: tuple[str, ...]) -> "LoadParams":
+        """How what is left is loaded after a crash: without any of them, still in a process of its own."""
+        left = tuple(worker for worker in self.workers if worker not in lost)
+        return replace(self, workers=left, own_process=self.own_process or not left)
+
+    @property
+    def of_draft_model(self) -> "LoadParams | None":
+        """How it is loaded: with as many cells and sequences as this model. None: it is not."""
+        if not (self.draft_model and self.num_drafted_tokens):
+            return None
+        return replace(
+            self,
+            path=self.draft_model,
+            isolated=False,
+            n_gpu_layers=None,
+            adapters=(),
+            workers=(),  # it is small, and asked all the time
+            num_drafted_tokens=0,
+            draft_model=None,
+        )

@@ -1,0 +1,164 @@
+"""The loaded model, the library and the devices it runs on. Frozen, so any thread may hold them."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from app.protocol.sampling import SamplingParams
+from app.said import said
+
+
+class DeviceKind(StrEnum):
+    CPU = "cpu"
+    GPU = "gpu"
+    INTEGRATED = "integrated"  # a GPU that uses the machine's memory
+    ACCELERATOR = "accelerator"  # used together with the CPU
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What llama.cpp can compute on."""
+
+    name: str  # the library's, such as "CUDA0"
+    description: str  # such as "AMD EPYC"
+    kind: DeviceKind = DeviceKind.CPU
+    total_bytes: int = 0  # memory; 0: the library does not tell
+    free_bytes: int = 0  # when it was asked
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryInfo:
+    """llama.cpp as it runs here."""
+
+    version: str = ""  # of ggml, with its commit
+    features: tuple[str, ...] = ()  # what it uses of the CPU, and how it was built: "AVX2", "OPENMP"
+    devices: tuple[Device, ...] = ()
+
+    @property
+    def gpus(self) -> tuple[Device, ...]:
+        """Those that it takes where none are chosen: with memory of their own, if there are any."""
+        own = tuple(device for device in self.devices if device.kind is DeviceKind.GPU)
+        return own or tuple(device for device in self.devices if device.kind is DeviceKind.INTEGRATED)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNeed:
+    """What a model and its context take, by what for: estimated before a load, told by the library after it.
+
+    Each weight counts once, wherever it is. Not in it: the vocabulary, and what Python takes.
+    """
+
+    weights_bytes: int = 0  # with those of adapters
+    kv_bytes: int = 0  # and recurrent states
+    compute_bytes: int = 0
+    output_bytes: int = 0
+    mapped_bytes: int = 0  # of the weights: pages of the file, which count as free; known after a load
+
+    @property
+    def total_bytes(self) -> int:
+        return self.weights_bytes + self.kv_bytes + self.compute_bytes + self.output_bytes
+
+    def __add__(self, other: "MemoryNeed") -> "MemoryNeed":
+        return MemoryNeed(
+            self.weights_bytes + other.weights_bytes,
+            self.kv_bytes + other.kv_bytes,
+            self.compute_bytes + other.compute_bytes,
+            self.output_bytes + other.output_bytes,
+            self.mapped_bytes + other.mapped_bytes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """The loaded model and its context, as the library reports them."""
+
+    path: Path
+    name: str
+    description: str  # such as "qwen3 0.6B Q4_K - Medium"
+    architecture: str
+    n_vocab: int
+    n_params: int
+    size_bytes: int
+    n_ctx: int
+    n_ctx_train: int
+    n_seq_max: int
+    n_batch: int
+    n_swa: int = 0  # > 0: sliding-window attention
+    is_recurrent: bool = False
+    is_hybrid: bool = False
+    is_unified: bool = True  # False: each sequence has cells of its own, `n_ctx / n_seq_max` of them
+    can_shift: bool = True  # positions of cells can be moved (RoPE of the plain kind)
+    n_ubatch: int = 256  # rows that are computed at once: a longer batch goes through in parts
+    num_drafted_tokens: int = 0  # most guesses in one step; 0: not wanted, or it cannot take a wrong one back
+    cell_bytes: int = 0  # keys and values of one KV cell; 0 where not every cell is one token's
+    library: LibraryInfo = LibraryInfo()
+    # Recommended in the file, else llama-server's defaults.
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    n_ctx_scaled: int = 0  # `n_ctx_train` as RoPE scaling was chosen to stretch it; 0: it was not
+    memory: MemoryNeed = MemoryNeed()  # what was taken, by a draft model, too
+    # Of that, what is not in this machine's own memory, by the names of devices and addresses of workers.
+    memory_elsewhere: tuple[tuple[str, MemoryNeed], ...] = ()
+    workers: tuple[Device, ...] = ()  # named by their addresses, as they were before it was loaded
+    n_gpu_layers: int | None = None  # as it was loaded; None: all, where there is a device for them
+    draft_model: str = ""  # the name of the model that guesses for this one
+
+    @property
+    def held_bytes(self) -> dict[str, int]:
+        """What will be free once it is gone, by devices' names, "" for this machine.
+
+        Pages of its file count as free already.
+        """
+        held = {"": self.memory.total_bytes - self.memory.mapped_bytes}
+        for name, need in self.memory_elsewhere:
+            held[name] = held.get(name, 0) + need.total_bytes
+            held[""] -= need.total_bytes
+        return held
+
+    @property
+    def max_positions(self) -> int:
+        """How far the model can count; 0 where nobody knows."""
+        return self.n_ctx_scaled or self.n_ctx_train
+
+    @property
+    def max_sequence_tokens(self) -> int:
+        """How long one chat can get: no position is used that the model was never trained on."""
+        return min(self.n_ctx_seq, self.max_positions) if self.max_positions else self.n_ctx_seq
+
+    @property
+    def n_ctx_seq(self) -> int:
+        """Cells that one sequence can have."""
+        return self.n_ctx if self.is_unified else self.n_ctx // self.n_seq_max
+
+    @property
+    def n_outputs_max(self) -> int:
+        """Rows of one step that can have logits: one a sequence, and those of guesses for all together."""
+        return self.n_seq_max + self.num_drafted_tokens
+
+    @property
+    def longer_chats_need(self) -> str:
+        """What a user can do about a chat that does not fit, in one sentence."""
+        if self.max_positions and self.n_ctx_seq >= self.max_positions:
+            return said("Start a new chat: this model was trained for no longer ones.")
+        return said("Start a new chat, or choose a larger context in Context settings (--ctx).")
+
+    @property
+    def has_plain_attention(self) -> bool:
+        """Every cell is one token at one position, so prefixes can be cut and shared at will."""
+        return not (self.n_swa or self.is_recurrent or self.is_hybrid)
+
+    @property
+    def has_states(self) -> bool:
+        """What it remembers of a sequence is, at least in part, one state for all of its tokens."""
+        return self.is_recurrent or self.is_hybrid
+
+    @property
+    def takes_one_prompt_a_step(self) -> bool:
+        """With states a micro-batch has equally many rows of each sequence, and with a window there must be
+        one: only single rows may stand beside a prompt, for they lose nothing to the second one.
+        """
+        return self.n_swa > 0 and self.is_hybrid and self.is_unified
+
+    @property
+    def can_share_cells(self) -> bool:
+        """Several sequences can hold one cell."""
+        return self.is_unified and self.has_plain_attention

@@ -1,0 +1,130 @@
+"""What comes back of one request, and what it cost. Frozen, so any thread may hold it."""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+
+class FinishReason(StrEnum):
+    STOP = "stop"  # end of the answer, or a stop string
+    LENGTH = "length"  # max_tokens reached, or the context is full
+    ABORT = "abort"  # somebody stopped it
+    ERROR = "error"
+
+
+class PrefixEnd(StrEnum):
+    """Why the cached prefix of a prompt ended where it did."""
+
+    NEW_CHAT = "new chat"  # nothing of this chat was ever computed
+    NEW_TEXT = "new text"  # all that was held is part of the prompt; the rest is new
+    EDITED = "edited message"  # an earlier message is another one now
+    TEMPLATE = "template changed the history"  # same messages, but the template renders them differently
+    DROPPED = "turns left out"  # by the chat's overflow choice
+    NO_ROLLBACK = "model cannot remove a tail"  # sliding window or recurrent state
+    EVICTED = "evicted"  # its cells were needed, and its state was not kept
+    DOUBTED = "saved state in doubt"  # it did not pass a check, so it was not used
+    WHOLE_CHUNKS = "repeatable: whole chunks only"  # the rest was computed in another shape
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one answer cost so far. Times in seconds.
+
+    Prompt tokens are reused (their cells were warm), shared (their cells are another chat's too), restored
+    (their cells were saved) or computed. `prefix_end` tells why not more of them were there already.
+    `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, and
+    those that a pause or a shorter prompt made it compute again, and guesses that were wrong. Of
+    `num_drafted_tokens` guessed ones `num_kept_tokens` were right; `num_model_…` are those of a draft model
+    among them, the others came from the chat's own text.
+    """
+
+    num_prompt_tokens: int = 0
+    num_reused_tokens: int = 0
+    num_shared_tokens: int = 0
+    num_restored_tokens: int = 0
+    num_computed_tokens: int = 0
+    prefix_end: str = ""  # a PrefixEnd; text, so that an answer saved by a later version can be read
+    num_generated_tokens: int = 0
+    num_drafted_tokens: int = 0
+    num_kept_tokens: int = 0
+    num_model_drafted_tokens: int = 0
+    num_model_kept_tokens: int = 0
+    queue_s: float = 0.0
+    prompt_s: float = 0.0  # from the slot to the first token, or so far
+    time_to_first_token_s: float = 0.0  # from submission: `queue_s` and `prompt_s` are part of it
+    decode_s: float = 0.0  # first token to last
+
+    @property
+    def num_cached_tokens(self) -> int:
+        """Of the prompt: all that had not to be computed for it."""
+        return self.num_reused_tokens + self.num_shared_tokens + self.num_restored_tokens
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Decode speed; the first token belongs to the prompt's time."""
+        return (self.num_generated_tokens - 1) / self.decode_s if self.decode_s > 0 else 0.0
+
+    def followed_by(self, rest: "Usage") -> "Usage":
+        """Of an answer that was broken off and went on. What became of its prompt is told as it was first."""
+        if not self.num_generated_tokens:
+            return rest
+        return replace(
+            self,
+            num_computed_tokens=self.num_computed_tokens + rest.num_computed_tokens,
+            num_generated_tokens=self.num_generated_tokens + rest.num_generated_tokens,
+            num_drafted_tokens=self.num_drafted_tokens + rest.num_drafted_tokens,
+            num_kept_tokens=self.num_kept_tokens + rest.num_kept_tokens,
+            num_model_drafted_tokens=self.num_model_drafted_tokens + rest.num_model_drafted_tokens,
+            num_model_kept_tokens=self.num_model_kept_tokens + rest.num_model_kept_tokens,
+            decode_s=self.decode_s + rest.decode_s,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """How likely one token was: to the model by `logprob`, and after the samplers by `probability`.
+
+    `logprob` is the natural logarithm of the softmax of the raw logits. A `probability` of 0 was ruled out.
+    `text` may be part of a character, and of a control token its name.
+    """
+
+    token_id: int
+    text: bytes
+    logprob: float
+    probability: float
+    is_control: bool = False  # it stands for no text
+
+
+@dataclass(frozen=True, slots=True)
+class SampledToken:
+    """A token of an answer, and the likeliest ones for the model in its place, that one often among them."""
+
+    chosen: TokenLogprob
+    likeliest: tuple[TokenLogprob, ...]  # by `logprob`, highest first
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """New text of one request. With a `finish_reason` it is the last one, and `usage` is final.
+
+    `logprobs`, if asked for, come with the step that made the token, whose text may come later or never.
+
+    `notice` tells why an answer ended early (ERROR, or LENGTH by a full context), and what of the chat was
+    left out of the context. Only the last output has one. `found_no_room`: the chat does not fit its context.
+    `is_refused`: the error is the request's own, and it would fail again.
+    `token_ids` are the tokens sampled since the last output, also those whose text is held back or was cut
+    off; the one that ended the answer is not among them. `stopping_word` is the stop string that ended it.
+    `ended_by` is the end token, if logprobs were asked for.
+    """
+
+    request_id: str
+    chat_id: str
+    text: str = ""
+    finish_reason: FinishReason | None = None
+    notice: str = ""
+    usage: Usage = field(default_factory=Usage)
+    logprobs: tuple[SampledToken, ...] = ()
+    found_no_room: bool = False
+    token_ids: tuple[int, ...] = ()
+    is_refused: bool = False
+    stopping_word: str = ""
+    ended_by: SampledToken | None = None

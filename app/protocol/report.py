@@ -1,0 +1,275 @@
+"""What one step did, and how the context looks after it. Frozen, so any thread may hold it."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from app.protocol.output import Output, PrefixEnd, Usage
+from app.protocol.sampling import SamplingParams
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ints: TypeAlias = npt.NDArray[np.int32]
+    Words: TypeAlias = npt.NDArray[np.uint64]
+else:  # to import numpy takes a tenth of a second, and the window is shown without
+    Ints = Words = memoryview  # for whoever reads annotations: nothing that a file could hold
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A request got a slot: where its prompt came from, and where and why the cached prefix ended.
+
+    Prompt and held tokens have the first `num_common_tokens` in common; `common` are the last few of those,
+    `wanted` and `held` the next few of each. Where the model could not be cut back there, less of the prefix
+    was used.
+    """
+
+    request_id: str
+    chat_id: str
+    seq_id: int
+    num_common_tokens: int
+    num_reused_tokens: int
+    num_shared_tokens: int
+    num_restored_tokens: int
+    num_tokens_to_compute: int
+    prefix_end: PrefixEnd
+    wanted: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()
+    common: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HibernatedChat:
+    """A chat without a slot whose cells were saved."""
+
+    chat_id: str
+    num_tokens: int
+    size_bytes: int
+    is_on_disk: bool
+
+
+class SlotState(StrEnum):
+    EMPTY = "empty"
+    WARM = "warm"  # released, cells kept for the chat's next turn
+    PREFILL = "prefill"
+    DECODE = "decode"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSnapshot:
+    """One `seq_id` at the end of a step. Positions are the library's; -1 means it holds none."""
+
+    seq_id: int
+    state: SlotState
+    chat_id: str | None = None
+    request_id: str | None = None
+    pos_min: int = -1
+    pos_max: int = -1
+    num_cells: int = 0
+    num_shared_cells: int = 0
+    num_pending_tokens: int = 0  # still to compute
+    usage: Usage = field(default_factory=Usage)
+    max_context_tokens: int = 0  # how long its chat may get; 0 while empty
+    is_pinned: bool = False
+    is_repeatable: bool = False  # it has a context and steps of its own
+
+    @property
+    def is_running(self) -> bool:
+        """An answer is being made in it."""
+        return self.state in (SlotState.PREFILL, SlotState.DECODE)
+
+
+class WaitReason(StrEnum):
+    """Why a request has no slot now."""
+
+    QUEUED = "waiting"
+    SHARES_PREFIX = "waiting for a shared prefix"  # that a running prompt computes
+    PAUSED = "paused"  # its answer had begun; its cells were needed
+    REFITTING = "making a shorter prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRequest:
+    """A request without a slot, in the order in which they are let in."""
+
+    request_id: str
+    chat_id: str
+    reason: WaitReason
+    num_prompt_tokens: int
+    num_generated_tokens: int
+    waiting_s: float  # since it was submitted, or paused
+
+
+class EventKind(StrEnum):
+    """What an event is about, in the words of a filter."""
+
+    LEASE = "lease"
+    RELEASE = "release"
+    SHARE = "share"
+    FORK = "fork"
+    HIBERNATE = "hibernate"
+    RESTORE = "restore"
+    EVICT = "evict"
+    CLEAR = "clear"
+    SHIFT = "shift"
+    PIN = "pin"
+    PAUSE = "pause"
+    RESUME = "resume"
+    ABORT = "abort"
+    OVERFLOW = "overflow"
+    DRAFT = "draft"  # of the draft model
+    VERIFY = "verify"
+    NATIVE = "native log"  # a warning or an error of llama.cpp
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened, in one line. A chat is named by `chat_id` only: the text has no titles."""
+
+    kind: EventKind
+    text: str
+    seq_id: int | None = None
+    chat_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellUsage:
+    """KV cells of the whole context. `num_shared` of the used ones belong to more than one sequence."""
+
+    num_total: int
+    num_used: int = 0
+    num_shared: int = 0
+
+    @property
+    def num_free(self) -> int:
+        return self.num_total - self.num_used
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The rows one sequence had in one batch: `num_rows` tokens from position `first_pos` on."""
+
+    seq_id: int
+    chat_id: str
+    request_id: str
+    first_pos: int
+    num_rows: int
+    wants_logits: bool  # of its last row, and of those in front of guesses
+    num_generated_tokens: int  # after the step
+    max_tokens: int | None
+    is_prefill: bool = False
+    token_bytes: bytes = b""  # the rows' tokens as int32, as the batch had them
+    num_drafted: int = 0  # of its rows, at their end: guesses at the tokens that come next
+    num_kept: int = 0  # of those: they were right
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        return tuple(memoryview(self.token_bytes).cast("i"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellMap:
+    """Every cell of the context at the end of a step, in the library's order. Read-only arrays.
+
+    `pos` and `token_ids`: shape (n_ctx,), int32, -1 where the cell is free. `holders`: shape
+    (n_ctx, num_words), uint64; bit `seq_id % 64` of word `seq_id // 64` is set for each sequence that holds
+    the cell.
+    """
+
+    pos: Ints
+    token_ids: Ints
+    holders: Words
+    high_water: int = 0  # cells used at most since the model was loaded
+
+
+@dataclass(frozen=True, slots=True)
+class CellCheck:
+    """Our books beside the library's: how many cells were compared, and what differs, if anything."""
+
+    step: int
+    num_cells: int
+    difference: str = ""
+    can_compare: bool = True  # False: this model's memory is not made of cells that can be listed
+    is_order_only: bool = False  # the same cells in another order: answers are right, the map of them is not
+
+    @property
+    def agrees(self) -> bool:
+        return not self.difference
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTexts:
+    """How tokens are written; a control token by its name. `texts` has one entry for each of `token_ids`."""
+
+    token_ids: tuple[int, ...]
+    texts: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenisedText:
+    """A text as the model's tokens, behind other text."""
+
+    text: str
+    tokens: TokenTexts
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTokens:
+    """A chat's prompt as it was asked last, then its answer: `num_prompt_tokens`, and those of `pieces`.
+
+    `pieces` are the bytes each token of the answer stands for; none for a control token. Without tokens
+    nothing of the chat is held any more. `sampling` is what the request had.
+    """
+
+    chat_id: str
+    token_ids: tuple[int, ...] = ()
+    num_prompt_tokens: int = 0
+    pieces: tuple[bytes, ...] = ()
+    sampling: SamplingParams | None = None
+
+
+Answer = CellCheck | TokenTexts | TokenisedText | ChatTokens
+
+
+@dataclass(frozen=True, slots=True)
+class PauseState:
+    """The batcher stands still: why, and what it computes next."""
+
+    reason: str  # "" for somebody's wish, else the condition that came true, in words
+    planned: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """One step: what was computed, what came out, how the context looks now. Times in milliseconds."""
+
+    step: int
+    outputs: tuple[Output, ...]
+    spans: tuple[Span, ...]
+    slots: tuple[SlotSnapshot, ...]
+    cells: CellUsage
+    schedule_ms: float = 0.0
+    decode_ms: float = 0.0
+    update_ms: float = 0.0
+    events: tuple[Event, ...] = ()
+    leases: tuple[Lease, ...] = ()  # of this step
+    hibernated: tuple[HibernatedChat, ...] = ()
+    started_at: float = 0.0  # `time.perf_counter()` seconds
+    return_code: int = 0  # what llama_decode returned, if it was called
+    sample_ms: float = 0.0  # part of `update_ms`
+    waiting: tuple[WaitingRequest, ...] = ()
+    last_check: CellCheck | None = None  # the newest comparison of all cells with the library
+    cell_map: CellMap | None = None
+    pause: PauseState | None = None  # None: it runs
+    answers: tuple[Answer, ...] = ()
+    draft_ms: float = 0.0  # part of `schedule_ms`: what the draft model took
+
+    @property
+    def num_rows(self) -> int:
+        return sum(span.num_rows for span in self.spans)
+
+    @property
+    def num_waiting(self) -> int:
+        return len(self.waiting)

@@ -1,0 +1,105 @@
+"""What a caller wants of the engine. Frozen, so any thread may hold it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.protocol.errors import InvalidRequestError
+from app.protocol.json_object import read_object
+from app.protocol.sampling import SamplingParams
+
+MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
+MAX_LOGPROBS = 100  # each costs some 6 us a token, and all other answers wait meanwhile
+
+
+class Overflow(StrEnum):
+    """What becomes of a chat that no longer fits its context."""
+
+    STOP = "stop"
+    ROLLING_WINDOW = "rolling_window"  # the oldest turns are left out, the system prompt stays
+    TRUNCATE_MIDDLE = "truncate_middle"  # beginning and end stay, turns between them are left out
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"  # what a tool returned that the assistant called
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn as the chat template sees it.
+
+    `fields` is a JSON object of what it has besides: `tool_calls`, `tool_call_id`, `name`.
+    """
+
+    role: Role
+    content: str
+    fields: str = ""
+
+    def __post_init__(self) -> None:
+        if taken := read_object(self.fields, "The fields of a message").keys() & {"role", "content"}:
+            raise InvalidRequestError(f"The fields of a message cannot set its {min(taken)} once more.")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a caller wants: the next answer in a chat.
+
+    `chat_id` names the chat whose cells may be reused; `max_tokens` None means as many as the context holds.
+    `sampling` None means as the model's maker recommends.
+    `keep_cells` False is for a chat that has no next turn: its cells are freed with its last token.
+    `max_context_tokens` caps prompt and answer together below what the context holds.
+    `num_logprobs` asks how likely each token was, and so many others in its place; 0 asks nothing.
+    `max_tokens` 0 computes the prompt and makes no answer.
+    `prompt` stands for `messages` where the caller writes the whole prompt: pieces of text, in which control
+    tokens count, and token ids. Where text comes first, the model's own beginning (BOS) is put before it
+    unless it is there; where ids come first, nothing is added.
+    The answer goes on behind `answer_start`, which is part of it, but costs what a prompt costs and is not
+    told again: text in which no control tokens count, or token ids. Stop strings are looked for behind it.
+    `template_variables` is a JSON object of what the chat template is given besides the messages, such as
+    `tools` or `enable_thinking`.
+    With `shares_prefix` False nothing that was computed for another chat is used.
+    `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
+    """
+
+    request_id: str
+    chat_id: str
+    messages: tuple[Message, ...] = ()
+    sampling: SamplingParams | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    keep_cells: bool = True
+    overflow: Overflow = Overflow.STOP
+    max_context_tokens: int | None = None
+    num_logprobs: int = 0
+    prompt: tuple[str | int, ...] = ()
+    answer_start: str | tuple[int, ...] = ()
+    template_variables: str = ""
+    shares_prefix: bool = True
+    is_saved: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.messages and not self.prompt:
+            raise InvalidRequestError("There is no message to answer.")
+        if self.messages and self.prompt:
+            raise InvalidRequestError("A request has messages or a prompt, not both. Leave one out.")
+        if self.max_tokens is not None and self.max_tokens < 0:
+            raise InvalidRequestError(f"max_tokens must be at least 0, not {self.max_tokens}.")
+        if "messages" in read_object(self.template_variables, "template_variables"):
+            raise InvalidRequestError("template_variables cannot set the messages once more.")
+        if self.max_context_tokens is not None and self.max_context_tokens < MIN_CONTEXT_TOKENS:
+            raise InvalidRequestError(
+                f"A chat's context must hold at least {MIN_CONTEXT_TOKENS} tokens, "
+                f"not {self.max_context_tokens}."
+            )
+        if any(not text for text in self.stop):
+            raise InvalidRequestError("A stop string must not be empty.")
+        if not 0 <= self.num_logprobs <= MAX_LOGPROBS:
+            raise InvalidRequestError(
+                f"num_logprobs must be between 0 and {MAX_LOGPROBS}, not {self.num_logprobs}."
+            )
+
+    @property
+    def is_repeatable(self) -> bool:
+        return self.sampling is not None and self.sampling.repeatable
