@@ -13,22 +13,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import app
-from app import log, paths, refusal
+from app.system import log, paths, refusal
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["ask"]:
-        from app import ask
+        from app.cli import ask
 
         return ask.main(arguments[1:])
     if arguments[:1] == ["serve"]:
-        from app import serve
+        from app.cli import serve
 
         return serve.main(arguments[1:])
     if arguments[:1] == ["worker"]:
-        from app import worker
+        from app.cli import worker
 
         return worker.main(arguments[1:])
     if arguments[:1] == ["selftest"]:
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return command.main(arguments[1:])
     if arguments == ["--install-desktop"] or arguments == ["--remove-desktop"]:
-        from app import desktop_entry
+        from app.cli import desktop_entry
 
         return desktop_entry.install() if arguments == ["--install-desktop"] else desktop_entry.remove()
     options = _parse(arguments)
@@ -110,7 +110,7 @@ def _check(overrides: dict[str, object], parser: argparse.ArgumentParser) -> Non
     """Where they are given: what checks them takes longer to import than the window to be painted."""
     from pydantic import ValidationError
 
-    from app.settings import Settings
+    from app.settings.settings import Settings
 
     try:
         Settings.model_validate(overrides)

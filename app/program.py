@@ -23,42 +23,43 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QSessionManager
 from PySide6.QtWidgets import QMessageBox
 
-from app import log, paths
-from app.bridge import other_starts, tasks
+from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.bug_reporter import BugReporter
-from app.bridge.cell_keeping import CellKeeping
-from app.bridge.chat_backups import ChatBackups
-from app.bridge.chat_search import ChatSearch
-from app.bridge.chat_transfer import ChatTransfer
-from app.bridge.downloads import Downloads
 from app.bridge.garbage import GarbageCollector
 from app.bridge.hang_watch import HangWatch
-from app.bridge.idle_unload import IdleUnload
-from app.bridge.library import Library
-from app.bridge.local_api import LocalApi
-from app.bridge.model_fits import ModelFits
-from app.bridge.model_hub import ModelHub
-from app.bridge.model_library import ModelLibrary
-from app.bridge.other_starts import OtherStarts
-from app.bridge.other_starts import Start as OtherStart
-from app.bridge.parameters import load_params
-from app.bridge.presets import Presets
 from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
-from app.bridge.self_test import SelfTest
-from app.bridge.title_writer import TitleWriter
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
-from app.crashes import RunMarker, keep_report, was_bus_error
 from app.engine.freed_memory import keep_little
-from app.folder_lock import FolderLock
 from app.look.words import tr, tr_said
-from app.private_files import opener
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
-from app.settings import Settings
+from app.services import other_starts
+from app.services.bug_reporter import BugReporter
+from app.services.cell_keeping import CellKeeping
+from app.services.chat_backups import ChatBackups
+from app.services.chat_search import ChatSearch
+from app.services.chat_transfer import ChatTransfer
+from app.services.downloads import Downloads
+from app.services.idle_unload import IdleUnload
+from app.services.library import Library
+from app.services.local_api import LocalApi
+from app.services.model_fits import ModelFits
+from app.services.model_hub import ModelHub
+from app.services.model_library import ModelLibrary
+from app.services.other_starts import OtherStarts
+from app.services.other_starts import Start as OtherStart
+from app.services.presets import Presets
+from app.services.self_test import SelfTest
+from app.services.title_writer import TitleWriter
+from app.settings.load import load_params
+from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
+from app.system import log, paths
+from app.system.crashes import RunMarker, keep_report, was_bus_error
+from app.system.folder_lock import FolderLock
+from app.system.private_files import opener
 from app.ui.application import Application
 from app.ui.commands.help_commands import open_folder
 from app.ui.data.unsaved import ask_to_end

@@ -15,13 +15,13 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QStorageInfo, Qt, QTimer
 
 import app
-from app import log, paths, refusal
-from app.folder_lock import FolderLock, Holder
 from app.look.dressing import dress
 from app.look.language import apply_language, prefer_its_fonts
 from app.look.words import mark
-from app.looks import Looks, read_looks
-from app.said import said
+from app.settings.looks import Looks, read_looks
+from app.system import log, paths, refusal
+from app.system.folder_lock import FolderLock, Holder
+from app.system.said import said
 from app.ui.application import Application
 from app.ui.main_window import MainWindow
 from app.ui.window_state import WindowState
@@ -39,7 +39,7 @@ PIECES = (
     "asyncio",
     "qasync",
     "pydantic",
-    "app.settings",
+    "app.settings.settings",
     "app.protocol.report",
     "app.bridge.workspace",
     "app.inspector.docks",
@@ -171,7 +171,7 @@ def _is_gone(lock: FolderLock, former: Holder, data_dir: Path) -> bool:
 
 def _hand_over(lock: FolderLock, data_dir: Path, model: Path | None) -> int:
     """To the Skein that has the lock: it comes to the front, and opens the model."""
-    from app.bridge import other_starts
+    from app.services import other_starts
 
     holder = lock.holder
     if other_starts.hand_over(other_starts.socket_name(data_dir), other_starts.Start(model)):

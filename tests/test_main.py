@@ -96,14 +96,14 @@ def test_what_nobody_caught_is_told_in_a_dialog_where_there_is_no_terminal(
     broken_window, monkeypatch, capsys
 ) -> None:
     shown: list[str] = []
-    monkeypatch.setattr("app.refusal.has_terminal", lambda: False)
-    monkeypatch.setattr("app.refusal.show_without_qt", shown.append)
+    monkeypatch.setattr("app.system.refusal.has_terminal", lambda: False)
+    monkeypatch.setattr("app.system.refusal.show_without_qt", shown.append)
     assert main.main([]) == 1
     assert "the disk is on fire" in shown[0]
     assert "the disk is on fire" in capsys.readouterr().err
 
 
 def test_what_nobody_caught_is_a_traceback_on_a_terminal(broken_window, monkeypatch) -> None:
-    monkeypatch.setattr("app.refusal.has_terminal", lambda: True)
+    monkeypatch.setattr("app.system.refusal.has_terminal", lambda: True)
     with pytest.raises(RuntimeError):
         main.main([])

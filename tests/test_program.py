@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app import paths, program
-from app.folder_lock import FolderLock
+from app import program
 from app.program import models_to_try
+from app.system import paths
+from app.system.folder_lock import FolderLock
 from tests.read_only import foreign_folder, read_only
 
 ROOT = Path(program.__file__).parents[1]

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app import paths, window
-from app.folder_lock import FolderLock, Holder
+from app import window
+from app.system import paths
+from app.system.folder_lock import FolderLock, Holder
 from tests.read_only import foreign_folder, read_only
 
 ROOT = Path(window.__file__).parents[1]
@@ -47,7 +48,7 @@ NOT_LIGHT = {
     "subprocess",
     "app.protocol.report",
     "app.program",
-    "app.settings",
+    "app.settings.settings",
 }
 HEAVY = {
     "aiohttp",
@@ -113,7 +114,7 @@ def offered(monkeypatch) -> list[str]:
         offers.append(offer)
         return bool(offer)
 
-    monkeypatch.setattr("app.refusal.has_terminal", lambda: False)
+    monkeypatch.setattr("app.system.refusal.has_terminal", lambda: False)
     monkeypatch.setattr("app.ui.refusal_dialog.show_refusal", take)
     return offers
 
@@ -129,7 +130,7 @@ def test_on_a_disk_that_may_pass_no_locks_on_the_other_machine_is_asked_about(
     monkeypatch, capsys, lock: FolderLock, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(window, "_is_shared", lambda _folder: True)
-    monkeypatch.setattr("app.refusal.has_terminal", lambda: True)
+    monkeypatch.setattr("app.system.refusal.has_terminal", lambda: True)
     lock.path.write_text("12\nskein\nanother-machine\n")
     assert window._take(lock, tmp_path, None) == 1
     assert f"another-machine (process 12, {time.strftime('%Y-')}" in capsys.readouterr().err
@@ -167,7 +168,7 @@ def test_a_skein_that_does_not_answer_is_named_and_ended_only_if_it_is_surely_th
     offer: bool,
 ) -> None:
     done: list[object] = []
-    monkeypatch.setattr("app.bridge.other_starts.hand_over", lambda *_: False)
+    monkeypatch.setattr("app.services.other_starts.hand_over", lambda *_: False)
     monkeypatch.setattr(FolderLock, "holder", holder)
     monkeypatch.setattr(FolderLock, "end", lambda _lock, ended: done.append(ended) or True)
     monkeypatch.setattr(os, "execv", lambda *command: done.append(command))

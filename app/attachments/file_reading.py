@@ -11,7 +11,7 @@ from app.attachments.limits import MAX_CPU_S, MAX_MEMORY_BYTES, MAX_WALL_S
 from app.attachments.refusal import ReadingCancelledError, Reason, RefusedError
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
-from app.engine import child_process
+from app.system import child_process
 
 MAX_NAME_CHARS = 200
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.attachments.extraction import text_of
 from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
 from app.attachments.refusal import Reason, RefusedError
-from app.engine import child_process
+from app.system import child_process
 
 MAX_OPEN_FILES = 64
 

@@ -26,7 +26,7 @@ from app.protocol.load import CellStore, LoadParams, Speed
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason
 from app.protocol.request import Request
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.prompt import PromptBuilder

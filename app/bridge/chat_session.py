@@ -20,8 +20,8 @@ from app.chats.text import valid_unicode
 from app.chats.titles import title_from
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
-from app.said import said
-from app.settings import Settings
+from app.settings.settings import Settings
+from app.system.said import said
 
 _STATE_AFTER = {
     FinishReason.STOP: TurnState.DONE,

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
-from app import paths
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
 from app.protocol.load import CellStore, LoadParams, Speed
 from app.protocol.model import Device
 from app.protocol.report import StepReport
 from app.protocol.request import Request
-from app.said import said
+from app.system import paths
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend

@@ -14,7 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from app.bridge.workspace import Workspace
-from app.whole_file import replacing
+from app.system.files import replacing
 
 BEAT_MS = 2_000
 PATIENCE_S = 5.0  # since the last beat

@@ -16,7 +16,7 @@ from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.report import StepReport
 from app.protocol.request import Request
-from app.said import said
+from app.system.said import said
 
 MODEL_CHANGED = said("Another model was loaded before this answer was finished.")
 NO_USAGE = Usage()

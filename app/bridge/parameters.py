@@ -1,34 +1,17 @@
-"""Turns the settings into what the engine understands."""
+"""What a chat asks of the engine: its own choices over the settings over the model's."""
 
 from dataclasses import fields, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from app.chats.chat import Chat
 from app.chats.sampling_json import frozen
-from app.protocol.load import FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
 from app.protocol.model import ModelInfo
 from app.protocol.request import MIN_CONTEXT_TOKENS
 from app.protocol.sampling import SamplingParams
-from app.settings import ModelSettings, Settings
+from app.settings.settings import Settings
 
-FOR_ALL_MODELS = {"n_ctx", "n_seq_max", "n_threads", "isolated", "num_drafted_tokens"}
-_ENUMS = {"type_k": KvType, "type_v": KvType, "flash_attention": FlashAttention, "rope_scaling": RopeScaling}
 _SAMPLING = {"temperature", "top_k", "top_p", "min_p", "repeat_penalty"}
-
-
-def load_params(settings: Settings, path: Path) -> LoadParams:
-    """As chosen for this run, else for this model, else for all, else as LoadParams itself says."""
-    for_all = settings.model_dump(include=FOR_ALL_MODELS)
-    own = settings.models.get(str(path), ModelSettings())
-    own_values = {name: value for name, value in own if value is not None}
-    chosen = for_all | {name: own_values[name] for name in own_values if not settings.is_overridden(name)}
-    chosen["adapters"] = tuple(LoraAdapter(adapter.path, adapter.scale) for adapter in own.adapters)
-    for name, kind in _ENUMS.items():
-        if name in chosen:
-            chosen[name] = kind(chosen[name])
-    return LoadParams(path=path, verify=settings.verify, **chosen)
 
 
 def context_cap(settings: Settings, chat: Chat) -> int | None:

@@ -19,7 +19,7 @@ from app.bridge.tasks import spawn
 from app.chats.chat import Chat, Turn
 from app.chats.options import ChatOptions
 from app.protocol.request import Overflow, Request
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError

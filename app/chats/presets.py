@@ -17,10 +17,10 @@ from app.chats.imports.sketch import fields_of, items_of, name_of, text_of
 from app.chats.options import ChatOptions
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
 from app.chats.text import valid_unicode
-from app.private_files import private_dir
 from app.protocol.request import Overflow
-from app.said import said
-from app.whole_file import replacing
+from app.system.files import replacing
+from app.system.private_files import private_dir
+from app.system.said import said
 
 FORMAT = "skein-preset"
 VERSION = 1

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from app.engine import child_process
 from app.protocol.errors import ChatTemplateError, RequestError
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
-from app.said import packed, said, unpacked
+from app.system import child_process
+from app.system.said import packed, said, unpacked
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from app.engine.batch import Batch
 from app.engine.prefix import common_prefix
 from app.protocol.errors import EngineError
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend

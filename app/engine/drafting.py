@@ -20,7 +20,7 @@ from app.engine.draft_costs import DraftCosts
 from app.engine.draft_model import Draft, DraftModel
 from app.engine.drafter import Drafter, Record
 from app.protocol.errors import BadLogitsError, DecodeInterruptedError, EngineError
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend

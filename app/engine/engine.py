@@ -55,7 +55,7 @@ from app.protocol.load import CellStore, Speed
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.report import EventKind, Span, StepReport
 from app.protocol.request import Overflow, Request
-from app.said import said, together
+from app.system.said import said, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable

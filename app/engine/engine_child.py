@@ -17,8 +17,6 @@ from dataclasses import replace
 from functools import partial
 from typing import IO, Any
 
-from app import paths
-from app.engine import child_process
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
@@ -26,7 +24,8 @@ from app.engine.prompt import PromptBuilder
 from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
 from app.protocol.report import HibernatedChat, StepReport
-from app.said import said
+from app.system import child_process, paths
+from app.system.said import said
 
 OUR_BUG = said("The engine stopped because of an error in Skein itself. Load the model again.")
 STACK_BYTES = 64 * 2**20  # as where the engine is a thread of the window's process

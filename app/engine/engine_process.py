@@ -19,18 +19,18 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import IO, Any, TypeVar, cast
 
-from app.engine import child_process
 from app.engine.probe import last_lines, probe, probe_adapter, signal_name, unchanged
 from app.engine.prompt import PromptBuilder
 from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
-from app.free_memory import free_memory_bytes
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import CellStore, LoadParams, Speed
 from app.protocol.model import Device, ModelInfo
 from app.protocol.report import HibernatedChat, StepReport
 from app.protocol.request import Request
-from app.said import Said, said
+from app.system import child_process
+from app.system.memory import free_memory_bytes
+from app.system.said import Said, said
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
-from app import paths
+from app.system import paths
 
 log = logging.getLogger(__name__)
 

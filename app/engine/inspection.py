@@ -20,7 +20,7 @@ from app.protocol.commands import (
 )
 from app.protocol.errors import PositionMismatchError
 from app.protocol.report import Answer, CellCheck, ChatTokens, EventKind, TokenisedText, TokenTexts
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend

@@ -23,7 +23,7 @@ from app.protocol.load import CellStore, Speed
 from app.protocol.output import FinishReason
 from app.protocol.report import StepReport
 from app.protocol.request import Request
-from app.said import said
+from app.system.said import said
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.prefix import CachedPrefix, common_prefix
 from app.protocol.report import Event, EventKind, Lease
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.sequence import Sequence

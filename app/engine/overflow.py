@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from app.protocol.errors import PromptTooLongError
 from app.protocol.request import Overflow, Role
-from app.said import said, together
+from app.system.said import said, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

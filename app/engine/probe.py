@@ -24,11 +24,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from app import paths
-from app.engine import child_process
 from app.engine.good_files import GoodFiles, ModelFile
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
-from app.said import said, together, unpacked
+from app.system import child_process, paths
+from app.system.said import said, together, unpacked
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend

@@ -15,13 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine import child_process
 from app.engine.prompt import Prompt, PromptBuilder
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import LoadParams, LoraAdapter
 from app.protocol.output import FinishReason
 from app.protocol.request import MIN_CONTEXT_TOKENS, Message, Request, Role
-from app.said import packed, said
+from app.system import child_process
+from app.system.said import packed, said
 
 if TYPE_CHECKING:
     from app.engine.engine import Engine

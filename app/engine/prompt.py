@@ -20,7 +20,7 @@ from app.protocol.errors import ChatTemplateError, InvalidRequestError
 from app.protocol.json_object import map_strings, read_object
 from app.protocol.request import Overflow
 from app.protocol.sampling import shown
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

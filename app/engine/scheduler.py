@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
 from app.protocol.report import EventKind, WaitingRequest, WaitReason
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.protocol.output import FinishReason, PrefixEnd, Usage
 from app.protocol.request import Request
-from app.said import together
+from app.system.said import together
 
 if TYPE_CHECKING:
     from app.engine.backend import Sampler

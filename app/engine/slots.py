@@ -15,7 +15,7 @@ from app.engine.overflow import context_limit
 from app.engine.prefix import CachedPrefix, LastTurn, common_prefix, moved_run
 from app.engine.slot_memory import Slot, SlotMemory
 from app.protocol.report import EventKind, SlotSnapshot, SlotState
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend

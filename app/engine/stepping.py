@@ -20,7 +20,7 @@ from app.protocol.commands import (
     UntilToken,
 )
 from app.protocol.report import PauseState, Span, StepReport
-from app.said import said
+from app.system.said import said
 
 NO_WORK = "There is nothing left to compute."
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from app.protocol.errors import InvalidRequestError
 from app.protocol.model import Device, DeviceKind
-from app.said import Said, said
+from app.system.said import Said, said
 
 PROTOCOL = (7, 0, 0)  # the last number changes with the library's operations
 MAX_WORKERS = 16  # GGML_RPC_MAX_SERVERS

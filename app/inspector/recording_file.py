@@ -19,8 +19,8 @@ from app.inspector.recording import MAX_STEPS, Recording
 from app.protocol.model import ModelInfo
 from app.protocol.output import TokenLogprob
 from app.protocol.report import CellMap, StepReport
-from app.said import said, together
-from app.whole_file import replacing
+from app.system.files import replacing
+from app.system.said import said, together
 
 VERSION = 1
 MAX_FILE_BYTES = 2 << 30

@@ -10,8 +10,8 @@ from app.look.fonts import choose_families
 from app.look.theme import apply_theme
 
 if TYPE_CHECKING:
-    from app.looks import Looks
-    from app.settings import Settings
+    from app.settings.looks import Looks
+    from app.settings.settings import Settings
 
 
 def dress(app: QApplication, looks: Looks | Settings) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from app.look.tokens import current
-from app.paths import resources_dir
+from app.system.paths import resources_dir
 
 ICON_DIR = resources_dir() / "icons"
 _SIZE = QSize(16, 16)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.paths import resources_dir
+from app.system.paths import resources_dir
 
 ENGLISH = "en"
 TRANSLATIONS_DIR = resources_dir() / "translations"

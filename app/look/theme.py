@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 
 from app.look.tokens import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Tokens
-from app.paths import resources_dir
+from app.system.paths import resources_dir
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QStyleHints

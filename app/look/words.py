@@ -6,7 +6,7 @@ them from there for Qt Linguist. One context holds them all, so the same word is
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.said import Said, together
+from app.system.said import Said, together
 
 CONTEXT = "skein"
 _ENGLISH = QLocale(QLocale.Language.English)

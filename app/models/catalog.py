@@ -17,7 +17,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from app import paths
 from app.models.folders import Folder
 from app.models.gguf_header import HeaderError
 from app.models.model_file import (
@@ -29,7 +28,8 @@ from app.models.model_file import (
     parts_of,
     read_whole_header,
 )
-from app.said import from_text, said, to_text
+from app.system import paths
+from app.system.said import from_text, said, to_text
 
 log = logging.getLogger(__name__)
 

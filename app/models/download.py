@@ -20,7 +20,7 @@ from app.models import hub_address, hub_trouble
 from app.models.hub_errors import DownloadError, HubError
 from app.models.order import FileOrder, Order, OrderFolder
 from app.models.part_file import Part, give_name, in_thread, part_at, taken
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse

@@ -10,7 +10,7 @@ from pathlib import Path
 from app.models.gguf_header import TOKENS, GgufHeader, HeaderError, LongArray, read_token_texts
 from app.models.load_limits import can_take_back
 from app.models.model_file import open_header
-from app.said import said
+from app.system.said import said
 
 # As in llama.cpp's common/speculative.cpp.
 MAX_SIZE_DIFFERENCE = 128  # tokens: some files are filled up

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import paths
 from app.models.model_file import Source
-from app.settings import Settings
+from app.settings.settings import Settings
+from app.system import paths
 
 MAX_POINTER_BYTES = 4096
 MAX_SETTINGS_BYTES = 2**20

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from app.said import said
+from app.system.said import said
 
 MAX_HEADER_BYTES = 128 * 2**20  # the largest vocabularies take some 20 MB
 MAX_VALUES = 10_000

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from urllib.parse import SplitResult, quote, urlsplit
 
 from app.models.hub_errors import HubError
-from app.said import said
+from app.system.said import said
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 

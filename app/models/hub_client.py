@@ -16,7 +16,7 @@ from huggingface_hub import set_client_factory
 
 from app.models import hub_address
 from app.models.hub_trouble import no_hub, offline, refused, unreachable, wait_s
-from app.said import said
+from app.system.said import said
 
 TIMEOUT_S = 10.0  # of silence
 MAX_ANSWER_S = 60.0

@@ -17,7 +17,7 @@ from app.models import hub_address
 from app.models.hub_address import is_inside, leads_astray
 from app.models.hub_errors import HubError
 from app.models.off_loop import off_loop
-from app.said import said
+from app.system.said import said
 
 CONNECT_S, SILENCE_S = 20.0, 30.0
 MAX_REDIRECTS = 5

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 
 from app.models import hub_address
 from app.models.hub_errors import GatedError, HubError
-from app.said import said
+from app.system.said import said
 
 
 def offline(endpoint: str, reason: str) -> HubError:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from app.models.gguf_header import TENSOR_TYPES, GgufHeader
 from app.models.layers import Hyperparameters
 from app.protocol.load import FlashAttention, KvType, LoadParams, RopeScaling
-from app.said import said
+from app.system.said import said
 
 _BLOCK_LENGTHS = {name: length for _, (name, length, _size) in TENSOR_TYPES.items()}
 

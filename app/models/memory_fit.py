@@ -14,7 +14,6 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
-from app.free_memory import free_memory_bytes
 from app.models.gguf_header import GgufHeader, HeaderError
 from app.models.layer_split import HERE, Room, nums_to_try, usual_num_there
 from app.models.layers import Hyperparameters, layers_of
@@ -24,7 +23,8 @@ from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadError, NoRoomYetError
 from app.protocol.load import DEFAULT_N_CTX, KvType, LoadParams, RopeScaling
 from app.protocol.model import Device, DeviceKind, MemoryNeed
-from app.said import said, together
+from app.system.memory import free_memory_bytes
+from app.system.said import said, together
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.models.gguf_header import GgufHeader, HeaderError, read_header
-from app.said import said
+from app.system.said import said
 
 MAX_PARTS = 1000
 MAX_SHOWN = 200  # characters of a name that a file gives itself

@@ -16,8 +16,8 @@ from app.models import hub_address
 from app.models.hub import HubModel, RepoContents, is_repo_id
 from app.models.hub_errors import DownloadError, HubError
 from app.models.model_file import MAX_PARTS
-from app.said import said
-from app.whole_file import replacing, sync_dir
+from app.system.files import replacing, sync_dir
+from app.system.said import said
 
 log = logging.getLogger(__name__)
 

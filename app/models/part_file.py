@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, ParamSpec, TypeVar
 
 from app.models.hub_errors import DownloadError
-from app.said import said
+from app.system.said import said
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.models.hub import HubModel
-from app.said import said
+from app.system.said import said
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.models import hub_trouble
 from app.models.gguf_header import GgufHeader, HeaderCutError, HeaderError, read_header
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.models.hub_session import HubSession

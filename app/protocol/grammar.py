@@ -18,7 +18,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from app.protocol.errors import InvalidRequestError
 from app.protocol.gbnf import Alternative, Characters, GbnfError, Rules, read_gbnf
-from app.said import said
+from app.system.said import said
 
 ROOT = "root"
 MAX_GRAMMAR_BYTES = 64 << 10

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.protocol.sampling import SamplingParams
-from app.said import said
+from app.system.said import said
 
 
 class DeviceKind(StrEnum):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.protocol.errors import InvalidRequestError
 from app.protocol.grammar import MAX_GRAMMAR_BYTES
-from app.said import said
+from app.system.said import said
 
 NEVER = float("-inf")  # as a logit bias: this token cannot be chosen
 MAX_BREAKERS = 16  # llama.cpp reads the whole vocabulary for each

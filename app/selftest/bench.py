@@ -19,7 +19,7 @@ from app.protocol.output import FinishReason, Output, SampledToken, Usage
 from app.protocol.report import StepReport
 from app.protocol.request import Request
 from app.protocol.sampling import SamplingParams
-from app.said import said
+from app.system.said import said
 
 # Of a logarithm of a probability. Measured differences are below 0.02; experts may change places at more.
 TIE = 0.5

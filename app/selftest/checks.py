@@ -12,9 +12,9 @@ from statistics import median
 import psutil
 
 from app.protocol.output import FinishReason
-from app.said import said
 from app.selftest.bench import Answer, Bench, CannotCheckError, CheckFailedError, living_native_objects
 from app.selftest.report import TITLES
+from app.system.said import said
 
 NUM_IN_A_ROW = 10
 PROMPT, ANSWER = 20, 12  # tokens; a prompt this long is computed in one step

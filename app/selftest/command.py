@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app import paths
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
 from app.selftest.progress import CANCELLED, tell_program
 from app.selftest.run import DEFAULT_N_CTX, DEFAULT_N_SEQ_MAX, self_test
+from app.system import paths
 
 BAR_WIDTH = 24
 

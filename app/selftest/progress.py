@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from app.engine import child_process
 from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
 from app.selftest.report import Line
 from app.selftest.run import self_test
+from app.system import child_process
 
 CANCELLED = 130  # exit code, as of a program that Ctrl+C has ended
 

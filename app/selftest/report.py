@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
 
-from app.said import packed, said, unpacked
+from app.system.said import packed, said, unpacked
 
 WIDTH = 100
 TITLES = {

@@ -15,10 +15,10 @@ from app.engine.probe import open_probed_backend
 from app.models.memory_fit import fitted
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import LoadParams
-from app.said import said
 from app.selftest.bench import Bench, CancelledError, CannotCheckError, CheckFailedError
 from app.selftest.checks import CHECKS, Check
 from app.selftest.report import Line, Outcome, Report
+from app.system.said import said
 
 OnProgress = Callable[[float, str], None]  # 0 … 1, and what is being tested
 OnLine = Callable[[Line], None]

@@ -16,14 +16,14 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from app.private_files import private_dir, private_file
-from app.said import said
 from app.storage import thinning
 from app.storage.checksum import damaged_turn_ids
 from app.storage.database import check, update
 from app.storage.errors import DatabaseDamagedError, StorageError
 from app.storage.files import sync_file, uri
-from app.whole_file import sync_dir
+from app.system.files import sync_dir
+from app.system.private_files import private_dir, private_file
+from app.system.said import said
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.text import valid_unicode
 from app.protocol.output import Usage
 from app.protocol.request import Overflow, Role
-from app.said import from_text, said, to_text
 from app.storage.checksum import checksum
+from app.system.said import from_text, said, to_text
 
 J = TypeVar("J")
 

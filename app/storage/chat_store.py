@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.chats.chat import Turn, TurnState
-from app.said import said, together
 from app.storage.backups import Backup, Backups, Reason, bring_back, verify, write_anew
 from app.storage.chat_rows import (
     ChatChange,
@@ -47,6 +46,7 @@ from app.storage.list_rows import (
 from app.storage.repair import finish_repair, repair
 from app.storage.search import SearchHit, search
 from app.storage.tab_rows import SavedWorkspace, Tabs, read_workspace, write_tabs
+from app.system.said import said, together
 
 T = TypeVar("T")
 

@@ -17,12 +17,12 @@ from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
-from app import paths
-from app.private_files import private_dir, private_file
-from app.said import said
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
 from app.storage.files import uri
-from app.whole_file import sync_dir
+from app.system import paths
+from app.system.files import sync_dir
+from app.system.private_files import private_dir, private_file
+from app.system.said import said
 
 log = logging.getLogger(__name__)
 

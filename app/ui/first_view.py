@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import reading_font
 from app.look.tokens import current
-from app.looks import Looks
+from app.settings.looks import Looks
 from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MessageEditor
 from app.ui.proportions import (

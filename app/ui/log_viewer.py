@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.log import MAX_RECENT_LINES, Line
 from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
 from app.look.window_size import resize_to_fit
 from app.look.words import tr
+from app.system.log import MAX_RECENT_LINES, Line
 
 PERIOD_MS = 500
 SIZE = QSize(900, 560)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import QMainWindow
 
 from app.look.words import tr, tr_said
-from app.looks import USUAL_LOOKS, Looks
+from app.settings.looks import USUAL_LOOKS, Looks
 from app.ui.commands.menu_titles import TITLES
 from app.ui.engine.dropped_model import dropped_model
 from app.ui.first_view import LINE, USUAL_LAYOUT, FirstLayout, FirstView
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from app.bridge.active_engine import ActiveEngine
-    from app.bridge.cell_keeping import CellKeeping
-    from app.bridge.chat_backups import ChatBackups
-    from app.bridge.chat_search import ChatSearch
-    from app.bridge.chat_transfer import ChatTransfer
-    from app.bridge.downloads import Downloads
-    from app.bridge.library import Library
-    from app.bridge.local_api import LocalApi
-    from app.bridge.model_fits import ModelFits
-    from app.bridge.model_hub import ModelHub
-    from app.bridge.model_library import ModelLibrary
-    from app.bridge.presets import Presets
-    from app.bridge.self_test import SelfTest
     from app.bridge.token_counter import TokenCounter
     from app.bridge.workspace import Workspace
-    from app.settings import Settings
+    from app.services.cell_keeping import CellKeeping
+    from app.services.chat_backups import ChatBackups
+    from app.services.chat_search import ChatSearch
+    from app.services.chat_transfer import ChatTransfer
+    from app.services.downloads import Downloads
+    from app.services.library import Library
+    from app.services.local_api import LocalApi
+    from app.services.model_fits import ModelFits
+    from app.services.model_hub import ModelHub
+    from app.services.model_library import ModelLibrary
+    from app.services.presets import Presets
+    from app.services.self_test import SelfTest
+    from app.settings.settings import Settings
     from app.ui.chats.navigation import Navigation
     from app.ui.commands.menus import Parts
     from app.ui.commands.palette_entry import Entry
@@ -90,10 +90,10 @@ class MainWindow(QMainWindow):
         """Puts the parts in the places that are kept for them."""
         from PySide6.QtWidgets import QSplitter
 
-        from app.bridge.preferences import Preferences
         from app.inspector.arrangement import ROWS
         from app.inspector.docks import InspectorDocks
         from app.look.icons import app_icon
+        from app.services.preferences import Preferences
         from app.ui.commands.menus import Menus
         from app.ui.commands.palette import CommandPalette
         from app.ui.engine.chat_models import ChatModels
@@ -175,7 +175,7 @@ class MainWindow(QMainWindow):
         )
 
     def _diagnose(self) -> str:
-        from app.bridge import diagnostics
+        from app.services import diagnostics
 
         return diagnostics.report(self.preferences.settings, self._engine.model)
 
@@ -326,7 +326,7 @@ class MainWindow(QMainWindow):
         self.settings_window.show_setting(name)
 
     def _facts(self) -> Facts:
-        from app.cores import num_physical_cores
+        from app.system.cores import num_physical_cores
         from app.ui.settings.setting_list import Facts
 
         why_not_kept = self._cells.why_not if self._cells else ""

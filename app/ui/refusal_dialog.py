@@ -6,11 +6,11 @@ import sys
 from PySide6.QtCore import QEventLoop, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app import paths
 from app.look.icons import app_icon
 from app.look.language import apply_language
 from app.look.words import tr, tr_said
-from app.settings import Settings
+from app.settings.settings import Settings
+from app.system import paths
 from app.ui.settings.appearance import apply_look
 
 

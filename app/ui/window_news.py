@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
-from app.bridge.local_api import LocalApi
 from app.bridge.workspace import Workspace
 from app.inspector.arrangement import KV_MAP, TIMELINE
 from app.inspector.sequences import SequencesPanel
@@ -18,6 +17,7 @@ from app.look.words import tr, tr_n, tr_said
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
+from app.services.local_api import LocalApi
 from app.ui.notices import closed_text, engine_error_text, load_error_text, recovering_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import Any
 import openai
 import pytest
 
-from app import paths
 from app.api.engine_client import EngineClient
 from app.api.server import ApiServer
 from app.api.threaded_engine import ThreadedEngine
@@ -18,6 +17,7 @@ from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
 from app.protocol.report import StepReport
+from app.system import paths
 from tests.api.conftest import KEY, Served, until, with_backend
 
 pytestmark = pytest.mark.native

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from app import paths
 from app.api.limits import Limits
+from app.system import paths
 from tests.benchmarks.figures import Verdict, show, show_ms
 from tests.benchmarks.gguf_0_6b import cached_gguf
 from tests.benchmarks.served import HUNG_S, Holdings, Reported, Served, load_record, serving, session

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from app import paths
 from app.engine.engine import Engine
 from app.engine.last_turns import MAX_REMEMBERED_CHATS
 from app.engine.llama.backend import LlamaBackend
@@ -23,6 +22,7 @@ from app.engine.prompt import Prompt
 from app.protocol.output import FinishReason
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
+from app.system import paths
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, show, show_ms
 

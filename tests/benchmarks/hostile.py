@@ -30,8 +30,8 @@ from app.chats.imports import read as imports
 from app.engine.chat_template import LimitedChatTemplate
 from app.protocol.errors import ChatTemplateError
 from app.protocol.request import Message, Role
-from app.said import from_text
 from app.storage import chat_rows
+from app.system.said import from_text
 from tests.benchmarks.figures import Verdict
 from tests.native.tiny_ggufs import CHAT_TEMPLATE, Shape, write_tiny_gguf
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from app.program import Program
     from app.protocol.model import ModelInfo
     from app.protocol.sampling import SamplingParams
-    from app.settings import Settings
+    from app.settings.settings import Settings
     from tests.benchmarks.watched_window import WatchedWindow
 
 WANTED_SPEED = 0.95  # of that with the inspector closed
@@ -117,13 +117,13 @@ def _private_home() -> Iterator[Path]:
 
 def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Measured]]:
     os.environ["QT_API"] = "pyside6"
-    from app import paths
     from app.bridge.qt_loop import QtLoop
-    from app.crashes import RunMarker
     from app.engine.loop import SWITCH_INTERVAL_S
     from app.look.theme import apply_theme
     from app.program import Program, Start
-    from app.settings import Settings
+    from app.settings.settings import Settings
+    from app.system import paths
+    from app.system.crashes import RunMarker
     from app.ui.application import Application
     from app.ui.window_state import WindowState
     from tests.benchmarks.watched_window import WatchedWindow

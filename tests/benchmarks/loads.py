@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from app import paths
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
+from app.system import paths
 from tests.benchmarks.figures import Verdict, show_ms
 from tests.benchmarks.gguf_0_6b import cached_gguf
 from tests.native.tiny_ggufs import write_tiny_gguf

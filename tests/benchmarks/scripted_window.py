@@ -31,7 +31,7 @@ from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.report import CellUsage, SlotSnapshot, SlotState, Span, StepReport
 from app.protocol.request import Request
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from tests.benchmarks.watched_window import WatchedWindow
 from tests.fakes import model_info

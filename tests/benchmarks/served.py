@@ -22,8 +22,8 @@ from unittest import mock
 
 import aiohttp
 
-from app import serve
 from app.api.engine_client import EngineClient
+from app.cli import serve
 from app.protocol.output import FinishReason
 from app.protocol.report import StepReport
 from tests.benchmarks.workload import anonymous_bytes

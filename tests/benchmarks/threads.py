@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
-from app.cores import num_physical_cores
 from app.engine.engine import Engine
+from app.system.cores import num_physical_cores
 from tests.benchmarks import workload
 from tests.benchmarks.workload import TimedEngine
 

@@ -20,7 +20,7 @@ from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
 from app.protocol.request import Request
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange, SavedChat, SavedTurns
 from app.storage.tab_rows import SavedWorkspace, Tabs
 from tests.fakes import model_info

@@ -26,7 +26,7 @@ from app.chats.chat import Turn
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.request import Request
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from tests.bridge.conftest import ScriptedThread
 

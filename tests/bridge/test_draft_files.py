@@ -13,7 +13,7 @@ from app.bridge.draft_files import MAX_AT_ONCE, DraftFiles
 from app.bridge.tasks import finish_all
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat
-from app.settings import Settings
+from app.settings.settings import Settings
 from tests.attachments.documents import pdf
 
 

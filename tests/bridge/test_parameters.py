@@ -2,19 +2,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from app.bridge.parameters import (
-    Source,
-    context_cap,
-    inherited_sampling,
-    load_params,
-    max_answer_tokens,
-    sampling_params,
-)
+from app.bridge.parameters import Source, context_cap, inherited_sampling, max_answer_tokens, sampling_params
 from app.chats.chat import Chat
 from app.protocol.load import LoadParams
 from app.protocol.request import MIN_CONTEXT_TOKENS
 from app.protocol.sampling import NEVER, SamplingParams
-from app.settings import Settings
+from app.settings.load import load_params
+from app.settings.settings import Settings
 from tests.fakes import model_info
 
 COOL = model_info(sampling=SamplingParams(temperature=0.1, top_k=3))

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app import paths
+from app.system import paths
 from tests.e2e.desktop import Desktop, new_desktop, process, until
 from tests.e2e.skein import Skein
 

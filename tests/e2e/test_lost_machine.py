@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app import paths
+from app.system import paths
 from tests.e2e.desktop import Desktop, until
 from tests.e2e.skein import Skein
 from tests.worker_machines import machines

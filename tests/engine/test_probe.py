@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app import paths
-from app.engine import child_process, probe
+from app.engine import probe
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
+from app.system import child_process, paths
 
 PROLOGUE = """
 import json, os, signal, subprocess, sys, time

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from app import paths
 from app.engine.chat_template import CHATML, ChatTemplate
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
@@ -23,6 +22,7 @@ from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTo
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.request import Message, Overflow, Request, Role
+from app.system import paths
 from tests.driver import ask, request
 from tests.fakes import CONTROL, END, CountingBackend, endless_token
 from tests.native.tiny_ggufs import write_tiny_gguf

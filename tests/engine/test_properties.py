@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app import paths
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.llama.loading import open_llama_backend
@@ -19,6 +18,7 @@ from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.report import EventKind, SlotState, Span, StepReport, WaitReason
 from app.protocol.request import Message, Request, Role
+from app.system import paths
 from tests.driver import GREEDY, Answer, Run, all_guesses_checked, ask
 from tests.fakes import CountingBackend, copying_token, endless_token
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.look.words import mark, sentences, tr, tr_n, tr_said
-from app.said import said, together
+from app.system.said import said, together
 
 GERMAN = {
     "Closed “{title}”.": "„{title}“ geschlossen.",

@@ -209,7 +209,7 @@ def test_a_header_is_read_once_until_its_file_changes(
     assert set(listed(folder)) == {"a.gguf", "b.gguf"}
     assert reads[3:] == []  # a scan that was ended early has forgotten nothing
 
-    from app import paths
+    from app.system import paths
 
     for remembered in (b"{", b'{"format": 1, "models": {"x": 3}}', b'{"format": 2}'):
         paths.model_headers_file().write_bytes(remembered)

@@ -6,7 +6,7 @@ import pytest
 
 from app.models.folders import Folder, folders, other_programs_folders
 from app.models.model_file import Source
-from app.settings import ModelSettings, Settings
+from app.settings.settings import ModelSettings, Settings
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="other places on other systems")
 

@@ -15,7 +15,7 @@ from app.models.hub import Hub, HubFile, models_of, quantisation_of
 from app.models.hub_errors import DownloadError, GatedError, HubError
 from app.models.off_loop import off_loop
 from app.models.order import order_of
-from app.said import Said
+from app.system.said import Said
 from tests.models.standin_hub import REVISION, StandInHub, standing
 
 GIB = 2**30

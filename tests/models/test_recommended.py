@@ -2,7 +2,7 @@ import pytest
 
 from app.models.hub import HubFile, HubModel, is_repo_id
 from app.models.recommended import RECOMMENDED, best_of, need_bytes
-from app.said import Said
+from app.system.said import Said
 
 GIB = 2**30
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from app import paths
 from app.engine.engine import Engine
 from app.engine.llama.library import library, library_info
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.errors import ModelLoadError
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, DeviceKind
+from app.system import paths
 from tests.driver import next_turn, request, run
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(300)]

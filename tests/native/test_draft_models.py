@@ -12,7 +12,6 @@ import gguf
 import numpy as np
 import pytest
 
-from app import paths
 from app.engine import draft_model
 from app.engine.engine import Engine
 from app.engine.llama.library import native_objects
@@ -25,6 +24,7 @@ from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.report import EventKind
 from app.protocol.sampling import SamplingParams
+from app.system import paths
 from tests.driver import all_guesses_checked, ask, next_turn, request, run
 from tests.native.test_drafting import PLAIN, assert_same_but_for_ties, watched_answer
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf

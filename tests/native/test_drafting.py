@@ -7,7 +7,6 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from app import paths
 from app.engine.engine import Engine
 from app.engine.llama.candidates import Candidates
 from app.engine.llama.loading import open_llama_backend
@@ -15,6 +14,7 @@ from app.engine.llama.sampler import LlamaSampler
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.sampling import SamplingParams
+from app.system import paths
 from tests.driver import GREEDY, all_guesses_checked, ask, next_turn, request, run
 
 pytestmark = pytest.mark.native

@@ -15,7 +15,6 @@ import llama_cpp as lib
 import numpy as np
 import pytest
 
-from app import paths
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
@@ -37,6 +36,7 @@ from app.protocol.commands import (
 from app.protocol.load import LoadParams
 from app.protocol.report import EventKind, StepReport
 from app.protocol.request import Message, Overflow, Role
+from app.system import paths
 from tests.driver import request
 
 pytestmark = pytest.mark.native

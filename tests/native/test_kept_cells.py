@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from app import paths
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import CellStore, LoadParams
 from app.protocol.request import Message, Role
+from app.system import paths
 from tests.driver import Answer, ask, request
 
 pytestmark = pytest.mark.native

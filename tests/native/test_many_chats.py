@@ -15,7 +15,6 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from app import paths
 from app.engine.backend import Sampler
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
@@ -26,6 +25,7 @@ from app.protocol.output import FinishReason
 from app.protocol.report import EventKind, Lease
 from app.protocol.request import Message, Request
 from app.protocol.sampling import SamplingParams
+from app.system import paths
 from tests.driver import Answer, Run, ask, next_turn, request, run
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]

@@ -5,13 +5,13 @@ Its sums are right, so a word from another chat would show.
 
 import pytest
 
-from app import paths
 from app.engine.engine import Engine
 from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.report import SlotState
+from app.system import paths
 from tests.driver import Run, ask, next_turn, request, run
 
 pytestmark = pytest.mark.native

@@ -8,13 +8,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from app import paths
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.sampler import LlamaSampler
 from app.protocol.load import FlashAttention, KvType, LoadParams
 from app.protocol.sampling import SamplingParams
+from app.system import paths
 from tests.driver import Run, ask, next_turn, request, run
 
 pytestmark = pytest.mark.native

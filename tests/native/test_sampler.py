@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app import paths
 from app.engine.batch import Batch, BatchSpan
 from app.engine.engine import Engine
 from app.engine.llama import sampler as sampler_module
@@ -21,6 +20,7 @@ from app.protocol.errors import GrammarError, InvalidRequestError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.sampling import NEVER, SamplingParams
+from app.system import paths
 from tests.driver import ask, request, run
 from tests.native.tiny_ggufs import write_tiny_gguf
 from tests.protocol.test_grammar import READABLE

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from app import paths
+from app.system import paths
 from starter_model.corpus import final_questions, held_out_questions, held_out_sums
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]

@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.coming_room import ComingRoom
 from app.engine.engine import Engine
 from app.engine.engine_process import EngineProcess
 from app.engine.llama.loading import open_llama_backend
@@ -26,6 +25,7 @@ from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
+from app.services.coming_room import ComingRoom
 from tests.worker_machines import Machine, NotPermittedError, machines
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(120)]

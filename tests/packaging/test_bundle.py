@@ -16,7 +16,7 @@ from icons import PNG_SIZES, write_icons
 from PySide6.QtGui import QImage
 from windows.version import write_version
 
-from app import paths
+from app.system import paths
 
 
 @pytest.fixture

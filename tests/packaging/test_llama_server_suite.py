@@ -5,7 +5,7 @@ import tarfile
 import tomllib
 from pathlib import Path
 
-from app import serve
+from app.cli import serve
 from app.engine.chat_template import ChatTemplate
 from app.protocol.request import Message, Overflow, Role
 from llama_server_suite.compare import compare

@@ -5,11 +5,11 @@ import signal
 
 import pytest
 
-from app.engine import child_process
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.selftest import command, progress
 from app.selftest.report import Line, Report
 from app.selftest.run import run_checks
+from app.system import child_process
 from tests.fakes import CountingBackend
 
 

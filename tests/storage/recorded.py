@@ -14,7 +14,7 @@ from pathlib import Path
 
 from app.chats.chat import Chat, Turn, TurnState
 from app.protocol.request import Role
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.storage import database
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.storage.backups import Backups, verify
 from app.storage.chat_store import ChatStore
 from app.storage.checksum import damaged_turn_ids

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import apply_theme
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace
@@ -55,8 +55,8 @@ def window(
 @pytest.fixture(scope="module")
 def whole_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
     """The window of the program with all its parts, as it is made before it runs: nothing loaded, no chat."""
-    from app.crashes import RunMarker
     from app.program import Program, Start
+    from app.system.crashes import RunMarker
     from app.ui.window_state import WindowState
 
     home = tmp_path_factory.mktemp("home")

@@ -26,10 +26,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.chat_search import ChatSearch
 from app.bridge.chat_session import ChatSession
-from app.bridge.library import Library
-from app.bridge.presets import Presets
 from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
 from app.bridge.token_counter import TokenCounter
@@ -40,7 +37,10 @@ from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Request, Role
-from app.settings import Settings
+from app.services.chat_search import ChatSearch
+from app.services.library import Library
+from app.services.presets import Presets
+from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.application import Application
 from app.ui.commands.commands import commands_of

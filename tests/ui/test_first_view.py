@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat
-from app.crashes import RunMarker
 from app.look.dressing import dress
-from app.looks import Looks
 from app.program import Program, Start
-from app.settings import Settings
+from app.settings.looks import Looks
+from app.settings.settings import Settings
+from app.system.crashes import RunMarker
 from app.ui.composer.message_editor import MessageEditor
 from app.ui.first_view import FirstLayout
 from app.ui.main_window import MainWindow

@@ -1,6 +1,6 @@
 import logging
 
-from app.log import Line
+from app.system.log import Line
 from app.ui.log_viewer import LogViewer
 
 LINES = [

@@ -16,7 +16,7 @@ from app.protocol.commands import Pin
 from app.protocol.load import LoadParams, Speed
 from app.protocol.report import Event, EventKind, HibernatedChat
 from app.protocol.request import Overflow
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.ui.main_window import MainWindow
 from app.ui.tabs.tab_menu import TabMenu
 from app.ui.transcript.turn_actions import TurnAction

@@ -28,15 +28,15 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.bridge.chat_transfer import ImportPlan
 from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
 from app.chats.imports.problems import Problem, no_chats, no_messages
 from app.chats.imports.read import Found
 from app.look.theme import apply_theme
 from app.protocol.request import Role
-from app.said import said
-from app.settings import Settings
+from app.services.chat_transfer import ImportPlan
+from app.settings.settings import Settings
+from app.system.said import said
 from app.ui.commands.commands import commands_of
 from app.ui.data.import_preview import ImportPreview
 from app.ui.main_window import MainWindow

@@ -3,7 +3,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import window
-from app.said import said
+from app.system.said import said
 from app.ui import refusal_dialog
 
 
@@ -22,7 +22,7 @@ def read_soon() -> list[str]:
 
 
 def test_without_a_terminal_the_reason_is_read_in_a_dialog(qapp, monkeypatch, capsys) -> None:
-    monkeypatch.setattr("app.refusal.has_terminal", lambda: False)
+    monkeypatch.setattr("app.system.refusal.has_terminal", lambda: False)
     read = read_soon()
     reason = said("The folder {folder} cannot be used: {reason}.", folder="/data", reason="<i>full</i>")
     assert window.refuse(reason) == 1
@@ -43,7 +43,7 @@ def test_an_offer_is_a_button(qapp, monkeypatch, is_taken: bool) -> None:
 
 
 def test_on_a_terminal_no_dialog_is_in_the_way(monkeypatch, capsys) -> None:
-    monkeypatch.setattr("app.refusal.has_terminal", lambda: True)
+    monkeypatch.setattr("app.system.refusal.has_terminal", lambda: True)
     monkeypatch.setattr("app.ui.refusal_dialog.show_refusal", lambda *_: pytest.fail("a dialog"))
     assert window.refuse(said("The disk is full.")) == 1
     assert capsys.readouterr().err == "skein: The disk is full.\n"

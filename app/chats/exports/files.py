@@ -20,7 +20,7 @@ from app.chats.exports import markdown, skein
 from app.chats.exports.spoken import title_of
 from app.chats.exports.words import Words
 from app.chats.text import valid_unicode
-from app.said import said
+from app.system.said import said
 
 MAX_NAME_CHARS = 80
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')

@@ -14,7 +14,7 @@ from mmap import mmap
 from typing import Any
 
 from app.chats.imports.problems import BadChatError, no_chats, too_large
-from app.said import said
+from app.system.said import said
 
 MAX_ENTRY_BYTES = 64 << 20
 MAX_DEPTH = 100  # `parse` recurses; the deepest true export is at about twenty

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.said import said
+from app.system.said import said
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from app.chats.imports.problems import (
 )
 from app.chats.imports.sketch import Sketch, name_of
 from app.chats.imports.tree import chat_of
-from app.said import said
+from app.system.said import said
 
 MAX_FILE_BYTES = 1 << 30
 MAX_READ_BYTES = 128 << 20  # a larger file is mapped; one that shrinks then would end the program

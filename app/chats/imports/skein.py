@@ -25,7 +25,7 @@ from app.chats.sampling_json import BadSamplingError, from_json
 from app.chats.titles import MAX_TITLE_CHARS
 from app.protocol.output import Usage
 from app.protocol.request import Overflow
-from app.said import said
+from app.system.said import said
 
 NAME = "Skein"
 

@@ -14,7 +14,7 @@ from app.chats.imports.problems import BadChatError, no_messages
 from app.chats.imports.sketch import Node, Sketch
 from app.chats.titles import title_from
 from app.protocol.request import Role
-from app.said import said
+from app.system.said import said
 
 MAX_MESSAGES = 100_000
 _NAMESPACE = uuid.UUID("9c1d7f0e-5b0a-4f0e-9a53-3f1f4a2f8c11")

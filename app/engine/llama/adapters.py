@@ -15,7 +15,7 @@ import llama_cpp as lib
 from app.engine.llama.library import Native, library
 from app.protocol.errors import ModelLoadError
 from app.protocol.load import LoraAdapter
-from app.said import said
+from app.system.said import said
 
 
 @contextlib.contextmanager

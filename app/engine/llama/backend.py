@@ -37,7 +37,7 @@ from app.protocol.errors import (
 )
 from app.protocol.model import ModelInfo
 from app.protocol.sampling import SamplingParams
-from app.said import said
+from app.system.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
 PIECE_BYTES = 64  # longer than most tokens

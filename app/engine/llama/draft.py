@@ -16,7 +16,7 @@ import llama_cpp as lib
 
 from app.engine.llama.library import printable
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
-from app.said import said, together
+from app.system.said import said, together
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend

@@ -16,7 +16,7 @@ from llama_cpp import llama_grammar
 from app.protocol.errors import InvalidRequestError
 from app.protocol.gbnf import MAX_REPETITIONS
 from app.protocol.grammar import MAX_GRAMMAR_BYTES, check_grammar
-from app.said import said
+from app.system.said import said
 
 COUNTS = ("minItems", "maxItems", "minLength", "maxLength")
 MAX_RULES = 100_000  # the converter writes those of optional properties again and again

@@ -12,7 +12,7 @@ import llama_cpp as lib
 
 from app.protocol.errors import ModelLoadError
 from app.protocol.load import FlashAttention, KvType, LoadParams
-from app.said import said
+from app.system.said import said
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from llama_cpp.llama_cpp import _lib
 from app.engine.freed_memory import keep_little
 from app.protocol.errors import EngineError
 from app.protocol.model import Device, DeviceKind, LibraryInfo
-from app.said import said
+from app.system.said import said
 
 log = logging.getLogger(__name__)
 

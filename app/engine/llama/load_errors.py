@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from app.said import Said, said, together
+from app.system.said import Said, said, together
 
 NEWER = said("A newer Skein may open it: update Skein, or open another model.")
 AGAIN = said("Download it again, or open another one.")

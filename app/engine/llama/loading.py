@@ -14,7 +14,6 @@ from typing import Any
 
 import llama_cpp as lib
 
-from app.cores import num_physical_cores
 from app.engine.llama import load_errors
 from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
@@ -41,12 +40,13 @@ from app.engine.llama.long_tail import has_long_tail
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import HERE, context_need, memory_taken, total
 from app.engine.llama.spread import worker_bytes, worker_devices
-from app.free_memory import free_memory_bytes
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
 from app.protocol.model import DeviceKind, ModelInfo
 from app.protocol.sampling import SamplingParams
-from app.said import said
+from app.system.cores import num_physical_cores
+from app.system.memory import free_memory_bytes
+from app.system.said import said
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from app.engine.good_files import parts_of
 from app.protocol.errors import EngineError
-from app.said import said
+from app.system.said import said
 
 if sys.platform == "linux":
     import fcntl

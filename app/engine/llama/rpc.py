@@ -20,7 +20,7 @@ from llama_cpp.llama_cpp import _lib
 from app.engine.llama.library import described_device, device_pointers, library
 from app.protocol.errors import ModelLoadError
 from app.protocol.model import DeviceKind
-from app.said import said
+from app.system.said import said
 
 MODULE = "ggml-rpc"
 SILENCE_S, KNOCK_EVERY_S, NUM_KNOCKS = 10, 5, 3  # until a machine that has vanished counts as lost

@@ -17,7 +17,7 @@ from app.protocol.errors import EngineError, GrammarError, InvalidRequestError, 
 from app.protocol.grammar import ROOT, check_grammar
 from app.protocol.output import SampledToken, TokenLogprob
 from app.protocol.sampling import GREEDY_BELOW, NEVER, SamplingParams
-from app.said import said
+from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from app.engine.llama.library import described_device
 from app.engine.llama.rpc import Rpc
 from app.protocol.errors import ModelLoadError
-from app.said import said
+from app.system.said import said
 
 
 def worker_devices(addresses: Sequence[str]) -> list[ctypes.c_void_p]:

@@ -9,11 +9,11 @@ from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QSplitter
 
-from app.bridge.chat_search import ChatSearch
-from app.bridge.library import Library
 from app.bridge.workspace import Workspace
 from app.look.marks import Mark
 from app.look.words import tr, tr_n
+from app.services.chat_search import ChatSearch
+from app.services.library import Library
 from app.ui.chats.chat_title import shown_title
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar

@@ -7,11 +7,11 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from app import paths
-from app.bridge import diagnostics
-from app.log import recent_lines
 from app.look.come_up import come_up
 from app.look.words import tr
+from app.services import diagnostics
+from app.system import paths
+from app.system.log import recent_lines
 from app.ui.about import About
 from app.ui.log_viewer import LogViewer
 

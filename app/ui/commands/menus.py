@@ -12,11 +12,11 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.preferences import Preferences
 from app.bridge.workspace import Workspace
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
 from app.look.words import tr
+from app.services.preferences import Preferences
 from app.ui.commands import menu_titles
 from app.ui.commands.actions import Shortcut, add_menu, make_action, radio_menu, submenu, tick
 from app.ui.commands.edit_actions import edit_actions

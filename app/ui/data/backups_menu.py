@@ -3,9 +3,9 @@
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.bridge.chat_backups import ChatBackups
 from app.look.come_up import come_up
 from app.look.words import tr, tr_said
+from app.services.chat_backups import ChatBackups
 from app.storage.backups import Backup
 from app.ui.commands.actions import make_action
 from app.ui.commands.help_commands import open_folder

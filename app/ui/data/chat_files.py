@@ -11,13 +11,13 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
-from app.bridge.chat_transfer import ChatTransfer, ImportPlan, StoppedError
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.exports.files import ExportError, Form, file_name
 from app.chats.exports.words import Words
 from app.look.figures import percent
 from app.look.words import mark, tr, tr_n, tr_said
+from app.services.chat_transfer import ChatTransfer, ImportPlan, StoppedError
 from app.storage.errors import StorageError
 from app.ui.commands.actions import make_action
 from app.ui.notices import Notices, UndoToast

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.bridge.chat_transfer import ImportPlan
 from app.chats.imports.problems import Problem
 from app.chats.imports.read import Found
 from app.look.dialog_button import dialog_button
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.window_size import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
+from app.services.chat_transfer import ImportPlan
 from app.ui.settings.setting_controls import Switch
 
 SIZE = QSize(560, 480)

@@ -4,10 +4,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.bridge.local_api import LocalApi
 from app.look.come_up import come_up
 from app.look.words import tr
-from app.settings import Settings
+from app.services.local_api import LocalApi
+from app.settings.settings import Settings
 from app.ui.commands.actions import fill, make_action
 from app.ui.engine.api_panel import ApiPanel, requests_text
 

@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.parameters import FOR_ALL_MODELS, load_params
-from app.bridge.preferences import Preferences
 from app.look.words import tr
 from app.protocol.model import ModelInfo
-from app.settings import ModelSettings
+from app.services.preferences import Preferences
+from app.settings.load import FOR_ALL_MODELS, load_params
+from app.settings.settings import ModelSettings
 
 # They make a context, beside what a model has of its own.
 LOAD_SETTINGS = frozenset({*FOR_ALL_MODELS, "verify"})

@@ -6,14 +6,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.bridge import self_test
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.self_test import SelfTest
 from app.bridge.tasks import spawn
 from app.look.come_up import come_up
 from app.look.words import mark, sentences, tr
 from app.selftest.report import Report
-from app.settings import Settings
+from app.services import self_test
+from app.services.self_test import SelfTest
+from app.settings.settings import Settings
 from app.ui.commands.actions import make_action
 from app.ui.engine.self_test import SelfTestDialog
 

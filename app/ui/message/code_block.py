@@ -8,13 +8,13 @@ from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
-from app.bridge.text_file import write_text_file
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr, tr_n
+from app.services.text_file import write_text_file
 from app.ui.message.code_colours import file_name
 from app.ui.message.code_text import CodeText
 from app.ui.message.copy_button import CopyButton

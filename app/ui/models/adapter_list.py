@@ -6,13 +6,13 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout, QWidget
 
-from app.bridge.load_forecast import LoadForecast
 from app.bridge.tasks import spawn
 from app.look.dialog_button import dialog_button
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import mark, tr, tr_said
-from app.settings import AdapterSettings
+from app.services.load_forecast import LoadForecast
+from app.settings.settings import AdapterSettings
 from app.ui.settings.setting_controls import DecimalNumber, control_for
 from app.ui.settings.setting_fields import field_of
 from app.ui.settings.setting_list import Setting

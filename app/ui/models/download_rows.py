@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.bridge.downloads import Download, State
 from app.look.dialog_button import dialog_button
 from app.look.figures import data_size
 from app.look.fonts import tabular
 from app.look.icon_button import IconButton
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.words import mark, sentences, tr, tr_n, tr_said
+from app.services.downloads import Download, State
 
 SIDE = 28
 MAX_SHOWN = 3  # rows at once; the others are scrolled to

@@ -7,12 +7,12 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
-from app.bridge.model_library import ModelLibrary
-from app.bridge.preferences import Preferences
 from app.look.plain_text import as_tab_text, short_path
 from app.look.words import tr
 from app.models.folders import Folder
 from app.models.model_file import Source
+from app.services.model_library import ModelLibrary
+from app.services.preferences import Preferences
 from app.ui.commands.help_commands import open_folder
 
 

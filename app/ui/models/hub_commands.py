@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.downloads import Download, Downloads, State
-from app.bridge.model_hub import ModelHub
-from app.bridge.preferences import Preferences
 from app.look.words import tr, tr_n
+from app.services.downloads import Download, Downloads, State
+from app.services.model_hub import ModelHub
+from app.services.preferences import Preferences
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.model_commands import ModelCommands
 from app.ui.notices import Notices

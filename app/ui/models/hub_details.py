@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.bridge.model_fits import Fitting
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size, num_params
 from app.look.fonts import tabular
@@ -26,6 +25,7 @@ from app.look.tables import LEFT, RIGHT, cell, dress_table
 from app.look.words import mark, tr, tr_said
 from app.models.hub import HubModel, Repo, RepoContents
 from app.models.recommended import best_of
+from app.services.model_fits import Fitting
 from app.ui.models.hub_rows import BETWEEN, FITS, HubRow, fitting_of, popularity_text
 from app.ui.models.library_rows import FIT_ICONS, fit_colour, fit_text
 

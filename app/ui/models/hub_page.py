@@ -30,9 +30,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.bridge.downloads import Downloads
-from app.bridge.model_hub import Found, ModelHub, Trouble
-from app.bridge.preferences import Preferences
 from app.look.dialog_button import dialog_button
 from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
@@ -43,6 +40,9 @@ from app.models.hub_address import endpoint_of, web_page
 from app.models.hub_errors import DownloadError, HubError
 from app.models.order import order_of
 from app.models.recommended import RECOMMENDED
+from app.services.downloads import Downloads
+from app.services.model_hub import Found, ModelHub, Trouble
+from app.services.preferences import Preferences
 from app.ui.models.download_rows import DownloadRows
 from app.ui.models.hub_access import HubAccess
 from app.ui.models.hub_details import HubDetails

@@ -20,7 +20,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.bridge.model_fits import Fitting
 from app.look.figures import count, data_size, num_params
 from app.look.fonts import line_height, small_font
 from app.look.icons import paint_icon
@@ -30,6 +29,7 @@ from app.look.words import mark, tr, tr_n, tr_said
 from app.models.hub import Repo
 from app.models.memory_fit import Fit
 from app.models.recommended import Recommended, need_bytes
+from app.services.model_fits import Fitting
 from app.ui.models.library_rows import FIT_ICONS, fit_colour, fit_text
 
 Index = QModelIndex | QPersistentModelIndex

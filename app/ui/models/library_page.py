@@ -19,15 +19,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.bridge.model_fits import ModelFits
-from app.bridge.model_library import ModelLibrary, Trashed
-from app.bridge.preferences import Preferences
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size
 from app.look.flat_combo import FlatCombo
 from app.look.plain_text import PlainLabel, one_line
 from app.look.words import mark, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
+from app.services.model_fits import ModelFits
+from app.services.model_library import ModelLibrary, Trashed
+from app.services.preferences import Preferences
 from app.ui.models.folders_menu import FoldersMenu
 from app.ui.models.library_details import LibraryDetails
 from app.ui.models.library_rows import ModelRow

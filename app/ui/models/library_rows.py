@@ -15,7 +15,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QFont
 
-from app.bridge.model_fits import Fitting, Taken
 from app.look.figures import count, data_size, num_params
 from app.look.icons import icon
 from app.look.plain_text import as_tooltip
@@ -24,6 +23,7 @@ from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
 from app.models.model_file import FileKind, ModelFile, Source
+from app.services.model_fits import Fitting, Taken
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

@@ -9,7 +9,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.bridge.load_forecast import Forecast, Part
 from app.look.bars import paint_lines_between
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size
@@ -20,6 +19,7 @@ from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
 from app.protocol.model import Device, DeviceKind
+from app.services.load_forecast import Forecast, Part
 
 ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "info", Fit.TOO_LARGE: "triangle-alert"}
 ICON = QSize(16, 16)

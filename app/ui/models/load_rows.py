@@ -17,7 +17,7 @@ from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, sentences, tr
 from app.protocol.load import KvType, LoadParams
-from app.settings import ModelSettings
+from app.settings.settings import ModelSettings
 from app.ui.settings.setting_controls import Control, control_for
 from app.ui.settings.setting_fields import Field, field_of
 from app.ui.settings.setting_list import Setting

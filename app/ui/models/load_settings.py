@@ -12,11 +12,6 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.draft_candidates import DraftCandidates
-from app.bridge.load_forecast import LoadForecast
-from app.bridge.model_library import ModelLibrary
-from app.bridge.parameters import load_params
-from app.bridge.preferences import Preferences
 from app.look.bars import Foot
 from app.look.come_up import come_up
 from app.look.dialog_button import dialog_button
@@ -24,7 +19,12 @@ from app.look.window_size import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
 from app.protocol.model import Device
-from app.settings import ModelSettings
+from app.services.draft_candidates import DraftCandidates
+from app.services.load_forecast import LoadForecast
+from app.services.model_library import ModelLibrary
+from app.services.preferences import Preferences
+from app.settings.load import load_params
+from app.settings.settings import ModelSettings
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.adapter_list import AdapterList
 from app.ui.models.draft_row import DraftRow

@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.bridge.model_fits import ModelFits
-from app.bridge.model_library import ModelLibrary
-from app.bridge.preferences import Preferences
 from app.look.words import tr
+from app.services.model_fits import ModelFits
+from app.services.model_library import ModelLibrary
+from app.services.preferences import Preferences
 from app.ui.commands.actions import make_action
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.tabs.chat_tabs import ChatTabs

@@ -4,12 +4,12 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from app.bridge.model_fits import ModelFits
-from app.bridge.model_library import ModelLibrary
-from app.bridge.preferences import Preferences
 from app.look.come_up import come_up
 from app.look.window_size import resize_to_fit
 from app.look.words import tr
+from app.services.model_fits import ModelFits
+from app.services.model_library import ModelLibrary
+from app.services.preferences import Preferences
 from app.ui.models.library_page import LibraryPage
 
 SIZE, MIN_SIZE = QSize(1120, 700), QSize(560, 440)

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.bridge.preferences import Preferences
-from app.bridge.worker_list import WorkerList
 from app.engine.workers import MAX_WORKERS, TRUSTED_ONLY, Worker, WorkerState
 from app.look.dialog_button import dialog_button
 from app.look.figures import data_size
@@ -15,6 +13,8 @@ from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import tr, tr_said
 from app.protocol.errors import InvalidRequestError
 from app.protocol.model import Device, DeviceKind
+from app.services.preferences import Preferences
+from app.services.worker_list import WorkerList
 
 BUTTON_SIDE = 28
 

@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.parameters import inherited_sampling
-from app.bridge.preferences import Preferences
-from app.bridge.presets import Presets
 from app.bridge.token_counter import TokenCounter
 from app.chats.exports.files import Form, file_name
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
 from app.look.plain_text import one_line
 from app.look.words import mark, tr
+from app.services.preferences import Preferences
+from app.services.presets import Presets
 from app.ui.notices import Notices, UndoToast
 from app.ui.tabs.chat_tabs import ChatTabs
 

@@ -3,9 +3,9 @@
 from PySide6.QtCore import QLocale, QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.preferences import Preferences
 from app.look.language import languages, resolve, spoken
 from app.look.words import mark, tr
+from app.services.preferences import Preferences
 from app.ui.commands.actions import radio_menu, tick
 from app.ui.notices import Notices
 from app.ui.settings.choices import Choice

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from app.settings import Settings
+from app.settings.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

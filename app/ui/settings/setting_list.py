@@ -14,7 +14,7 @@ from app.look.fonts import MAX_ZOOM, MIN_ZOOM, reading_font
 from app.look.language import languages
 from app.look.words import locale, mark, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.ui.settings.choices import MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
 
 

@@ -27,13 +27,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.bridge.preferences import Preferences
 from app.look.bars import Foot, paint_lines_between
 from app.look.come_up import come_up
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
 from app.look.window_size import resize_to_fit
 from app.look.words import tr
+from app.services.preferences import Preferences
 from app.ui.commands.commands import Command
 from app.ui.commands.fuzzy import fold
 from app.ui.engine.model_loading import ModelLoading

@@ -10,8 +10,8 @@ from PySide6.QtCore import QKeyCombination, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenuBar
 
-from app.bridge.preferences import Preferences
 from app.look.words import tr
+from app.services.preferences import Preferences
 from app.ui.commands.commands import Command, commands_of
 
 logger = logging.getLogger(__name__)

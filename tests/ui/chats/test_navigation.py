@@ -11,13 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.bridge import tasks
-from app.bridge.chat_search import ChatSearch
-from app.bridge.library import Library
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
 from app.look.theme import apply_theme
 from app.protocol.request import Role
-from app.settings import Settings
+from app.services.chat_search import ChatSearch
+from app.services.library import Library
+from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.tab_rows import Tabs

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import paths
-from app.log import recent_lines
+from app.system import paths
+from app.system.log import recent_lines
 from app.ui.about import About
 from app.ui.commands import help_commands
 from app.ui.commands.help_commands import HelpCommands

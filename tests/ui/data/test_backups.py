@@ -7,8 +7,8 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.said import said
 from app.storage.backups import Backup, Reason
+from app.system.said import said
 from app.ui.data.backups import ARE_YOU_SURE, NONE_YET, BackupsDialog
 from app.ui.data.backups_menu import BackupsMenu
 from app.ui.main_window import MainWindow

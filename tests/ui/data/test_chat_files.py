@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow
 from pytestqt.qtbot import QtBot
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.chat_transfer import ChatTransfer
-from app.bridge.library import Library
 from app.bridge.tasks import finish_all
 from app.bridge.workspace import Workspace
 from app.chats.exports.files import Form
 from app.protocol.request import Role
-from app.settings import Settings
+from app.services.chat_transfer import ChatTransfer
+from app.services.library import Library
+from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.data.chat_files import ChatFiles, file_and_form
 from app.ui.notices import Notices, UndoToast

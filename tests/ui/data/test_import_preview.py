@@ -5,11 +5,11 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.bridge.chat_transfer import ImportPlan
 from app.chats.chat import Chat, Turn
 from app.chats.imports.problems import Problem
 from app.chats.imports.read import Found
 from app.protocol.request import Role
+from app.services.chat_transfer import ImportPlan
 from app.ui.data.import_preview import MAX_LINES, ImportPreview
 
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.said import said
+from app.system.said import said
 from app.ui.data.unsaved import ask_to_end
 
 

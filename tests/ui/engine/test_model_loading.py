@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
-from app.bridge.preferences import Preferences
 from app.protocol.load import LoadParams
-from app.settings import ModelSettings, Settings
+from app.services.preferences import Preferences
+from app.settings.settings import ModelSettings, Settings
 from app.ui.engine.model_loading import ModelLoading
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine

@@ -8,9 +8,10 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.bridge import self_test, tasks
+from app.bridge import tasks
 from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Line, Outcome, Report
+from app.services import self_test
 from app.ui.engine.self_test import SelfTestDialog, intro_text, memory_text
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.main_window import MainWindow

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.downloads import Download, State
 from app.models.hub import HubFile, HubModel, Repo, RepoContents
 from app.models.order import Order
+from app.services.downloads import Download, State
 
 GIB = 2**30
 

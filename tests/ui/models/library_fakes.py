@@ -4,10 +4,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.model_fits import Fitting, Taken
-from app.bridge.model_library import Trashed
 from app.models.folders import Folder
 from app.models.model_file import FileKind, ModelFile, Source
+from app.services.model_fits import Fitting, Taken
+from app.services.model_library import Trashed
 
 GIB = 2**30
 

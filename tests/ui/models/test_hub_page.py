@@ -7,14 +7,14 @@ from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.bridge.downloads import State
-from app.bridge.model_hub import Found, Trouble
-from app.bridge.preferences import Preferences
 from app.look.theme import apply_theme
 from app.models.hub import Repo
 from app.models.memory_fit import Fit
 from app.models.recommended import RECOMMENDED
-from app.settings import Settings
+from app.services.downloads import State
+from app.services.model_hub import Found, Trouble
+from app.services.preferences import Preferences
+from app.settings.settings import Settings
 from app.ui.main_window import MainWindow
 from app.ui.models.download_rows import figures_text, time_left_text
 from app.ui.models.hub_page import HubPage

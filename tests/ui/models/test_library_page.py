@@ -4,11 +4,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.bridge.model_fits import Taken
-from app.bridge.model_library import Trashed
-from app.bridge.preferences import Preferences
 from app.models.model_file import FileKind, Source
-from app.settings import Settings
+from app.services.model_fits import Taken
+from app.services.model_library import Trashed
+from app.services.preferences import Preferences
+from app.settings.settings import Settings
 from app.ui.models.library_page import NO_MODELS, LibraryPage
 from app.ui.models.library_rows import (
     COLUMNS,

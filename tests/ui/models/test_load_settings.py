@@ -8,13 +8,13 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app import paths
-from app.bridge.preferences import Preferences
 from app.bridge.tasks import finish_all
 from app.engine.workers import Worker, WorkerState
 from app.protocol.load import KvType, LoadParams
 from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
-from app.settings import AdapterSettings, ModelSettings, Settings
+from app.services.preferences import Preferences
+from app.settings.settings import AdapterSettings, ModelSettings, Settings
+from app.system import paths
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.load_rows import GROUPS, load_field
 from app.ui.models.load_settings import LoadSettings, LoadSettingsDialog
@@ -151,10 +151,10 @@ async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
 async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine_has_its_part(
     qloop, shown, path, preferences, engine, monkeypatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.coming_room.free_memory_bytes", lambda: 4 << 30)
+    monkeypatch.setattr("app.services.coming_room.free_memory_bytes", lambda: 4 << 30)
     engine.model = replace(engine.model, library=LibraryInfo(), memory=MemoryNeed(kv_bytes=815 << 20))
     monkeypatch.setattr(
-        "app.bridge.worker_list.ask",
+        "app.services.worker_list.ask",
         lambda address: Worker(address, WorkerState.READY, (), 1, 2 << 30, 2 << 30),
     )
     dialog = shown(path)
@@ -172,7 +172,7 @@ async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine
 async def test_a_context_that_does_not_fit_says_which_one_does_and_takes_it(
     qloop, shown, path, preferences, monkeypatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.coming_room.free_memory_bytes", lambda: 4 << 20)
+    monkeypatch.setattr("app.services.coming_room.free_memory_bytes", lambda: 4 << 20)
     preferences.set_of_model(path, ModelSettings(n_ctx=65_536))
     dialog = shown(path)
     await finish_all()

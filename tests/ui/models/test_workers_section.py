@@ -3,10 +3,10 @@ import asyncio
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.bridge.preferences import Preferences
 from app.bridge.tasks import finish_all
 from app.engine.workers import Worker, WorkerState
-from app.settings import Settings
+from app.services.preferences import Preferences
+from app.settings.settings import Settings
 from app.ui.models import workers_section
 from app.ui.models.workers_section import WorkersSection, state_text
 
@@ -24,7 +24,7 @@ def answer(address: str) -> Worker:
 async def test_machines_are_listed_with_what_they_say_chosen_and_taken_away(
     qloop: asyncio.AbstractEventLoop, qtbot: QtBot, monkeypatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.worker_list.ask", answer)
+    monkeypatch.setattr("app.services.worker_list.ask", answer)
     preferences = Preferences(Settings(workers=[READY]))
     parent = workers_section.QWidget()
     qtbot.addWidget(parent)

@@ -4,11 +4,11 @@ import pytest
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 
-from app.bridge.preferences import Preferences
 from app.look import motion
 from app.look.fonts import MAX_ZOOM, MIN_ZOOM, code_font, reading_font
 from app.look.tokens import DARK, LIGHT, current
-from app.settings import Settings
+from app.services.preferences import Preferences
+from app.settings.settings import Settings
 from app.ui.settings.appearance import Appearance, apply_look
 
 

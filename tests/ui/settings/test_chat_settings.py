@@ -12,7 +12,7 @@ from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
 from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.ui.settings.chat_settings import ChatSettings, ChatSettingsButton, Inherited
 from tests.fakes import model_info
 

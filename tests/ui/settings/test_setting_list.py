@@ -1,7 +1,7 @@
 import pytest
 
 from app.look.words import tr
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.ui.settings.setting_fields import field_of
 from app.ui.settings.setting_list import NOT_SHOWN, PAGES, Facts, Setting
 from tests.fakes import model_info

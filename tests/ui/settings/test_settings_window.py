@@ -7,8 +7,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.bridge.preferences import Preferences
-from app.settings import Settings
+from app.services.preferences import Preferences
+from app.settings.settings import Settings
 from app.ui.commands.actions import add_menu, make_action
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.settings.setting_controls import DecimalNumber, LongText, NamedControl, Switch, WholeNumber

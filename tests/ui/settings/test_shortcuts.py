@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMainWindow
 
-from app.bridge.preferences import Preferences
-from app.settings import Settings
+from app.services.preferences import Preferences
+from app.settings.settings import Settings
 from app.ui.commands.actions import add_menu, make_action
 from app.ui.settings.shortcuts import Shortcuts, shown, why_not
 

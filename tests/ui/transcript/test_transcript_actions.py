@@ -11,7 +11,7 @@ from app.bridge.chat_session import ChatSession
 from app.chats.chat import Chat, Turn, TurnState
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Role
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.turn_actions import TurnAction

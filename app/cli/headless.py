@@ -1,0 +1,160 @@
+"""What `skein ask` and `skein serve` share: which model, loaded how, and its engine without a window.
+
+What was chosen for the model in the window counts here, too, where the options say nothing. Knows no Qt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.engine.engine import Engine
+from app.engine.engine_process import EngineProcess
+from app.engine.loop import EngineLoop
+from app.engine.probe import open_probed_backend
+from app.engine.workers import TRUSTED_ONLY, checked_address
+from app.models.memory_fit import fitted
+from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError
+from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS, LoadParams
+from app.protocol.model import Device, ModelInfo
+from app.settings.load import load_params
+from app.settings.settings import ModelSettings, Settings
+from app.system import paths
+from app.system.said import said, together
+
+
+def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
+    parser.add_argument(
+        "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"
+    )
+    parser.add_argument("--slots", type=_at_least(1), metavar="N", help=slots_help)
+    parser.add_argument("--ctx", type=_at_least(0), metavar="N", help="KV cells of the context; 0: choose")
+    parser.add_argument(
+        "--isolated",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="each answer has cells of its own: ctx / slots",
+    )
+    parser.add_argument("--threads", type=_at_least(0), metavar="N", help="CPU threads; 0: choose")
+    parser.add_argument(
+        "--draft",
+        type=int,
+        choices=range(MAX_DRAFTED_TOKENS + 1),
+        metavar="N",
+        help="most tokens guessed and checked in one step, from a chat's own text or by --draft-model",
+    )
+    parser.add_argument(
+        "--draft-model",
+        type=Path,
+        metavar="PATH",
+        help="a small GGUF of the same vocabulary that guesses tokens, too",
+    )
+    parser.add_argument(
+        "--workers",
+        type=_addresses,
+        metavar="HOST:PORT,…",
+        help="machines that run `skein worker` and take a share of the layers, in trusted networks only; "
+        "empty: none",
+    )
+    parser.add_argument(
+        "--no-settings", action="store_true", help="leave out what was chosen for this model in the window"
+    )
+    parser.add_argument(
+        "--verify", action="store_true", help="compare every step with the library's own books"
+    )
+
+
+def add_seed_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="S",
+        help="draws the same answer again, if it is computed in the same steps (default: drawn anew)",
+    )
+    parser.add_argument(
+        "--repeatable",
+        action="store_true",
+        default=None,
+        help="with the same prompt and seed the same answer, whatever else is computed. Slower: it has steps "
+        "of its own, one such answer at a time, and memory for a second context",
+    )
+
+
+def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParams:
+    """As the options say, else as was chosen for this model, else for all of them."""
+    settings = Settings() if options.no_settings else Settings.load(paths.settings_file())
+    chosen_for = _known_path(options.model, settings)
+    own = settings.models.get(str(chosen_for), ModelSettings())
+    given = {
+        "n_ctx": options.ctx,
+        "n_seq_max": options.slots or own.n_seq_max or default_slots,
+        "isolated": options.isolated,
+        "n_threads": options.threads,
+        "num_drafted_tokens": options.draft,
+        "draft_model": options.draft_model,
+        "workers": options.workers,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    params = load_params(settings, chosen_for)
+    if options.draft_model and not params.num_drafted_tokens:
+        params = replace(params, num_drafted_tokens=USUAL_DRAFTED_TOKENS)
+    return replace(params, path=options.model, verify=options.verify, **chosen)
+
+
+@contextlib.contextmanager
+def open_engine(
+    params: LoadParams, on_progress: Callable[[float], bool], on_reports_ready: Callable[[], None]
+) -> Iterator[tuple[ModelInfo, EngineLoop | EngineProcess]]:
+    """In this process, or with workers in one of its own, which a lost one may end. Raises EngineError."""
+    if not params.workers and not params.own_process:
+        with open_probed_backend(params, on_progress, fitted) as backend:
+            yield backend.model, EngineLoop(Engine(backend, verify=params.verify), on_reports_ready)
+        return
+    process = EngineProcess(params, on_progress, on_reports_ready, _fitted_with)
+    with process.loaded() as model:
+        yield model, process
+
+
+def warning_of(params: LoadParams) -> str:
+    """Before anything is sent to another machine. Empty where nothing is."""
+    return TRUSTED_ONLY if params.workers else ""
+
+
+def reason_of(error: EngineError) -> str:
+    """What it says, and what to do where only the command line can do it."""
+    if isinstance(error, EngineCrashedError) and error.lost_workers:
+        return together(str(error), said("Start it there again, or name those that are left by --workers."))
+    return str(error)
+
+
+def _fitted_with(params: LoadParams, workers: Sequence[Device]) -> LoadParams:
+    from app.engine.llama.library import gpus, library
+
+    library()
+    return fitted(params, gpus(), workers=workers)
+
+
+def _known_path(path: Path, settings: Settings) -> Path:
+    """As the window calls the file, which may be shorter or longer here."""
+    place = os.path.realpath(path)
+    return next((Path(name) for name in settings.models if os.path.realpath(name) == place), path)
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.strip().isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+        return int(text)
+
+    return number
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(checked_address(word) for word in text.split(",") if word.strip()))
+    except InvalidRequestError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

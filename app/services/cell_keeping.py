@@ -1,0 +1,162 @@
+"""Lets the cells of open chats stay from one start to the next, where the user wants that.
+
+They are encrypted with a key in the user's keyring; where there is none, nothing is kept. Of a chat whose tab
+is closed nothing stays. GUI thread; the keyring and the files are asked on others.
+"""
+
+import asyncio
+import base64
+import logging
+import secrets
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.bridge.workspace import Workspace
+from app.models.off_loop import off_loop
+from app.protocol.load import CellStore
+from app.services.preferences import Preferences
+from app.system import paths
+from app.system.said import said
+
+logger = logging.getLogger(__name__)
+
+SERVICE, NAME = "Skein", "cells"
+KEY_BYTES = 32
+
+
+class KeyringError(Exception):
+    """Its text tells the user what to do."""
+
+
+class CellKeeping(QObject):
+    refused = Signal()  # `why_not` says why it was switched off again
+
+    def __init__(
+        self,
+        engine: ActiveEngine,
+        workspace: Workspace,
+        preferences: Preferences,
+        folder: Path,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._workspace = workspace
+        self._preferences = preferences
+        self._folder = folder
+        self.why_not = ""  # what the last wish to keep something failed for
+        self._asking: asyncio.Task[None] | None = None  # for the key; the last time that was wanted
+        preferences.changed.connect(self._on_setting_changed)
+        workspace.closed.connect(self._on_closed)
+
+    @property
+    def _is_wanted(self) -> bool:
+        return self._preferences.settings.keeps_cells
+
+    def start(self) -> None:
+        """Once the tabs are open again."""
+        spawn(self._delete_what_is_not_wanted())
+        if self._is_wanted:
+            self._asking = spawn(self._keep())
+
+    async def close(self) -> None:
+        """Once the engine has ended."""
+        self._stop_asking()
+        await self._delete_what_is_not_wanted()
+
+    async def _keep(self) -> None:
+        """From now on. Where that cannot be, it is not wanted any longer, and the user hears why."""
+        self.why_not = ""
+        try:
+            key = await off_loop(key_of_user)  # it may ask the user, who may not answer
+            folder = await asyncio.to_thread(paths.private_dir, self._folder)
+        except KeyringError as error:
+            self._refuse(str(error))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._refuse(
+                said("The folder {folder} cannot be used: {reason}.", folder=self._folder, reason=reason)
+            )
+        else:
+            self._engine.keep_cells(CellStore(folder, key))
+
+    def _refuse(self, reason: str) -> None:
+        self._asking, self.why_not = None, reason
+        self._preferences.set("keeps_cells", False)
+        self.refused.emit()
+
+    def _stop_asking(self) -> None:
+        if self._asking:
+            self._asking.cancel()
+
+    async def _delete_what_is_not_wanted(self) -> None:
+        open_chats = [session.chat.id for session in self._workspace.sessions]
+        try:
+            await asyncio.to_thread(_delete_all_but, self._folder, open_chats if self._is_wanted else [])
+        except OSError as error:
+            logger.warning("What was kept of chats could not be deleted: %s", error)
+
+    @Slot(str)
+    def _on_setting_changed(self, name: str) -> None:
+        if name != "keeps_cells":
+            return
+        self._stop_asking()
+        if self._is_wanted:
+            self._asking = spawn(self._keep())
+        else:
+            self._engine.keep_cells(None)
+            spawn(self._delete_what_is_not_wanted())
+
+    @Slot()
+    def _on_closed(self) -> None:
+        if self._is_wanted:
+            spawn(self._delete_what_is_not_wanted())
+
+
+def key_of_user() -> bytes:
+    """From the user's keyring, where it is made when it is first needed. Raises KeyringError. Any thread."""
+    import keyring
+    from keyring.errors import NoKeyringError
+
+    try:
+        if key := _decoded(keyring.get_password(SERVICE, NAME)):
+            return key
+        keyring.set_password(SERVICE, NAME, base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode())
+        key = _decoded(keyring.get_password(SERVICE, NAME))
+    except NoKeyringError:
+        key = None
+    except Exception as error:  # each keyring has errors of its own
+        raise KeyringError(
+            said(
+                "The keyring could not be used, so what was computed for chats is not kept: {reason} "
+                "Unlock the keyring, then switch it on again in the settings.",
+                reason=f"{str(error) or type(error).__name__}.",
+            )
+        ) from error
+    if key is None:
+        raise KeyringError(
+            said(
+                "There is no keyring to keep a key in, so what was computed for chats is not kept. Install "
+                "one, such as GNOME Keyring or KWallet, then switch it on again in the settings."
+            )
+        )
+    return key
+
+
+def _decoded(text: str | None) -> bytes | None:
+    """None also for what is no key of ours."""
+    try:
+        key = base64.b64decode(text or "", validate=True)
+    except ValueError:
+        return None
+    return key if len(key) == KEY_BYTES else None
+
+
+def _delete_all_but(folder: Path, chat_ids: list[str]) -> None:
+    if folder.is_dir():
+        from app.engine.kept_cells import delete_all_but  # brings numpy, which the window does without
+
+        delete_all_but(folder, chat_ids)

@@ -1,0 +1,206 @@
+"""Chats out to files and in from them. GUI thread; files are read and written on others.
+
+Knows no widgets. An import is read first, shown to whoever decides, and then made in one transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge.workspace import Workspace
+from app.chats.chat import Chat
+from app.chats.exports.files import Export, FileExport, FolderExport, Form
+from app.chats.exports.words import Words
+from app.services.library import Library
+from app.storage.chat_rows import ChatChange, SavedChat
+from app.storage.chat_store import ChatStore
+
+if TYPE_CHECKING:
+    from app.chats.imports.problems import Problem
+    from app.chats.imports.read import Findings, Found
+
+_STEP = 0.01  # of progress, before it is told again
+
+
+class StoppedError(Exception):
+    """Somebody does not want it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What came of reading: chats that are new, those that are here already, and what could not be taken."""
+
+    new: tuple[Found, ...] = ()
+    known: tuple[Found, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    num_changed: int = 0  # of those that are here already: with more or fewer messages
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The programs they come from."""
+        return tuple(dict.fromkeys(found.source for found in (*self.new, *self.known)))
+
+    @property
+    def num_left_out(self) -> int:
+        return sum(found.num_left_out for found in (*self.new, *self.known))
+
+
+class ChatTransfer(QObject):
+    progressed = Signal(float)  # 0 to 1, while a file is read or written
+
+    def __init__(
+        self, workspace: Workspace, store: ChatStore, library: Library, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._store = store
+        self._library = library
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """What is being read or written raises StoppedError; nothing has changed then."""
+        self._stop.set()
+
+    # Out
+
+    def title_of(self, chat_id: str) -> str:
+        summary = self._library.chat(chat_id)
+        return summary.title if summary else ""
+
+    async def export_chat(self, chat_id: str, path: Path, form: Form, words: Words) -> None:
+        """Raises ExportError, StorageError, StoppedError."""
+        await self._export([chat_id], await asyncio.to_thread(FileExport, path, form, words))
+
+    async def export_all(self, path: Path, form: Form, words: Words) -> int:
+        """One file of JSON, or a folder with a file for each chat; returns how many.
+
+        Raises ExportError, StorageError, StoppedError.
+        """
+        on_disk = [summary.id for summary in await self._store.summaries()]
+        open_ids = [session.chat.id for session in self._workspace.sessions if not session.is_blank]
+        chat_ids = list(dict.fromkeys([*on_disk, *open_ids]))
+        return await self.export_chats(chat_ids, path, form, words)
+
+    async def export_chats(self, chat_ids: Sequence[str], path: Path, form: Form, words: Words) -> int:
+        """As `export_all`, of these."""
+        export: Export
+        if form is Form.JSON:
+            export = await asyncio.to_thread(FileExport, path, form, words, is_list=True)
+        else:
+            export = await asyncio.to_thread(FolderExport, path, form, words)
+        return await self._export(chat_ids, export)
+
+    async def _export(self, chat_ids: Sequence[str], export: Export) -> int:
+        num_chats = 0
+        self._stop.clear()
+        try:
+            for number, chat_id in enumerate(chat_ids):
+                if self._stop.is_set():
+                    raise StoppedError
+                if chat := await self._chat(chat_id):
+                    await asyncio.to_thread(export.add, chat)
+                    num_chats += 1
+                self.progressed.emit((number + 1) / len(chat_ids))
+            await asyncio.to_thread(export.finish)
+        except BaseException:
+            await asyncio.to_thread(export.discard)
+            raise
+        return num_chats
+
+    async def _chat(self, chat_id: str) -> Chat | None:
+        """A copy: an open chat goes on meanwhile, and may have more than could be saved."""
+        session = self._workspace.session_of(chat_id)
+        if session and session.is_loaded:
+            return _copy(session.chat)
+        kept = await self._store.load_chat(chat_id)
+        return await self._loaded(kept) if kept else None
+
+    async def _loaded(self, kept: SavedChat) -> Chat:
+        turns = await self._store.load_turns(kept)
+        return replace(kept.chat, turns=turns.shown, asides=turns.asides)
+
+    # In
+
+    async def read(self, paths: Iterable[Path]) -> ImportPlan:
+        """Changes nothing. Raises StorageError, StoppedError."""
+        from app.chats.imports.read import read  # with all the formats there are
+
+        self._stop.clear()
+        await self._workspace.flush()  # what was written a moment ago counts, too
+        findings = await asyncio.to_thread(read, tuple(paths), self._teller())
+        here = {summary.id: summary.num_turns for summary in await self._store.summaries()}
+        return await asyncio.to_thread(_plan, findings, here)
+
+    async def import_chats(self, plan: ImportPlan, with_known: bool = False) -> tuple[str, ...]:
+        """All of them, or with a StorageError none. Those that are here already come as copies, if at all."""
+        changes = await asyncio.to_thread(_changes, plan, with_known)
+        await self._store.import_chats(changes)
+        await self._library.load()
+        return tuple(change.chat.id for change in changes)
+
+    def take_back(self, chat_ids: Sequence[str]) -> None:
+        """They go as if they had been deleted."""
+        self._library.delete(chat_ids)
+
+    def _teller(self) -> _Teller:
+        return _Teller(asyncio.get_running_loop(), self)
+
+    def tell(self, fraction: float) -> None:
+        self.progressed.emit(fraction)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Any thread."""
+        return self._stop.is_set()
+
+
+class _Teller:
+    """Called on the reading thread; tells the GUI's now and then, and stops the reading when it should."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, transfer: ChatTransfer) -> None:
+        self._loop = loop
+        self._transfer = transfer
+        self._told = 0.0
+
+    def __call__(self, fraction: float) -> None:
+        if self._transfer.is_stopped:
+            raise StoppedError
+        if fraction - self._told >= _STEP:
+            self._told = fraction
+            self._loop.call_soon_threadsafe(self._transfer.tell, fraction)
+
+
+def _plan(findings: Findings, here: dict[str, int]) -> ImportPlan:
+    """`here` has the chats that are here already, and how many messages each has."""
+    new: list[Found] = []
+    known: list[Found] = []
+    num_changed = 0
+    for found in findings.chats:
+        num_here = here.setdefault(found.chat.id, -1)
+        (known if num_here >= 0 else new).append(found)
+        num_changed += num_here >= 0 and num_here != found.num_messages
+        here[found.chat.id] = found.num_messages
+    return ImportPlan(tuple(new), tuple(known), tuple(findings.problems), num_changed)
+
+
+def _changes(plan: ImportPlan, with_known: bool) -> list[ChatChange]:
+    from app.chats.imports.tree import renewed
+
+    copies = [renewed(found.chat) for found in plan.known] if with_known else []
+    return [ChatChange.of(chat) for chat in (*(found.chat for found in plan.new), *copies)]
+
+
+def _copy(chat: Chat) -> Chat:
+    return replace(
+        chat,
+        turns=[replace(turn) for turn in chat.turns],
+        asides={parent: [replace(turn) for turn in turns] for parent, turns in chat.asides.items()},
+        sampling=dict(chat.sampling),
+    )

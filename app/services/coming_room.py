@@ -1,0 +1,61 @@
+"""The room that a model would have: what is free, and what the one before it will give back.
+
+Made on the GUI thread, which knows the engine; asked on any other, since it waits for other machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.bridge.active_engine import ActiveEngine
+from app.engine.workers import ask
+from app.protocol.load import LoadParams
+from app.protocol.model import Device, DeviceKind
+from app.system.memory import free_memory_bytes
+
+if TYPE_CHECKING:
+    from app.models.layer_split import Room
+
+
+@dataclass(frozen=True, slots=True)
+class ComingRoom:
+    """What is free of this machine is asked last, when it counts."""
+
+    given_back_bytes: int = 0  # of this machine's memory, by the engine
+    gpus: tuple[Device, ...] = ()  # none before the first load: nobody has asked the library
+    workers: tuple[Device, ...] = ()  # that need not be asked, such as those the engine has now
+
+    @classmethod
+    def of(cls, engine: ActiveEngine | None) -> ComingRoom:
+        """The library has told what was free when the model was there already; of workers, before."""
+        if not engine or not engine.model:
+            return cls()
+        model, held = engine.model, engine.model.held_bytes
+        gpus = tuple(
+            replace(gpu, free_bytes=gpu.free_bytes + held.get(gpu.name, 0)) for gpu in model.library.gpus
+        )
+        if engine.is_asleep:  # it has given back all it had
+            return cls(gpus=gpus)
+        shared = [gpu.name for gpu in gpus if gpu.kind is DeviceKind.INTEGRATED]
+        return cls(sum(held.get(name, 0) for name in ("", *shared)), gpus, model.workers)
+
+    def knowing(self, workers: Iterable[Device]) -> ComingRoom:
+        return replace(self, workers=(*self.workers, *workers))
+
+    def total_bytes(self) -> int:
+        """Of this machine, for any model."""
+        return self.room(LoadParams(Path())).total_bytes
+
+    def room(self, params: LoadParams) -> Room:
+        from app.models.memory_fit import room_for
+
+        workers = [self._worker(address) for address in params.workers]
+        return room_for(params, free_memory_bytes() + self.given_back_bytes, self.gpus, workers)
+
+    def _worker(self, address: str) -> Device:
+        if ours := next((worker for worker in self.workers if worker.name == address), None):
+            return ours
+        return ask(address).device

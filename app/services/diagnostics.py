@@ -1,0 +1,139 @@
+"""What helps to find out why something went wrong, as text to send along. Nothing private is in it.
+
+No prompts, no answers, no keys. GUI thread.
+"""
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, metadata, version
+
+import psutil
+from PySide6.QtCore import qVersion
+from PySide6.QtGui import QGuiApplication
+
+import app
+from app.protocol.model import ModelInfo
+from app.settings.settings import Settings
+from app.system import paths
+from app.system.cores import num_physical_cores
+
+PACKAGES = (
+    "llama-cpp-python",
+    "PySide6_Essentials",
+    "qasync",
+    "aiohttp",
+    "pydantic",
+    "numpy",
+    "jinja2",
+    "markdown-it-py",
+    "Pygments",
+)
+_PRIVATE = {"api_key", "system_prompt", "model_path", "models", "model_folders", "download_folder", "workers"}
+MIB = 1024**2
+
+
+def report(settings: Settings, model: ModelInfo | None) -> str:
+    """Line by line, in plain English: it is read by whoever wrote the program."""
+    return "\n".join((*_program(), *_machine(), *_engine(model), *_settings(settings), *_places()))
+
+
+def versions() -> Iterator[tuple[str, str]]:
+    """Of what Skein is made with, as far as it is installed."""
+    yield "Python", platform.python_version()
+    yield "Qt", qVersion()
+    for package in PACKAGES:
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:  # a bundle may come without its papers
+            continue
+
+
+def _program() -> Iterator[str]:
+    kind = "bundle" if getattr(sys, "frozen", False) else "Python package"
+    yield f"Skein {app.__version__} ({kind})"
+    yield ", ".join(f"{name} {number}" for name, number in versions())
+
+
+def _machine() -> Iterator[str]:
+    memory = psutil.virtual_memory()
+    cores = f"{num_physical_cores()} cores, {psutil.cpu_count()} threads"
+    yield f"{platform.platform()}, {cores}"
+    yield f"memory {memory.total // MIB:,} MiB, free {memory.available // MIB:,} MiB"
+    screens = ", ".join(
+        f"{screen.size().width()}×{screen.size().height()} at {screen.devicePixelRatio():g}"
+        for screen in QGuiApplication.screens()
+    )
+    yield f"{QGuiApplication.platformName()}, screens: {screens}"
+
+
+def _engine(model: ModelInfo | None) -> Iterator[str]:
+    if model is None:
+        yield "no model is loaded"
+        return
+    library = model.library
+    yield f"llama.cpp: ggml {library.version}, {' '.join(library.features)}"
+    for device in library.devices:
+        memory = f", {device.free_bytes // MIB:,} of {device.total_bytes // MIB:,} MiB free"
+        yield f"device: {device.name}, {device.description}{memory if device.total_bytes else ''}"
+    yield f"model: {model.description}, {model.architecture}, {model.size_bytes // MIB:,} MiB"
+    if model.num_drafted_tokens:
+        by_whom = "from the chat's text and a draft model" if model.draft_model else "from the chat's text"
+        yield f"guesses: {model.num_drafted_tokens} a step, {by_whom}"
+    yield (
+        f"context: {model.n_ctx:,} cells, {model.n_seq_max} slots, batch {model.n_batch}/{model.n_ubatch}, "
+        f"{'unified' if model.is_unified else 'isolated'}"
+    )
+    taken = model.memory
+    parts = {
+        "weights": taken.weights_bytes,
+        "KV": taken.kv_bytes,
+        "compute": taken.compute_bytes,
+        "output": taken.output_bytes,
+    }
+    listed = ", ".join(f"{name} {size / MIB:,.1f}" for name, size in parts.items())
+    yield f"taken by the model: {taken.total_bytes / MIB:,.1f} MiB ({listed})"
+
+
+def _settings(settings: Settings) -> Iterator[str]:
+    defaults = Settings().model_dump()
+    changed = {
+        name: value
+        for name, value in settings.model_dump(mode="json").items()
+        if name not in _PRIVATE and value != defaults[name]
+    }
+    yield "settings: " + (", ".join(f"{name}={value}" for name, value in changed.items()) or "as they come")
+
+
+def _places() -> Iterator[str]:
+    for name, path in (("chats", paths.chats_file()), ("log", paths.log_dir())):
+        home = str(path).replace(str(path.home()), "~", 1)
+        size = path.stat().st_size // 1024 if path.is_file() else 0
+        yield f"{name}: {home}" + (f" ({size:,} KiB)" if size else "")
+
+
+def licences() -> str:
+    """A bundle brings its own list; else what is installed says it of itself."""
+    bundled = paths.bundled_licences()
+    if bundled:
+        return bundled.read_text(encoding="utf-8")
+    return "\n".join([*(f"{name} {number}: {_licence_of(name)}" for name, number in versions()), *_OTHERS])
+
+
+_OTHERS = (
+    "llama.cpp and ggml, in llama-cpp-python: MIT",
+    "Lucide icons: ISC",
+    "Qt: LGPL-3.0, sources at https://download.qt.io/official_releases/qt/",
+)
+
+
+def _licence_of(package: str) -> str:
+    known = {"Python": "PSF-2.0", "Qt": "LGPL-3.0"}
+    if package in known:
+        return known[package]
+    about = metadata(package)
+    for field in ("License-Expression", "License"):
+        if field in about and len(about[field]) <= 60:
+            return about[field]
+    classifiers = about.get_all("Classifier") or []
+    return ", ".join(one.rpartition(" :: ")[2] for one in classifiers if one.startswith("License"))

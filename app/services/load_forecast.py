@@ -1,0 +1,166 @@
+"""What comes of loading one model in some way, before it is loaded: its memory, what cannot be. GUI thread.
+
+Reads its header once, and works the memory out in a thread: of several wishes only the newest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.protocol.load import LoadParams
+from app.protocol.model import Device, MemoryNeed
+from app.services.coming_room import ComingRoom
+from app.services.model_fits import Taken
+from app.system.said import said
+
+if TYPE_CHECKING:
+    from app.models.gguf_header import GgufHeader
+    from app.models.memory_fit import Fit
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one GPU or worker would take of its own memory."""
+
+    device: str
+    needed_bytes: int
+    free_bytes: int  # 0: nobody knows
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    need: MemoryNeed  # of all machines together
+    free_bytes: int  # of this one
+    fit: Fit
+    advice: str = ""  # what would fit, where this does not
+    smaller_n_ctx: int = 0  # a context that would; 0: this one fits, or none does
+    needed_here_bytes: int = 0
+    elsewhere: tuple[Part, ...] = ()
+    taken: Taken | None = None  # of the model as it is loaded now
+
+
+class LoadForecast(QObject):
+    changed = Signal()
+
+    def __init__(self, path: Path, engine: ActiveEngine, parent: QObject) -> None:
+        super().__init__(parent)
+        self._path = path
+        self._engine = engine
+        self._header: GgufHeader | None = None
+        self._wanted: LoadParams | None = None
+        self._workers: tuple[Device, ...] = ()
+        self._is_working = False
+        self.forecast: Forecast | None = None  # of what was asked last; None: not known yet
+        self.problem = ""  # why nothing can be known: the file cannot be read
+
+    def ask(self, params: LoadParams, workers: Iterable[Device] = ()) -> None:
+        """`changed` follows. Workers are those that `params` name, as far as they are known."""
+        self._wanted, self._workers = params, tuple(workers)
+        if not self._is_working:
+            self._is_working = True
+            spawn(self._work())
+
+    def refusals(self, params: LoadParams) -> dict[str, str]:
+        """By the name of the setting. Nothing is known before the header has been read."""
+        from app.models.load_limits import refusals
+
+        return refusals(self._header, params) if self._header else {}
+
+    def remarks(self, params: LoadParams) -> dict[str, str]:
+        from app.models.load_limits import remarks
+
+        return remarks(self._header, params) if self._header else {}
+
+    async def why_not_adapter(self, path: Path) -> str:
+        """Empty if it can be used with this model."""
+        return await asyncio.to_thread(self._why_not_adapter, path)
+
+    async def _work(self) -> None:
+        try:
+            while (params := self._wanted) is not None:
+                self._wanted = None
+                room, taken = ComingRoom.of(self._engine).knowing(self._workers), self._taken()
+                forecast = await asyncio.to_thread(self._forecast, params, room, taken)
+                if not isValid(self):  # whoever wanted to know has closed
+                    return
+                if self._wanted is None:
+                    self.forecast = forecast
+                    self.changed.emit()
+        finally:
+            self._is_working = False
+
+    def _taken(self) -> tuple[LoadParams, int] | None:
+        """How this model is loaded, and what it takes, if it is the one in use."""
+        params, model = self._engine.loaded_params, self._engine.model
+        is_ours = params and model and params.path == self._path
+        return (params, model.memory.total_bytes) if params and model and is_ours else None
+
+    # In a thread.
+
+    def _forecast(
+        self, params: LoadParams, coming: ComingRoom, taken: tuple[LoadParams, int] | None
+    ) -> Forecast | None:
+        from app.models.gguf_header import HeaderError
+        from app.models.memory_fit import Fit, advice, largest_n_ctx, plan
+        from app.models.model_file import read_whole_header
+
+        try:
+            header = self._header = self._header or read_whole_header(self._path)
+        except HeaderError as error:
+            self.problem = said("{name} cannot be used: {reason}.", name=self._path.name, reason=str(error))
+            return None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self.problem = said("{name} cannot be read: {reason}.", name=self._path.name, reason=reason)
+            return None
+        room = coming.room(params)
+        best = plan(header, params, room)
+        forecast = Forecast(
+            best.need,
+            room.here_bytes,
+            best.fit,
+            needed_here_bytes=best.needs[0].total_bytes,
+            elsewhere=tuple(
+                Part(device.name, need.total_bytes, device.free_bytes)
+                for device, need in zip(room.devices, best.needs[1:], strict=True)
+            ),
+            taken=self._compared(header, coming, *taken) if taken else None,
+        )
+        if best.fit is Fit.FITS:
+            return forecast
+        smaller = largest_n_ctx(header, params, room)
+        return replace(
+            forecast,
+            advice=advice(header, params, room),
+            smaller_n_ctx=smaller if smaller < params.n_ctx else 0,
+        )
+
+    def _compared(
+        self, header: GgufHeader, coming: ComingRoom, params: LoadParams, taken_bytes: int
+    ) -> Taken:
+        from app.models.memory_fit import plan
+
+        return Taken(plan(header, params, coming.room(params)).need.total_bytes, taken_bytes)
+
+    def _why_not_adapter(self, path: Path) -> str:
+        from app.models.gguf_header import HeaderError
+        from app.models.load_limits import adapter_refusal
+        from app.models.model_file import open_header
+
+        try:
+            adapter = open_header(path)
+        except HeaderError as error:
+            return said("{name} cannot be used: {reason}.", name=path.name, reason=str(error))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            return said("{name} cannot be read: {reason}.", name=path.name, reason=reason)
+        return adapter_refusal(adapter, self._header) if self._header else ""

@@ -1,0 +1,158 @@
+"""The API server beside the window: other programs' requests go to the same engine as the chats. GUI thread.
+
+One slot always stays for the window's own chats. What only a server needs is imported
+when there is to be one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.protocol.output import Output
+from app.protocol.report import StepReport
+from app.settings.settings import Settings
+from app.system.said import said
+
+if TYPE_CHECKING:
+    from app.api.engine_client import EngineClient
+    from app.api.server import ApiServer
+
+log = logging.getLogger(__name__)
+
+HOST = "127.0.0.1"
+NEWS_PERIOD_MS = 100
+
+
+class LocalApi(QObject):
+    """Follows `api_enabled`, `api_port` and `api_key` of the settings whenever `apply` is called."""
+
+    changed = Signal()  # on or off, or the number of requests
+    titles_changed = Signal(object)  # dict of chat_id -> title
+    failed = Signal(object)  # one sentence for the user; it is off
+    settings_changed = Signal()  # they want to be saved
+
+    def __init__(self, engine: ActiveEngine, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._settings = settings
+        self._client: EngineClient | None = None
+        self._server: ApiServer | None = None
+        self._served: tuple[int, str] | None = None  # port and key of the server that runs
+        self._turn = asyncio.Lock()
+        self._is_closing = False
+        self._news = QTimer(self, singleShot=True, interval=NEWS_PERIOD_MS)
+        self._news.timeout.connect(self._tell)
+        engine.reported.connect(self._on_reported)
+        engine.ended.connect(self._on_ended)
+
+    @property
+    def is_on(self) -> bool:
+        return self._server is not None
+
+    @property
+    def address(self) -> str:
+        """Where it listens, or would."""
+        return self._server.address if self._server else f"http://{HOST}:{self._settings.api_port}"
+
+    @property
+    def num_requests(self) -> int:
+        """Being answered, or waiting."""
+        return self._client.num_open if self._client else 0
+
+    def switch(self, is_on: bool) -> None:
+        self._change(api_enabled=is_on)
+
+    def set_port(self, port: int) -> None:
+        self._change(api_port=port)
+
+    def renew_key(self) -> None:
+        """Programs that have the old one are shut out."""
+        from app.api.guard import new_key
+
+        self._change(api_key=new_key())
+
+    def apply(self) -> None:
+        """As the settings say. A server that is already so goes on."""
+        spawn(self._apply())
+
+    async def close(self) -> None:
+        """Ends every request; it does not come on again."""
+        self._is_closing = True
+        await self._apply()
+
+    def _change(self, **values: object) -> None:
+        for name, value in values.items():
+            setattr(self._settings, name, value)
+        self.settings_changed.emit()
+        self.apply()
+
+    async def _apply(self) -> None:
+        async with self._turn:  # one after the other, each as the settings are then
+            settings = self._settings
+            is_wanted = settings.api_enabled and not self._is_closing
+            if not is_wanted or self._served != (settings.api_port, settings.api_key):
+                await self._stop()
+            if is_wanted and not self._server:
+                await self._start()
+        self._tell()
+
+    async def _start(self) -> None:
+        from app.api.engine_client import EngineClient
+        from app.api.guard import new_key
+        from app.api.server import ApiServer
+
+        if not self._settings.api_key:
+            self._settings.api_key = new_key()
+            self.settings_changed.emit()
+        client = EngineClient(self._engine, num_spare_slots=1)
+        client.on_changed = self._note_change
+        port = self._settings.api_port
+        server = ApiServer(client, host=HOST, port=port, key=self._settings.api_key)
+        try:
+            await server.start()
+        except OSError as error:
+            log.warning("the API cannot listen on port %d: %s", port, error)
+            self._settings.api_enabled = False
+            self.settings_changed.emit()
+            self.failed.emit(
+                said(
+                    "The API could not start: port {port} is used by another program. Choose another port.",
+                    port=port,
+                )
+            )
+            return
+        self._client, self._server = client, server
+        self._served = (port, self._settings.api_key)
+        log.info("The API listens on %s.", server.address)
+
+    async def _stop(self) -> None:
+        server, self._server = self._server, None
+        self._served = None
+        if server:
+            await server.stop()
+        self._client = None
+
+    def _note_change(self) -> None:
+        if not self._news.isActive():
+            self._news.start()
+
+    @Slot()
+    def _tell(self) -> None:
+        self.titles_changed.emit(self._client.titles if self._client else {})
+        self.changed.emit()
+
+    @Slot(object)
+    def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
+        if self._client:
+            self._client.on_reports(reports)
+
+    @Slot(object)
+    def _on_ended(self, output: Output) -> None:
+        if self._client:
+            self._client.on_output(output)

@@ -1,0 +1,143 @@
+"""What each model would take of the memory that is free, worked out one after the other in a thread.
+
+An estimate reads the header of the file again, so it is made only for what somebody asks about. GUI thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.models.gguf_header import HeaderError
+from app.models.model_file import ModelFile, read_whole_header
+from app.protocol.load import LoadParams
+from app.services.coming_room import ComingRoom
+from app.services.preferences import Preferences
+from app.settings.load import load_params
+
+if TYPE_CHECKING:
+    from app.models.memory_fit import Fit
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """Of a model that would be loaded now, as its settings are."""
+
+    needed_bytes: int
+    free_bytes: int
+    advice: str = ""  # what would fit, where this does not
+    worst_fit: Fit | None = None  # where it takes memory in several places
+
+    @property
+    def fit(self) -> Fit:
+        from app.models.memory_fit import fit_of
+
+        return self.worst_fit or fit_of(self.needed_bytes, self.free_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Of the model in use: what was expected, and what the library then took."""
+
+    expected_bytes: int
+    taken_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """What an estimate is of. A file that has become another one has another size, too."""
+
+    params: LoadParams
+    size_bytes: int
+
+
+class ModelFits(QObject):
+    changed = Signal()  # another model is in use, or none: ask again
+    estimated = Signal(object)  # Path of the one that is known now
+
+    def __init__(self, preferences: Preferences, engine: ActiveEngine, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self._engine = engine
+        self._known: dict[_Load, Fitting] = {}
+        self._models: tuple[ModelFile, ...] = ()  # that somebody asks about
+        self._asked: dict[_Load, None] = {}  # in their order
+        self._is_working = False
+        self._is_closing = False
+        preferences.changed.connect(self._on_setting_changed)
+        engine.loaded.connect(self.changed)
+        engine.slept.connect(self.changed)
+
+    def fitting(self, model: ModelFile) -> Fitting | None:
+        """None: it is no chat model, or nobody knows yet."""
+        return self._known.get(self._load(model)) if model.can_chat else None
+
+    def taken(self, model: ModelFile) -> Taken | None:
+        """None: it is not in use, or nobody knows yet."""
+        loaded = self._loaded(model)
+        expected = self._known.get(loaded) if loaded else None
+        if not expected or not self._engine.model:
+            return None
+        return Taken(expected.needed_bytes, self._engine.model.memory.total_bytes)
+
+    def ask(self, models: Iterable[ModelFile]) -> None:
+        """About these, and about no others any more. `estimated` follows for each."""
+        self._models = tuple(model for model in models if model.can_chat)
+        self._asked = dict.fromkeys(self._loaded(model) or self._load(model) for model in self._models)
+        if self._asked and not self._is_working and not self._is_closing:
+            self._is_working = True
+            spawn(self._work())
+
+    def close(self) -> None:
+        self._is_closing = True
+        self._asked.clear()
+
+    async def _work(self) -> None:
+        try:
+            while self._asked:
+                load = next(iter(self._asked))
+                del self._asked[load]
+                if found := await asyncio.to_thread(self._fitting, load, ComingRoom.of(self._engine)):
+                    self._known[load] = found
+                    self.estimated.emit(load.params.path)
+        finally:
+            self._is_working = False
+
+    def _fitting(self, load: _Load, coming: ComingRoom) -> Fitting | None:
+        """In a thread. For a model that is known to fit, its file is not read again."""
+        from app.models.memory_fit import Fit, advice, fit_of, plan
+
+        room, known = coming.room(load.params), self._known.get(load)
+        if known and not room.devices and fit_of(known.needed_bytes, room.here_bytes) is Fit.FITS:
+            return replace(known, free_bytes=room.here_bytes, advice="", worst_fit=Fit.FITS)
+        try:
+            header = read_whole_header(load.params.path)
+        except (OSError, HeaderError) as error:
+            log.info("What %s needs is not known: %s", load.params.path, error)
+            return None
+        best = plan(header, load.params, room)
+        advised = advice(header, load.params, room)
+        return Fitting(best.need.total_bytes, room.total_bytes, advised, best.fit)
+
+    def _load(self, model: ModelFile) -> _Load:
+        return _Load(load_params(self._preferences.settings, model.path), model.size_bytes)
+
+    def _loaded(self, model: ModelFile) -> _Load | None:
+        """How it was loaded, if it is the one in use."""
+        params = self._engine.loaded_params
+        return _Load(params, model.size_bytes) if params and params.path in model.parts else None
+
+    @Slot(str)
+    def _on_setting_changed(self, _name: str) -> None:
+        """Nearly any may change how a model is loaded."""
+        if self._models:
+            self.ask(self._models)

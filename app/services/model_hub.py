@@ -1,0 +1,189 @@
+"""Asks the hub for the window: what it has, which files, and with which token. GUI thread.
+
+The newest question alone is answered. Knows no widgets, and loads nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.models.gguf_header import HeaderError
+from app.models.hub_address import DEFAULT_ENDPOINT, endpoint_of, file_url
+from app.models.hub_errors import GatedError, HubError
+from app.models.hub_token import keep_token, read_token
+from app.models.hub_trouble import unreachable
+from app.models.memory_fit import estimate
+from app.models.off_loop import off_loop
+from app.models.remote_header import read_remote_header
+from app.services.coming_room import ComingRoom
+from app.services.preferences import Preferences
+from app.settings.load import load_params
+from app.system.said import said
+
+if TYPE_CHECKING:
+    from app.models.hub import Hub, Repo, RepoContents
+
+
+log = logging.getLogger(__name__)
+
+PATIENCE_S = 60.0  # with a whole answer: who asks for names has no limit of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    text: str  # what a person is told
+    page: str = ""  # a web page where something must be done first; then a token is needed, too
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    words: str
+    repos: tuple[Repo, ...]
+
+
+class ModelHub(QObject):
+    """Each question ends in `found`, `opened` or `failed`, unless a newer one takes its place."""
+
+    found = Signal(object)  # Found
+    opened = Signal(object)  # RepoContents
+    failed = Signal(object)  # Trouble
+    token_changed = Signal()
+    token_noted = Signal(object)  # what became of a token: a sentence for the user
+    endpoint_changed = Signal()
+    estimated = Signal(str, int)  # what the models of a repository take beside their weights, in bytes
+    measured = Signal()  # how much memory is free
+
+    def __init__(
+        self, preferences: Preferences, parent: QObject | None = None, engine: ActiveEngine | None = None
+    ) -> None:
+        """What `engine` holds counts as free: another model takes its place."""
+        super().__init__(parent)
+        self._preferences = preferences
+        self._engine = engine
+        self._question: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Task[None] | None = None
+        self.free_bytes = 0  # of memory, for models; 0: not measured yet
+        self._tokens: dict[str, str] = {}  # by the hub they are for
+        preferences.changed.connect(self._on_setting_changed)
+
+    @property
+    def endpoint(self) -> str:
+        """The hub itself, where what was chosen cannot be used."""
+        try:
+            return endpoint_of(self._preferences.settings.hub_endpoint)
+        except HubError:
+            return DEFAULT_ENDPOINT
+
+    @property
+    def has_token(self) -> bool:
+        """As far as it is known: the keyring is asked no earlier than the hub is."""
+        return bool(self._tokens.get(self.endpoint))
+
+    def measure(self) -> None:
+        spawn(self._measure())
+
+    async def _measure(self) -> None:
+        self.free_bytes = await asyncio.to_thread(ComingRoom.of(self._engine).total_bytes)
+        self.measured.emit()
+
+    def search(self, words: str) -> None:
+        async def ask(hub: Hub) -> None:
+            async with asyncio.timeout(PATIENCE_S):
+                repos = await off_loop(hub.search, words)
+            self.found.emit(Found(words, repos))
+
+        self._ask(ask)
+
+    def open(self, repo_id: str) -> None:
+        async def ask(hub: Hub) -> None:
+            async with asyncio.timeout(PATIENCE_S):
+                contents: RepoContents = await off_loop(hub.contents, repo_id)
+            self.opened.emit(contents)
+            await self._estimate(contents, hub.endpoint)
+
+        self._ask(ask)
+
+    async def _estimate(self, contents: RepoContents, endpoint: str) -> None:
+        """From the header of one file: context and computation take the same with each of them."""
+        whole = [model for model in contents.models if len(model.files) == 1]
+        if not whole:
+            return
+        url = file_url(endpoint, contents.repo.id, contents.revision, whole[0].files[0].path)
+        try:
+            header = await read_remote_header(url, endpoint, await self.token(endpoint))
+            params = load_params(self._preferences.settings, Path(whole[0].files[0].path))
+            need = await asyncio.to_thread(estimate, header, params)
+        except (HubError, HeaderError) as error:
+            log.info("What the models of %s need is not known: %s", contents.repo.id, error)
+            return
+        self.estimated.emit(contents.repo.id, need.total_bytes - need.weights_bytes)
+
+    def stop(self) -> None:
+        """Nobody waits for the answer any more."""
+        if self._question:
+            self._question.cancel()
+            self._question = None
+
+    def close(self) -> None:
+        """A keyring that waits for its password must not keep the program from ending."""
+        self.stop()
+        if self._keeping:
+            self._keeping.cancel()
+
+    async def token(self, endpoint: str) -> str:
+        if endpoint not in self._tokens:
+            self._tokens[endpoint] = await off_loop(read_token, endpoint)
+            self.token_changed.emit()
+        return self._tokens[endpoint]
+
+    def set_token(self, token: str) -> None:
+        """For the hub in use. An empty one is forgotten."""
+        self._tokens[self.endpoint] = token
+        self.token_changed.emit()
+        self._keeping = spawn(self._keep(self.endpoint, token))
+
+    async def _keep(self, endpoint: str, token: str) -> None:
+        if await off_loop(keep_token, endpoint, token):
+            self.token_noted.emit(
+                said("The token is in the keyring.") if token else said("The token is forgotten.")
+            )
+        else:
+            self.token_noted.emit(
+                said(
+                    "This system has no keyring that could keep the token, so it counts until Skein is "
+                    "closed. Install one, such as GNOME Keyring or KWallet, to keep it."
+                )
+            )
+
+    def _ask(self, question: Callable[[Hub], Coroutine[Any, Any, None]]) -> None:
+        self.stop()
+        self._question = spawn(self._answer(question))
+
+    async def _answer(self, question: Callable[[Hub], Coroutine[Any, Any, None]]) -> None:
+        from app.models.hub import Hub
+
+        endpoint = self.endpoint
+        try:
+            endpoint = endpoint_of(self._preferences.settings.hub_endpoint)
+            await question(Hub(endpoint, await self.token(endpoint)))
+        except TimeoutError as error:
+            self.failed.emit(Trouble(unreachable(endpoint, error).args[0]))
+        except GatedError as error:
+            self.failed.emit(Trouble(error.args[0], error.page))
+        except HubError as error:
+            self.failed.emit(Trouble(error.args[0]))
+
+    @Slot(str)
+    def _on_setting_changed(self, name: str) -> None:
+        if name == "hub_endpoint":
+            self.endpoint_changed.emit()
+            self.token_changed.emit()

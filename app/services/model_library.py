@@ -1,0 +1,288 @@
+"""The models on this machine: looks for them, notices when they change, moves one to the trash.
+
+Looks in a thread, and again a second after something has changed in a folder. Knows no widgets. GUI thread.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.models import catalog
+from app.models.folders import OURS, Folder, folders, own_folders
+from app.models.model_file import FileKind, ModelFile, Source
+from app.services.preferences import Preferences
+from app.settings.settings import Settings
+from app.system.said import said
+
+log = logging.getLogger(__name__)
+
+SETTLE_MS = 1_000  # while a file is copied, its folder changes all the time
+TELL_EVERY_S = 0.2
+FOLDER_SETTINGS = frozenset({"model_folders", "download_folder", "uses_other_programs_models"})
+UNFINISHED = (FileKind.DAMAGED, FileKind.INCOMPLETE)
+
+FindFolders = Callable[[Settings], tuple[Folder, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """A model whose files can be had back: where each was, and where it is."""
+
+    model: ModelFile
+    places: tuple[tuple[Path, Path], ...]
+
+
+class ModelLibrary(QObject):
+    changed = Signal()  # the models, or how far the search for them is
+    failed = Signal(object)  # one sentence for the user
+    trashed = Signal(object)  # Trashed
+    _progressed = Signal(int, int)
+
+    def __init__(
+        self,
+        preferences: Preferences,
+        engine: ActiveEngine,
+        parent: QObject | None = None,
+        find_folders: FindFolders = folders,
+    ) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self._engine = engine
+        self._find_folders = find_folders
+        self._models: tuple[ModelFile, ...] = ()
+        self._progress: tuple[int, int] | None = None  # files looked at, of how many; None: not looking
+        self._is_outdated = False  # something changed while it was looking
+        self._is_closing = False
+        self._loading: Path | None = None
+        self._watcher = QFileSystemWatcher(self)
+        self._settling = QTimer(self, singleShot=True, interval=SETTLE_MS)
+        self._settling.timeout.connect(self.refresh)
+        self._watcher.directoryChanged.connect(self._settling.start)
+        self._watcher.fileChanged.connect(self._settling.start)
+        self._progressed.connect(self._on_progressed)
+        preferences.changed.connect(self._on_setting_changed)
+        engine.loading.connect(self._on_loading)
+        engine.loaded.connect(self._on_loaded)
+        engine.load_failed.connect(self._on_load_ended)
+        engine.load_cancelled.connect(self._on_load_ended)
+
+    @property
+    def models(self) -> tuple[ModelFile, ...]:
+        """By name, also what is no chat model and what cannot be used."""
+        return self._models
+
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """Files looked at, of how many. None while nothing is looked for."""
+        return self._progress
+
+    @property
+    def num_of_others(self) -> int:
+        """Chat models that other programs already have."""
+        ours = (*OURS, Source.STARTER, Source.OPENED)
+        return sum(model.can_chat and model.source not in ours for model in self._models)
+
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        """Where downloads go, and those that were chosen."""
+        return tuple(folder for folder in own_folders(self._preferences.settings) if folder.is_ours)
+
+    def model_at(self, path: Path) -> ModelFile | None:
+        return next((model for model in self._models if path in model.parts), None)
+
+    @property
+    def in_use(self) -> frozenset[Path]:
+        """What is loaded, and what is being loaded."""
+        loaded = self._engine.model.path if self._engine.model else None
+        return frozenset(path for path in (loaded, self._loading) if path)
+
+    def is_in_use(self, model: ModelFile) -> bool:
+        return not self.in_use.isdisjoint(model.parts)
+
+    # Looking
+
+    def refresh(self) -> None:
+        """`changed` follows, now and once all is known."""
+        if self._is_closing:
+            return
+        if self._progress is not None:
+            self._is_outdated = True
+            return
+        self._progress = (0, 0)
+        self.changed.emit()
+        spawn(self._look())
+
+    def close(self) -> None:
+        """What is being looked at is the last file."""
+        self._is_closing = True
+        self._settling.stop()
+
+    async def _look(self) -> None:
+        try:
+            places = await asyncio.to_thread(
+                self._find_folders, self._preferences.settings.model_copy(deep=True)
+            )
+            models = await asyncio.to_thread(catalog.scan, places, self._tell_progress())
+            watched = await asyncio.to_thread(catalog.watched, places)
+        finally:
+            self._progress = None
+        if self._is_closing:
+            return
+        if models != self._models:
+            log.info("%d models are here.", len(models))
+        self._models = models
+        self._watch(
+            [*watched, *(part for model in models if model.kind in UNFINISHED for part in model.parts)]
+        )
+        self.changed.emit()
+        if self._is_outdated:
+            self._is_outdated = False
+            self.refresh()
+
+    def _tell_progress(self) -> catalog.OnProgress:
+        """Called in the thread that looks."""
+        told_at = 0.0
+
+        def on_progress(done: int, of_how_many: int) -> bool:
+            nonlocal told_at
+            if not self._is_closing and time.monotonic() - told_at > TELL_EVERY_S:
+                told_at = time.monotonic()
+                self._progressed.emit(done, of_how_many)
+            return not self._is_closing
+
+        return on_progress
+
+    def _watch(self, wanted: list[Path]) -> None:
+        """Folders, and the files that are perhaps still being written."""
+        names = {str(path) for path in wanted}
+        now = {*self._watcher.directories(), *self._watcher.files()}
+        if gone := now - names:
+            self._watcher.removePaths(list(gone))
+        if new := names - now:
+            self._watcher.addPaths(list(new))
+
+    @Slot(int, int)
+    def _on_progressed(self, done: int, of_how_many: int) -> None:
+        if self._progress is not None:
+            self._progress = (done, of_how_many)
+            self.changed.emit()
+
+    # Folders
+
+    def add_folder(self, path: Path) -> None:
+        chosen = self._preferences.settings.model_folders
+        if path not in chosen:
+            self._preferences.set("model_folders", [*chosen, path])
+
+    def remove_folder(self, path: Path) -> None:
+        """From the list: its files stay where they are."""
+        chosen = self._preferences.settings.model_folders
+        self._preferences.set("model_folders", [folder for folder in chosen if folder != path])
+
+    @Slot(str)
+    def _on_setting_changed(self, name: str) -> None:
+        if name in FOLDER_SETTINGS:
+            self.refresh()
+
+    # The model in use
+
+    @Slot(object)
+    def _on_loading(self, path: Path) -> None:
+        self._loading = path
+        self.changed.emit()
+
+    @Slot(object)
+    def _on_loaded(self, _model: object) -> None:
+        """One that was opened from anywhere is listed from now on."""
+        loaded, self._loading = self._loading, None
+        if loaded and self._models and not self.model_at(loaded):
+            self._settling.start()
+        self.changed.emit()
+
+    @Slot(object)
+    def _on_load_ended(self, path: Path) -> None:
+        """A load that was called off by another tells so when the other has begun."""
+        if path == self._loading:
+            self._loading = None
+            self.changed.emit()
+
+    # The trash
+
+    def why_not_trash(self, model: ModelFile) -> str:
+        """Empty if it may be moved there."""
+        if self.is_in_use(model):
+            return said("This model is in use. Open another one first.")
+        if model.source is Source.STARTER:
+            return said("This model is a part of Skein.")
+        if model.source is Source.OPENED:
+            return said("This file is in none of your folders for models. Remove it in the file manager.")
+        if model.source not in OURS:
+            return said("This model belongs to {program}. Remove it there.", program=str(model.source))
+        return ""
+
+    def trash(self, model: ModelFile) -> None:
+        """All its files. `trashed` or `failed` follows."""
+        if refusal := self.why_not_trash(model):
+            self.failed.emit(refusal)
+        else:
+            spawn(self._trash(model))
+
+    def restore(self, trashed: Trashed) -> None:
+        spawn(self._restore(trashed))
+
+    async def _trash(self, model: ModelFile) -> None:
+        try:
+            places = await asyncio.to_thread(_move_to_trash, model.parts)
+        except OSError as error:
+            self.failed.emit(
+                said(
+                    "{name} could not be moved to the trash: {reason}. Remove it in the file manager.",
+                    name=model.path.name,
+                    reason=error.strerror or str(error),
+                )
+            )
+        else:
+            self.trashed.emit(Trashed(model, places))
+        self.refresh()
+
+    async def _restore(self, trashed: Trashed) -> None:
+        try:
+            await asyncio.to_thread(_move_back, trashed.places)
+        except OSError as error:
+            self.failed.emit(
+                said(
+                    "{name} could not be brought back: {reason}. Look for it in the trash.",
+                    name=trashed.model.path.name,
+                    reason=error.strerror or str(error),
+                )
+            )
+        self.refresh()
+
+
+def _move_to_trash(parts: tuple[Path, ...]) -> tuple[tuple[Path, Path], ...]:
+    """All or none. Raises OSError."""
+    places: list[tuple[Path, Path]] = []
+    for part in parts:
+        file = QFile(str(part))
+        if not file.moveToTrash():
+            _move_back(tuple(places))
+            raise OSError(0, file.errorString())
+        places.append((part, Path(file.fileName())))
+    return tuple(places)
+
+
+def _move_back(places: tuple[tuple[Path, Path], ...]) -> None:
+    """Never over a file that has come there since. Raises OSError."""
+    for was, place in places:
+        file = QFile(str(place))
+        if not file.rename(str(was)):
+            raise OSError(0, file.errorString())
+        # On Linux the trash has a note for each file, which nobody else would remove.
+        (place.parents[1] / "info" / f"{place.name}.trashinfo").unlink(missing_ok=True)

@@ -1,0 +1,216 @@
+"""The self-test beside the window, in a process of its own. GUI thread.
+
+That way a native crash is a finding and not the end of the window, and all native objects that are counted
+are the test's. Knows no widget.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+from PySide6.QtCore import QIODevice, QObject, QSaveFile, Signal
+
+from app.bridge.tasks import spawn
+from app.protocol.model import ModelInfo
+from app.selftest.report import TITLES, Line, Outcome, Report
+from app.system import child_process
+from app.system.said import said
+
+PATIENCE_S = 3.0  # a step of a large model takes a while
+LAST_WORDS_BYTES = 2048
+BASE_MEMORY_BYTES = 256 << 20  # Python, the library, what it computes in
+
+Message = dict[str, Any]
+
+
+class SelfTest(QObject):
+    """One run at a time. Each that was started ends by `ended` or by `failed`."""
+
+    progressed = Signal(float, str)  # 0..1, and what is being tested
+    checked = Signal(object)  # Line
+    ended = Signal(object)  # Report
+    failed = Signal(object)  # nothing could be tested: a sentence for the user
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._task: asyncio.Task[None] | None = None
+        self._child: child_process.Child | None = None
+        self._lines: list[Line] = []
+        self._is_cancelled = False
+
+    @property
+    def is_running(self) -> bool:
+        return self._task is not None
+
+    def start(self, model: ModelInfo, n_threads: int) -> None:
+        """Test `model` in a context like the one it has."""
+        assert not self.is_running
+        self._lines.clear()
+        self._is_cancelled = False
+        self._task = spawn(self._run(model, n_threads))
+
+    def cancel(self) -> None:
+        """It ends after the step that is being computed, or in three seconds."""
+        self._is_cancelled = True
+        if self._child:
+            child_process.hang_up(self._child)
+            spawn(asyncio.to_thread(child_process.await_end, self._child, PATIENCE_S))
+
+    async def close(self) -> None:
+        """Returns when the process is gone; what it would still find is not waited for."""
+        self._is_cancelled = True
+        if self._child:
+            child_process.kill(self._child)
+        if self._task:
+            await asyncio.wait([self._task])
+
+    async def _run(self, model: ModelInfo, n_threads: int) -> None:
+        try:
+            last = await self._last_message(model, n_threads)
+        except OSError as error:
+            told = said(
+                "The self-test could not be started: {reason}. Close other programs.", reason=error.strerror
+            )
+            last = {"error": told}
+        finally:
+            self._task = None
+        if "report" in last:
+            self.ended.emit(self._in_full(Report.of(last["report"])))
+        elif self._is_cancelled:
+            self.ended.emit(self._report(model))
+        elif "error" in last:
+            self.failed.emit(last["error"])
+        elif self._lines:
+            self._note_crash(last["crash"])
+            self.ended.emit(self._report(model))
+        else:
+            self.failed.emit(last["crash"])
+
+    async def _last_message(self, model: ModelInfo, n_threads: int) -> Message:
+        """The report, or the error; of a child that died without a word, how."""
+        with tempfile.TemporaryFile() as stderr:
+            self._child = child = await asyncio.to_thread(_start, model, n_threads, stderr)
+            if self._is_cancelled:  # while it was started
+                child_process.kill(child)
+            try:
+                while message := await asyncio.to_thread(_receive, child):
+                    if "report" in message or "error" in message:
+                        return message
+                    self._tell(message)
+                await asyncio.to_thread(child_process.await_end, child, PATIENCE_S)
+            finally:
+                self._child = None
+                await asyncio.to_thread(child_process.bury, child)
+            return {"crash": _obituary(child.returncode, _last_words(stderr))}
+
+    def _tell(self, message: Message) -> None:
+        if "line" in message:
+            self._add(Line.of(message["line"] | message.get("packed", {})))
+        else:
+            self.progressed.emit(message["progress"], message["doing"])
+
+    def _add(self, line: Line) -> None:
+        self._lines.append(line)
+        self.checked.emit(line)
+
+    def _in_full(self, report: Report) -> Report:
+        """With the lines as they were told, which can be said in other languages."""
+        told = {line.name: line for line in self._lines}
+        return replace(report, lines=tuple(told.get(line.name, line) for line in report.lines))
+
+    def _note_crash(self, how: str) -> None:
+        """The line that was being tested has failed. If all were, the last has: it is about what is left."""
+        del self._lines[len(TITLES) - 1 :]
+        name = list(TITLES)[len(self._lines)]
+        self._add(Line(name, TITLES[name], "", how, Outcome.FAILED, 0.0))
+
+    def _report(self, model: ModelInfo) -> Report:
+        """Of a test that did not come to its end."""
+        from app.engine.llama.loading import LIBRARY_VERSION  # the library is loaded since the model is
+
+        return Report(
+            model.name,
+            model.architecture,
+            model.n_ctx,
+            model.n_seq_max,
+            LIBRARY_VERSION,
+            tuple(self._lines),
+            self._is_cancelled,
+        )
+
+
+def needed_memory(model: ModelInfo) -> int:
+    """At most so many bytes, for the file is read from where it lies in memory already."""
+    return model.size_bytes + model.cell_bytes * model.n_ctx + BASE_MEMORY_BYTES
+
+
+def free_memory() -> int:
+    return psutil.virtual_memory().available
+
+
+def save(report: Report, path: Path) -> None:
+    """As text if its name ends so, else as JSON. The old file stays until the new one is complete.
+
+    Raises OSError. Any thread.
+    """
+    is_text = path.suffix == ".txt"
+    text = report.as_text() if is_text else json.dumps(report.as_json(), ensure_ascii=False, indent=2)
+    file = QSaveFile(str(path))
+    if file.open(QIODevice.OpenModeFlag.WriteOnly):
+        file.write(f"{text}\n".encode())
+    if not file.commit():
+        raise OSError(0, file.errorString())
+
+
+def _start(model: ModelInfo, n_threads: int, stderr: IO[bytes]) -> child_process.Child:
+    arguments = [
+        *("selftest", "--progress", "--model", str(model.path)),
+        *("--ctx", str(model.n_ctx), "--slots", str(model.n_seq_max), "--threads", str(n_threads)),
+        *([] if model.is_unified else ["--isolated"]),
+    ]
+    # A Ctrl+C in the terminal is the window's, which ends this in order.
+    return child_process.start("app", stderr, arguments=arguments, leads_group=True)
+
+
+def _receive(child: child_process.Child) -> Message | None:
+    """None when there is no more to come."""
+    try:
+        return dict(child_process.receive(child.stdout))
+    except (EOFError, ValueError):  # it died, perhaps in the middle of a line
+        return None
+
+
+def _last_words(stderr: IO[bytes]) -> str:
+    size = stderr.seek(0, os.SEEK_END)
+    stderr.seek(max(0, size - LAST_WORDS_BYTES))
+    lines = stderr.read().decode("utf-8", "replace").split("\n")
+    return next((line.rsplit("/vendor/", 1)[-1] for line in map(str.strip, reversed(lines)) if line), "")
+
+
+def _obituary(exit_code: int, last_words: str) -> str:
+    how = _signal_name(exit_code) or said("exit code {code}", code=exit_code)
+    if how == "SIGKILL":
+        return said(
+            "The system ended the process that ran the test, most likely because memory ran out. "
+            "Close other programs, or choose a smaller context."
+        )
+    return said(
+        "The process that ran the test crashed ({how}: {last_words}). "
+        "Start it again; if it crashes each time, report it with these words.",
+        how=how,
+        last_words=last_words or said("no last words"),
+    )
+
+
+def _signal_name(exit_code: int) -> str:
+    """Empty when it was no signal that ended the process."""
+    try:
+        return signal.Signals(-exit_code).name
+    except ValueError:
+        return ""

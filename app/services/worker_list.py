@@ -1,0 +1,79 @@
+"""The other machines that the user has named, and what is known of each. GUI thread; others wait for them."""
+
+import asyncio
+from collections.abc import Iterable
+
+from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
+
+from app.bridge.tasks import spawn
+from app.engine.workers import Worker, ask, checked_address
+from app.services.preferences import Preferences
+
+
+class WorkerList(QObject):
+    changed = Signal()
+
+    def __init__(self, preferences: Preferences, parent: QObject) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self._in_use: frozenset[str] = frozenset()
+        self._others: tuple[str, ...] = ()
+        self._found: dict[str, Worker] = {}
+        self._asked: set[str] = set()
+
+    def show(self, others: Iterable[str], in_use: Iterable[str]) -> None:
+        """`others` are listed, too, as if they had been added.
+
+        Those `in_use` serve our own engine now, and only one program at a time: they are not asked.
+        """
+        self._others, self._in_use = tuple(others), frozenset(in_use)
+        unknown = [address for address in self.addresses if address not in self._found]
+        if unknown:
+            self.refresh(*unknown)
+        self.changed.emit()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._preferences.settings.workers, *self._others)))
+
+    def is_in_use(self, address: str) -> bool:
+        return address in self._in_use
+
+    def found(self, address: str) -> Worker | None:
+        """None: it is being asked."""
+        return self._found.get(address)
+
+    def add(self, text: str) -> str:
+        """The address as it is listed. Raises InvalidRequestError."""
+        address = checked_address(text)
+        self._keep((*self.addresses, address))
+        self.refresh(address)
+        return address
+
+    def remove(self, address: str) -> None:
+        self._keep(one for one in self.addresses if one != address)
+        self._found.pop(address, None)
+        self.changed.emit()
+
+    def refresh(self, *addresses: str) -> None:
+        """Asks these, or all, whether they are there."""
+        for address in addresses or self.addresses:
+            if address not in self._in_use | self._asked:
+                self._asked.add(address)
+                self._found.pop(address, None)
+                spawn(self._ask(address))
+        self.changed.emit()
+
+    def _keep(self, addresses: Iterable[str]) -> None:
+        self._others = ()
+        self._preferences.set("workers", list(dict.fromkeys(addresses)))
+
+    async def _ask(self, address: str) -> None:
+        found = await asyncio.to_thread(ask, address)
+        if not isValid(self):  # whoever wanted to know has closed
+            return
+        self._asked.discard(address)
+        if address in self.addresses:
+            self._found[address] = found
+            self.changed.emit()

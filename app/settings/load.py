@@ -1,0 +1,22 @@
+"""How a model is loaded, as the settings have it. Any thread."""
+
+from pathlib import Path
+
+from app.protocol.load import FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
+from app.settings.settings import ModelSettings, Settings
+
+FOR_ALL_MODELS = {"n_ctx", "n_seq_max", "n_threads", "isolated", "num_drafted_tokens"}
+_ENUMS = {"type_k": KvType, "type_v": KvType, "flash_attention": FlashAttention, "rope_scaling": RopeScaling}
+
+
+def load_params(settings: Settings, path: Path) -> LoadParams:
+    """As chosen for this run, else for this model, else for all, else as LoadParams itself says."""
+    for_all = settings.model_dump(include=FOR_ALL_MODELS)
+    own = settings.models.get(str(path), ModelSettings())
+    own_values = {name: value for name, value in own if value is not None}
+    chosen = for_all | {name: own_values[name] for name in own_values if not settings.is_overridden(name)}
+    chosen["adapters"] = tuple(LoraAdapter(adapter.path, adapter.scale) for adapter in own.adapters)
+    for name, kind in _ENUMS.items():
+        if name in chosen:
+            chosen[name] = kind(chosen[name])
+    return LoadParams(path=path, verify=settings.verify, **chosen)

@@ -1,0 +1,182 @@
+"""What the user chose: the model, its context, how fast what goes, the theme. Kept as one JSON file.
+
+Knows nothing of the engine or of Qt; whoever needs its values turns them into his own types. GUI thread.
+"""
+
+import json
+import logging
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+
+from app.system.files import replacing, sync_dir
+from app.system.private_files import private_dir
+
+Theme = Literal["system", "light", "dark"]
+Motion = Literal["system", "full", "reduced"]
+Speed = Literal["responsive", "balanced", "throughput"]
+Overflow = Literal["stop", "rolling_window", "truncate_middle"]
+KvType = Literal["f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
+FlashAttention = Literal["auto", "on", "off"]
+RopeScaling = Literal["model", "none", "linear", "yarn"]
+
+log = logging.getLogger(__name__)
+
+
+def _only_keys(stored: object) -> object:
+    """One bad entry must not lose the other shortcuts."""
+    if not isinstance(stored, dict):
+        return stored
+    good = {
+        name: keys
+        for name, keys in stored.items()
+        if isinstance(keys, list) and all(isinstance(key, str) for key in keys)
+    }
+    if bad := stored.keys() - good.keys():
+        log.warning("Shortcuts that are not lists of keys: %s.", ", ".join(sorted(map(str, bad))))
+    return good
+
+
+class AdapterSettings(BaseModel):
+    """A LoRA adapter and how strongly it counts."""
+
+    path: Path
+    scale: Annotated[float, Field(ge=-10, le=10, allow_inf_nan=False)] = 1.0
+
+
+class ModelSettings(BaseModel):
+    """How one model is loaded. None: as for all models where there is such a setting, else as is best."""
+
+    model_config = ConfigDict(validate_assignment=True, extra="ignore", frozen=True)
+
+    n_ctx: Annotated[int, Field(ge=0, le=2**24)] | None = None
+    n_seq_max: Annotated[int, Field(ge=1, le=64)] | None = None
+    n_threads: Annotated[int, Field(ge=0, le=512)] | None = None
+    isolated: bool | None = None
+    n_batch: Annotated[int, Field(ge=32, le=16_384)] | None = None
+    n_ubatch: Annotated[int, Field(ge=32, le=16_384)] | None = None
+    type_k: KvType | None = None
+    type_v: KvType | None = None
+    flash_attention: FlashAttention | None = None
+    use_mmap: bool | None = None
+    n_gpu_layers: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    devices: tuple[str, ...] | None = None
+    rope_scaling: RopeScaling | None = None
+    rope_factor: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
+    adapters: tuple[AdapterSettings, ...] = ()
+    workers: tuple[str, ...] = ()  # "host:port"; the layers are spread over them and this machine
+    num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] | None = None
+    draft_model: Path | None = None
+
+
+class Settings(BaseModel):
+    """Zero for `n_ctx` and `n_threads` means "choose for me"; `model_path` None is the starter model.
+
+    None for how answers are sampled means as the model's maker recommends.
+    """
+
+    model_config = ConfigDict(validate_assignment=True, extra="ignore")
+
+    theme: Theme = "system"
+    zoom: Annotated[int, Field(ge=-4, le=16)] = 0  # points that messages are larger than usual
+    reading_font: str = ""  # a family; "": the system's
+    code_font: str = ""
+    motion: Motion = "system"
+    language: str = ""  # a code such as "de"; "": the system's
+    enter_sends: bool = True  # else Ctrl+Enter does
+    automatic_titles: bool = True
+    model_titles: bool = False  # and a better one from the model, when it has nothing else to do
+    # By the names of commands: what differs from the defaults. An empty list: no key.
+    shortcuts: Annotated[dict[str, list[str]], BeforeValidator(_only_keys)] = {}
+    model_path: Path | None = None
+    models: dict[str, ModelSettings] = {}  # by the path of a model's file
+    model_folders: list[Path] = []  # where models are looked for, beside the folder for downloads
+    download_folder: Path | None = None  # None: `paths.models_dir()`
+    uses_other_programs_models: bool = True  # those of LM Studio, Jan and others are listed, never changed
+    hub_endpoint: str = ""  # a mirror of huggingface.co; "": HF_ENDPOINT, or the hub itself
+    workers: list[str] = []  # "host:port" of machines that were used before
+    unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of silence; 0: never
+    keeps_cells: bool = False  # of chats, encrypted on disk, from one start to the next
+    num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] = 0
+    n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0  # the pool: tokens of all chats together
+    n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8
+    n_threads: Annotated[int, Field(ge=0, le=512)] = 0
+    isolated: bool = False  # each slot has its part of the pool for itself
+    speed: Speed = "responsive"
+    max_chat_tokens: Annotated[int, Field(ge=0, le=2**24)] = 0  # the longest one chat may get; 0: what fits
+    overflow: Overflow = "stop"  # of new chats: what becomes of one that no longer fits
+    verify: bool = False  # after every step, not only when idle
+    system_prompt: str = ""
+    default_preset: str = ""  # the file of the preset that new chats begin with; "": none
+    api_enabled: bool = False  # other programs on this machine may ask, with the key
+    api_port: Annotated[int, Field(ge=1024, le=65_535)] = 8808
+    api_key: str = ""  # made when it is first needed; the file is for its owner's eyes only
+    temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
+    top_k: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    min_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    repeat_penalty: Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = None  # None: as long as the context allows
+
+    _path: Path | None = PrivateAttr(default=None)
+    # Value for this run, value that stays in the file.
+    _overridden: dict[str, tuple[Any, Any]] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """What `path` holds. A bad value falls back to its default; a bad file is kept under another name."""
+        try:
+            settings = cls._from_stored(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            settings = cls()
+        except (OSError, ValueError, RecursionError) as error:
+            log.warning("Settings in %s are not readable (%s); starting with the defaults.", path, error)
+            _set_aside(path)
+            settings = cls()
+        settings._path = path
+        return settings
+
+    @classmethod
+    def _from_stored(cls, stored: object) -> Self:
+        if not isinstance(stored, dict):
+            raise ValueError("not a JSON object")
+        try:
+            return cls.model_validate(stored)
+        except ValidationError as error:
+            bad = {str(problem["loc"][0]) for problem in error.errors()}
+            log.warning("Settings with values that cannot be used: %s.", ", ".join(sorted(bad)))
+            return cls.model_validate({name: value for name, value in stored.items() if name not in bad})
+
+    def override(self, **values: object) -> None:
+        """Takes these values for this run only: `save` keeps the ones they hide."""
+        for name, value in values.items():
+            stored = getattr(self, name)
+            setattr(self, name, value)
+            self._overridden[name] = (getattr(self, name), stored)
+
+    def is_overridden(self, name: str) -> bool:
+        """Its value was given for this run only, and nobody has chosen another since."""
+        return name in self._overridden and self._overridden[name][0] == getattr(self, name)
+
+    def save(self) -> None:
+        """Replaces the file they came from in one step: after a crash it is the old one or the new one.
+
+        Settings that came from no file are kept nowhere. Raises OSError.
+        """
+        if self._path:
+            private_dir(self._path.parent)
+            with replacing(self._path) as file:
+                file.write(self._to_store().model_dump_json(indent=2))
+            sync_dir(self._path.parent)
+
+    def _to_store(self) -> "Settings":
+        hidden = {name: stored for name, (_, stored) in self._overridden.items() if self.is_overridden(name)}
+        return self.model_copy(update=hidden)
+
+
+def _set_aside(path: Path) -> None:
+    try:
+        path.replace(path.with_suffix(".unreadable.json"))
+    except OSError as error:
+        log.warning("The unreadable settings file could not be kept: %s", error)

@@ -1,0 +1,1 @@
+"""What the operating system gives: folders, files, memory, processes, logs."""

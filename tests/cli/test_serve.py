@@ -1,0 +1,177 @@
+"""`skein serve` as a program: what it prints, how it ends, what it refuses."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from app.cli import serve
+
+pytestmark = pytest.mark.native
+
+SOON = 60
+WITHOUT_QT = (
+    "import sys\n"
+    "sys.modules['PySide6'] = sys.modules['qasync'] = None\n"
+    "from app.main import main\n"
+    "sys.exit(main(sys.argv[1:]))\n"
+)
+
+
+STARTER = ["--threads", "1", "--ctx", "512"]  # the starter model needs no trial in a child process
+
+
+@contextmanager
+def serving(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """The program, without Qt, in whatever state it is in."""
+    command = [sys.executable, "-c", WITHOUT_QT, "serve", *arguments]
+    variables = {**os.environ, **environment}
+    process = subprocess.Popen(
+        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=SOON)
+
+
+def address_of(process: subprocess.Popen[str]) -> str:
+    """Waits for it to be ready."""
+    assert process.stdout
+    line = process.stdout.readline()
+    found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+)\n", line)
+    assert found, (line, process.stderr and process.stderr.read())
+    return found[1]
+
+
+def ask(address: str, key: str, path: str = "/v1/models", body: object = None) -> dict:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(address + path, data, {"X-Api-Key": key})
+    with urllib.request.urlopen(request, timeout=SOON) as answer:
+        return json.load(answer)
+
+
+def end(process: subprocess.Popen[str], number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+    process.send_signal(number)
+    _out, err = process.communicate(timeout=SOON)
+    return process.returncode, err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_it_is_told_to_stop(number):
+    with serving(*STARTER, "--api-key", "k") as process:
+        address = address_of(process)
+        body = {"prompt": "x", "max_tokens": 2}
+        assert ask(address, "k", "/generate", body)["usage"]["completion_tokens"] > 0
+        assert end(process, number) == (0, "")
+
+
+def test_it_stops_soon_in_the_middle_of_an_answer():
+    with serving(*STARTER, "--api-key", "k") as process:
+        body = json.dumps({"prompt": "x", "stream": True, "ignore_eos": True}).encode()
+        request = urllib.request.Request(f"{address_of(process)}/generate", body, {"X-Api-Key": "k"})
+        with urllib.request.urlopen(request, timeout=SOON) as answer:
+            answer.readline()
+            assert end(process) == (0, "")
+            assert b"The server was stopped." in answer.read()
+
+
+def test_a_key_is_made_and_told_once_on_stderr():
+    with serving(*STARTER) as process:
+        address = address_of(process)
+        assert process.stderr
+        key = process.stderr.readline().split()[-1]
+        assert len(key) >= 43
+        assert ask(address, key)["object"] == "list"
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            ask(address, "another")
+        assert end(process)[0] == 0
+
+
+def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_is_told():
+    with serving(*STARTER, "--alias", "clever", SKEIN_API_KEY="canary-key") as process:
+        address = address_of(process)
+        assert ask(address, "canary-key")["data"][0]["id"] == "clever"
+        ask(address, "canary-key", "/generate", {"prompt": "canary-prompt", "max_tokens": 1})
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            ask(address, "canary-key", "/generate", {"prompt": "canary-prompt " * 500})
+        assert end(process) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "nowhere.gguf"], "nowhere.gguf"),
+        (["--host", "0.0.0.0", "--no-api-key"], "a key is needed"),
+        (["--host", "203.0.113.7", "--api-key", "k"], "203.0.113.7"),
+        (["--api-key", "k", "--no-api-key"], "not allowed with"),
+        (["--port", "many"], "invalid int value"),
+        (["--host", "127.0.0.1,::1"], "need a --port"),
+        (["--host", "127.0.0.1,203.0.113.7", "--port", "1", "--no-api-key"], "a key is needed"),
+        (["--temp", "-1"], "temperature must be between"),
+        (["--max-tokens", "0"], "max_tokens must be at least 1"),
+        (["--chat-template-kwargs", "{"], "cannot be read as JSON"),
+    ],
+)
+def test_what_cannot_be_is_said_without_a_traceback(arguments, message, capfd):
+    try:
+        code = serve.main(arguments)
+    except SystemExit as error:
+        code = error.code
+    err = capfd.readouterr().err
+    assert code in (1, 2)
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_port_in_use_is_said_so():
+    with serving(*STARTER, "--api-key", "k") as first:
+        port = address_of(first).rpartition(":")[2]
+        with serving(*STARTER, "--api-key", "k", "--port", port) as second:
+            _out, err = second.communicate(timeout=SOON)
+            assert second.returncode == 1
+            assert "in use" in err
+            assert "Traceback" not in err
+
+
+def test_other_machines_are_let_in_only_with_a_warning():
+    with serving(*STARTER, "--host", "0.0.0.0", "--api-key", "k") as process:
+        assert process.stderr
+        assert "other machines can ask" in process.stderr.readline()
+        assert process.stdout
+        assert process.stdout.readline().startswith("listening on http://0.0.0.0:")
+
+
+def test_without_a_key_everybody_on_this_machine_may_ask():
+    with serving(*STARTER, "--no-api-key") as process:
+        assert ask(address_of(process), "")["object"] == "list"
+
+
+def test_it_listens_on_several_addresses_and_keeps_to_what_its_options_say():
+    with socket.socket(socket.AF_INET6) as probe:
+        probe.bind(("::1", 0))
+        port = str(probe.getsockname()[1])
+    choices = ["--alias", "clever,wise", "--tags", "small", "--max-tokens", "3", "--temp", "0", "--seed", "5"]
+    more = ["--isolated", "--slots", "2", "--no-monitoring", "--verbose"]
+    hosts = ["--host", "127.0.0.1,::1", "--port", port]
+    with serving(*STARTER, "--no-api-key", *hosts, *choices, *more) as process:
+        for address in (address_of(process), f"http://[::1]:{port}"):
+            model = ask(address, "")["data"][0]
+            assert (model["id"], model["aliases"], model["tags"]) == ("clever", ["clever", "wise"], ["small"])
+        props = ask(address, "", "/props")
+        settings = props["default_generation_settings"]
+        assert (settings["n_ctx"], props["total_slots"], props["endpoint_slots"]) == (256, 2, False)
+        params = settings["params"]
+        assert (params["n_predict"], params["temperature"], params["seed"]) == (3, 0.0, 5)
+        answer = ask(address, "", "/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}]})
+        assert "Hi" in answer["__verbose"]["prompt"]

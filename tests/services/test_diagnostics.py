@@ -1,0 +1,40 @@
+from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
+from app.services import diagnostics
+from app.settings.settings import Settings
+from tests.fakes import model_info
+
+LIBRARY = LibraryInfo(
+    "0.25.3 (0c1e570)", ("AVX2", "OPENMP"), (Device("CUDA0", "Some GPU", DeviceKind.GPU, 8 << 30, 6 << 30),)
+)
+TAKEN = MemoryNeed(300 << 20, 64 << 20, 65 << 19, 7 << 19)
+
+
+def test_it_names_what_runs_here_and_what_the_user_has_changed(qapp) -> None:
+    info = model_info(library=LIBRARY, memory=TAKEN, num_drafted_tokens=8, draft_model="small")
+    report = diagnostics.report(Settings(n_ctx=4096), info)
+    for told in (
+        "Skein ",
+        "llama-cpp-python 0.3.36",
+        "PySide6_Essentials 6.",
+        "AVX2",
+        "CUDA0, Some GPU, 6,144 of 8,192 MiB free",
+        "taken by the model: 400.0 MiB (weights 300.0, KV 64.0, compute 32.5, output 3.5)",
+        "guesses: 8 a step, from the chat's text and a draft model",
+        "n_ctx=4096",
+    ):
+        assert told in report
+    assert "n_seq_max" not in report.split("settings:")[1].splitlines()[0]
+
+
+def test_nothing_private_is_in_it(qapp) -> None:
+    settings = Settings(api_key="sesame", system_prompt="My name is Ann.", model_path="/home/ann/secret.gguf")
+    report = diagnostics.report(settings, None)
+    assert "no model is loaded" in report
+    assert not any(word in report for word in ("sesame", "Ann", "ann/secret"))
+
+
+def test_licences_are_told_of_all_that_it_is_made_with(qapp) -> None:
+    listed = diagnostics.licences()
+    for name, _number in diagnostics.versions():
+        line = next(line for line in listed.splitlines() if line.startswith(name))
+        assert line.rpartition(": ")[2].strip(), f"{name} says nothing"

@@ -1,0 +1,245 @@
+"""The list of all chats, over a real database."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject
+
+from app.bridge import tasks
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.workspace import Workspace
+from app.chats.chat import Chat, Turn
+from app.protocol.output import FinishReason
+from app.protocol.request import Role
+from app.services.library import Library
+from app.settings.settings import Settings
+from app.storage.chat_rows import ChatChange
+from app.storage.chat_store import ChatStore
+from app.storage.errors import StorageError
+from app.storage.tab_rows import Tabs
+
+Opened = tuple[Workspace, Library]
+
+
+@pytest.fixture
+def opened(
+    qloop: asyncio.AbstractEventLoop, engine: ActiveEngine, settings: Settings, tmp_path: Path
+) -> Callable[..., object]:
+    """A run of the program on the same database."""
+
+    @asynccontextmanager
+    async def run(*chats: Chat, open_ids: tuple[str, ...] = ()) -> AsyncIterator[Opened]:
+        parent, store = QObject(), ChatStore(tmp_path / "chats.db")
+        await store.open()
+        await store.save([ChatChange.of(chat) for chat in chats], Tabs(open_ids) if chats else None)
+        workspace = Workspace(engine, store, settings, parent)
+        library = Library(store, workspace, parent)
+        library.failed.connect(lambda message: pytest.fail(message))
+        await workspace.restore()
+        await library.load()
+        yield workspace, library
+        await workspace.shut_down()
+        await tasks.finish_all()
+        await store.close()
+        parent.deleteLater()
+
+    return run
+
+
+def chat(chat_id: str, title: str = "", **values: object) -> Chat:
+    return Chat(chat_id, title, turns=[Turn(Role.USER, f"text of {chat_id}")], **values)  # type: ignore[arg-type]
+
+
+def titles(library: Library) -> dict[str, str]:
+    return {one.id: one.title for one in library.chats}
+
+
+async def done() -> None:
+    """What was started has ended."""
+    await tasks.finish_all()
+
+
+async def test_all_chats_are_listed_whether_open_or_not(qloop, opened) -> None:
+    async with opened(chat("a", "A"), chat("b", "B"), open_ids=("a",)) as (workspace, library):
+        assert titles(library) == {"a": "A", "b": "B"}
+        assert [session.chat.id for session in workspace.sessions] == ["a"]
+
+
+async def test_nothing_is_told_before_all_is_known(qloop, opened) -> None:
+    """The open tabs alone do not say how old their chats are."""
+    async with opened(chat("a", "A"), open_ids=("a",)) as (workspace, _):
+        library = Library(workspace._store, workspace, workspace)
+        assert not library._telling.isActive()
+        heard = []
+        library.changed.connect(lambda: heard.append(titles(library)))
+        await library.load()
+        while not heard:
+            await asyncio.sleep(0.005)
+        assert heard == [{"a": "A"}]
+
+
+async def test_a_new_chat_is_listed_from_its_first_message_on_with_a_title(qloop, opened, load) -> None:
+    load()
+    async with opened() as (workspace, library):
+        session = workspace.current
+        assert library.chats == ()
+        session.send("Hello! What is a KV cache? Tell me.")
+        assert titles(library) == {session.chat.id: "What is a KV cache?"}
+
+
+async def test_without_automatic_titles_it_has_none(qloop, opened, load, settings) -> None:
+    settings.automatic_titles = False
+    load()
+    async with opened() as (workspace, library):
+        workspace.current.send("What is a KV cache?")
+        assert list(titles(library).values()) == [""]
+        assert workspace.current.chat.display_title == "New chat"
+
+
+async def test_a_chat_is_as_new_as_its_newest_message(qloop, opened, load) -> None:
+    thread = load()
+    async with opened(chat("a", "A"), open_ids=("a",)) as (workspace, library):
+        before = library.chat("a").updated_at
+        library.rename("a", "Renamed")
+        assert library.chat("a").updated_at == before
+        await workspace.load(workspace.current)
+        workspace.current.send("more")
+        thread.answer(thread.submitted[0], "yes", FinishReason.STOP)
+        assert library.chat("a").updated_at > before
+
+
+async def test_an_open_chat_is_shown_in_its_tab_and_another_gets_one(qloop, opened) -> None:
+    async with opened(chat("a"), chat("b"), open_ids=("a",)) as (workspace, library):
+        heard = []
+        library.opened.connect(heard.append)
+        library.open("b")
+        await done()
+        assert workspace.current.chat.id == "b"
+        assert [turn.text for turn in workspace.current.chat.turns] == ["text of b"]
+        library.open("a")
+        await done()
+        assert [session.chat.id for session in workspace.sessions] == ["a", "b"]
+        assert (workspace.current.chat.id, heard) == ("a", ["b", "a"])
+
+
+async def test_a_chat_is_opened_beside_the_current_one(qloop, opened) -> None:
+    async with opened(chat("a"), chat("b"), open_ids=("a",)) as (workspace, library):
+        library.open_beside("b")
+        await done()
+        assert [session.chat.id for session in workspace.shown] == ["a", "b"]
+
+
+async def test_a_chat_is_forked_from_the_list(qloop, opened) -> None:
+    async with opened(chat("a", "A"), chat("b", "B"), open_ids=("a",)) as (workspace, library):
+        library.fork("b")
+        await done()
+        assert [session.chat.display_title for session in workspace.sessions] == ["A", "B", "B (2)"]
+
+
+@pytest.mark.parametrize("open_ids", [(), ("a",)])
+async def test_what_is_renamed_pinned_and_moved_stays_so(qloop, opened, open_ids) -> None:
+    """Whether its tab is open or not."""
+    async with opened(chat("a", "A"), chat("z"), open_ids=(*open_ids, "z")) as (_, library):
+        library.create_folder("Work")
+        library.rename("a", "Other")
+        library.set_pinned(("a",), True)
+        library.move(("a",), "Work")
+        now = library.chat("a")
+        assert (now.title, now.is_pinned, now.folder) == ("Other", True, "Work")
+    async with opened() as (_, library):
+        kept = library.chat("a")
+        assert (kept.title, kept.is_pinned, kept.folder) == ("Other", True, "Work")
+        assert library.folders == ("Work",)
+
+
+async def test_a_closed_chat_that_is_renamed_keeps_its_new_name_when_it_is_reopened(qloop, opened) -> None:
+    async with opened(chat("a", "A"), chat("b"), open_ids=("a", "b")) as (workspace, library):
+        workspace.close(workspace.session_of("a"))
+        library.rename("a", "Other")
+        assert workspace.reopen().chat.title == "Other"
+
+
+class TestDeleting:
+    async def test_a_deleted_chat_is_gone_with_its_tab_and_cannot_be_reopened(self, qloop, opened) -> None:
+        async with opened(chat("a"), chat("b"), open_ids=("a", "b")) as (workspace, library):
+            assert library.delete(("a", "none")) == ("a",)
+            assert titles(library).keys() == {"b"}
+            assert [session.chat.id for session in workspace.sessions] == ["b"]
+            assert not workspace.can_reopen
+        async with opened() as (_, library):
+            assert titles(library).keys() == {"b"}
+
+    async def test_it_comes_back_with_its_tab_and_its_text(self, qloop, opened) -> None:
+        async with opened(chat("a", "A"), chat("b"), open_ids=("a", "b")) as (workspace, library):
+            were_open = library.delete(("a",))
+            await done()
+            library.undelete(("a",), were_open)
+            await done()
+            assert titles(library)["a"] == "A"
+            assert [turn.text for turn in workspace.session_of("a").chat.turns] == ["text of a"]
+        async with opened() as (_, library):
+            assert titles(library).keys() == {"a", "b"}
+
+    async def test_what_was_not_on_disk_yet_is_not_written_after_all(self, qloop, opened, load) -> None:
+        thread = load()
+        async with opened(chat("b"), open_ids=("b",)) as (workspace, library):
+            session = workspace.new_chat()
+            session.send("a secret")
+            thread.answer(thread.submitted[0], "half an ans")
+            library.delete((session.chat.id,))
+        async with opened() as (_, library):
+            assert titles(library).keys() == {"b"}
+
+    async def test_an_empty_tab_leaves_no_line(self, qloop, opened) -> None:
+        async with opened(chat("b"), open_ids=("b",)) as (workspace, library):
+            session = workspace.new_chat()
+            session.draft = "half a thou"
+            assert session.chat.id in titles(library)
+            session.draft = ""
+            workspace.close(session)
+            assert titles(library).keys() == {"b"}
+
+
+class TestFolders:
+    async def test_no_two_have_the_same_name(self, qloop, opened) -> None:
+        async with opened() as (_, library):
+            assert [library.create_folder("Work") for _ in range(3)] == ["Work", "Work 2", "Work 3"]
+            assert library.rename_folder("Work 3", "work") == "work 4"
+            assert library.folders == ("Work", "Work 2", "work 4")
+
+    async def test_a_renamed_folder_keeps_its_place_and_its_chats(self, qloop, opened) -> None:
+        async with opened(chat("a"), chat("b"), open_ids=("b",)) as (_, library):
+            for name in ("One", "Two"):
+                library.create_folder(name)
+            library.move(("a", "b"), "One")
+            library.rename_folder("One", "First")
+        async with opened() as (_, library):
+            assert library.folders == ("First", "Two")
+            assert set(library.chats_in("First")) == {"a", "b"}
+
+    async def test_deleting_one_keeps_its_chats(self, qloop, opened) -> None:
+        async with opened(chat("a"), chat("b"), open_ids=("b",)) as (_, library):
+            library.create_folder("One")
+            library.move(("a", "b"), "One")
+            assert set(library.delete_folder("One")) == {"a", "b"}
+        async with opened() as (_, library):
+            assert library.folders == ()
+            assert {one.folder for one in library.chats} == {""}
+
+
+async def test_trouble_is_told_and_the_list_stays(qloop, workspace, store) -> None:
+    async def fail(*_args: object, **_values: object) -> None:
+        raise StorageError("The disk is full.")
+
+    store.summaries = store.folders = store.place = store.save_folders = fail
+    library = Library(store, workspace, workspace)
+    heard = []
+    library.failed.connect(heard.append)
+    await library.load()
+    library.create_folder("Work")
+    await done()
+    assert heard == ["The disk is full."] * 2
+    assert library.folders == ("Work",)

@@ -1,0 +1,256 @@
+"""The API beside the window, in the window's own loop: on, off, and the requests in between."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import pytest
+from PySide6.QtCore import QObject
+
+from app.bridge import tasks
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.engine_thread import EngineThread
+from app.protocol.load import LoadParams
+from app.protocol.output import Output
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Request, Role
+from app.services.local_api import LocalApi
+from app.settings.settings import Settings
+from tests.conftest import TINY_CONTEXT
+from tests.fakes import CountingBackend, endless_token
+
+SOON = 5.0
+QUESTION = {"messages": [{"role": "user", "content": "Hello there"}], "max_tokens": 4, "temperature": 0}
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(SOON):
+        while not condition():
+            await asyncio.sleep(0.002)
+
+
+@dataclass
+class Beside:
+    api: LocalApi
+    engine: ActiveEngine
+    settings: Settings
+    http: aiohttp.ClientSession
+
+    async def switch(self, is_on: bool) -> None:
+        self.api.switch(is_on)
+        await tasks.finish_all()
+
+    async def ask(self, path: str = "/v1/chat/completions", **changes: object) -> tuple[int, dict]:
+        headers = {"Authorization": f"Bearer {self.settings.api_key}"}
+        async with self.http.post(
+            self.api.address + path, json=QUESTION | changes, headers=headers
+        ) as answer:
+            return answer.status, await answer.json()
+
+
+@contextlib.asynccontextmanager
+async def beside(parent: QObject, *, has_model: bool = True) -> AsyncIterator[Beside]:
+    def make_thread(params: LoadParams, owner: QObject) -> EngineThread:
+        model = {"path": params.path, "n_ctx": 16_384, "n_seq_max": 3}
+        backend = CountingBackend(endless_token, **(TINY_CONTEXT | model))
+        return EngineThread(params, owner, lambda *_: contextlib.nullcontext(backend))
+
+    engine = ActiveEngine(make_thread=make_thread)
+    settings = Settings(api_port=free_port())
+    api = LocalApi(engine, settings, parent)
+    async with aiohttp.ClientSession() as http:
+        try:
+            if has_model:
+                engine.load(LoadParams(Path("fake.gguf")))
+                await until(lambda: engine.model)
+            yield Beside(api, engine, settings, http)
+        finally:
+            await api.close()
+            await engine.close()
+            await tasks.finish_all()
+            engine.deleteLater()
+
+
+@pytest.fixture
+def parent(qapp: QObject) -> QObject:
+    return QObject()
+
+
+async def test_it_is_off_until_it_is_switched_on(qloop, parent) -> None:
+    async with beside(parent) as one:
+        one.api.apply()
+        await tasks.finish_all()
+        assert not one.api.is_on
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await one.ask()
+
+
+async def test_a_switched_on_api_answers_with_its_own_key_and_remembers_both(qloop, parent) -> None:
+    async with beside(parent) as one:
+        saved: list[bool] = []
+        one.api.settings_changed.connect(lambda: saved.append(one.settings.api_enabled))
+        await one.switch(True)
+        assert one.api.is_on
+        assert one.api.address == f"http://127.0.0.1:{one.settings.api_port}"
+        assert one.settings.api_enabled
+        assert len(one.settings.api_key) >= 43
+        assert saved[-1] is True
+        status, answer = await one.ask()
+        assert (status, answer["usage"]["completion_tokens"]) == (200, 4)
+        await one.switch(False)
+        assert not one.api.is_on
+        assert not one.settings.api_enabled
+
+
+async def test_a_new_key_shuts_out_who_has_the_old_one(qloop, parent) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        old = one.settings.api_key
+        one.api.renew_key()
+        await tasks.finish_all()
+        assert one.settings.api_key != old
+        headers = {"X-Api-Key": old}
+        async with one.http.get(one.api.address + "/v1/models", headers=headers) as answer:
+            assert answer.status == 401
+        assert (await one.ask())[0] == 200
+
+
+async def test_asked_again_to_be_as_it_is_it_goes_on(qloop, parent) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        server = one.api._server
+        one.api.apply()
+        await tasks.finish_all()
+        assert one.api._server is server
+        one.settings.api_port = free_port()
+        one.api.apply()
+        await tasks.finish_all()
+        assert one.api._server is not server
+        assert (await one.ask())[0] == 200
+
+
+async def test_a_port_in_use_is_said_so_and_another_one_helps(qloop, parent) -> None:
+    async with beside(parent) as one:
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", one.settings.api_port))
+            other.listen()
+            failures: list[str] = []
+            one.api.failed.connect(failures.append)
+            await one.switch(True)
+            assert not one.api.is_on
+            assert not one.settings.api_enabled
+            assert f"port {one.settings.api_port} is used by another program" in failures[0]
+        one.api.set_port(free_port())
+        await one.switch(True)
+        assert (await one.ask())[0] == 200
+
+
+async def test_callers_are_counted_and_their_chats_have_names(qloop, parent) -> None:
+    async with beside(parent) as one:
+        counts: list[int] = []
+        titles: list[dict[str, str]] = []
+        one.api.changed.connect(lambda: counts.append(one.api.num_requests))
+        one.api.titles_changed.connect(titles.append)
+        await one.switch(True)
+        asked = asyncio.ensure_future(one.ask(max_tokens=None))
+        await until(lambda: 1 in counts)
+        assert list(titles[-1].values()) == ["API: Hello there"]
+        asked.cancel()
+        await until(lambda: counts[-1] == 0)
+
+
+async def test_one_slot_stays_for_the_windows_chats(qloop, parent) -> None:
+    async with beside(parent) as one:
+        reports: list[StepReport] = []
+        one.engine.reported.connect(reports.extend)
+        await one.switch(True)
+        asked = [asyncio.ensure_future(one.ask(max_tokens=None)) for _ in range(6)]
+        await until(lambda: one.api.num_requests == 6 and reports)
+        own = Request("own", "tab", (Message(Role.USER, "mine"),), max_tokens=3)
+        one.engine.submit(own)
+        assert (await last_output_of(own, reports)).usage.num_generated_tokens == 3
+        most = max(sum(slot.is_running for slot in report.slots) for report in reports)
+        assert most == 3
+        for task in asked:
+            task.cancel()
+        await until(lambda: one.api.num_requests == 0)
+        await until(lambda: not any(slot.is_running for slot in reports[-1].slots))
+
+
+async def last_output_of(request: Request, reports: list[StepReport]) -> Output:
+    def last() -> Output | None:
+        outputs = (output for report in reports for output in report.outputs)
+        ends = (output for output in outputs if output.finish_reason)
+        return next((end for end in ends if end.request_id == request.request_id), None)
+
+    await until(last)
+    output = last()
+    assert output
+    return output
+
+
+async def test_without_a_model_callers_are_told_to_come_back(qloop, parent) -> None:
+    async with beside(parent, has_model=False) as one:
+        await one.switch(True)
+        status, body = await one.ask()
+        assert (status, body["error"]["type"]) == (503, "unavailable_error")
+        one.engine.load(LoadParams(Path("fake.gguf")))
+        await until(lambda: one.engine.model)
+        assert (await one.ask())[0] == 200
+
+
+async def test_another_model_ends_open_requests_with_the_reason(qloop, parent) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        asked = asyncio.ensure_future(one.ask(max_tokens=None))
+        await until(lambda: any(each.is_begun for each in one.engine._open))
+        one.engine.load(LoadParams(Path("other.gguf")))
+        status, body = await asked
+        assert status == 503
+        assert "Another model was loaded" in body["error"]["message"]
+        assert (await one.ask())[0] == 200
+
+
+async def test_a_request_goes_on_when_the_same_model_is_loaded_again_and_wakes_one_that_sleeps(
+    qloop, parent
+) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        asked = asyncio.ensure_future(one.ask(max_tokens=200))
+        await until(lambda: any(each.is_begun for each in one.engine._open))
+        one.engine.load(one.engine.params)
+        status, body = await asked
+        assert (status, body["choices"][0]["finish_reason"]) == (200, "length")
+        one.engine.sleep()
+        assert (await one.ask())[0] == 200
+        assert not one.engine.is_asleep
+
+
+async def test_closing_ends_what_is_being_answered(qloop, parent) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        asked = asyncio.ensure_future(one.ask(max_tokens=None))
+        await until(lambda: one.api.num_requests == 1)
+        await one.api.close()
+        assert (await asked)[0] == 503
+        assert not one.api.is_on
+        one.api.switch(True)
+        await tasks.finish_all()
+        assert not one.api.is_on
+
+
+async def test_counting_tokens_works_beside_the_engine(qloop, parent) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        status, body = await one.ask("/v1/chat/completions/input_tokens")
+        assert (status, body["input_tokens"] > 10) == (200, True)

@@ -1,0 +1,156 @@
+"""What models would take of a memory whose size the test says."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.bridge import tasks
+from app.bridge.active_engine import ActiveEngine
+from app.engine.workers import Worker, WorkerState
+from app.models.folders import Folder
+from app.models.memory_fit import Fit
+from app.models.model_file import FileKind, ModelFile, Source, read_whole_header
+from app.protocol.load import LoadParams
+from app.protocol.model import MemoryNeed
+from app.services import coming_room, model_fits
+from app.services.model_fits import ModelFits, Taken
+from app.services.preferences import Preferences
+from app.settings.settings import ModelSettings, Settings
+from tests.native.tiny_ggufs import write_tiny_gguf
+
+MIB = 2**20
+
+
+class Machine:
+    def __init__(self) -> None:
+        self.free_bytes = 4096 * MIB
+        self.reads: list[str] = []
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine()
+
+    def read(path: Path) -> object:
+        machine.reads.append(path.name)
+        return read_whole_header(path)
+
+    monkeypatch.setattr(coming_room, "free_memory_bytes", lambda: machine.free_bytes)
+    monkeypatch.setattr(model_fits, "read_whole_header", read)
+    return machine
+
+
+@pytest.fixture
+def preferences() -> Preferences:
+    return Preferences(Settings(n_ctx=4096))
+
+
+@pytest.fixture
+def fits(
+    qloop: asyncio.AbstractEventLoop, preferences: Preferences, engine: ActiveEngine, machine: Machine
+) -> Iterator[ModelFits]:
+    fits = ModelFits(preferences, engine)
+    yield fits
+    fits.close()
+    qloop.run_until_complete(tasks.finish_all())
+    fits.deleteLater()
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> tuple[ModelFile, ...]:
+    from app.models.catalog import scan
+
+    for name in ("a", "b"):
+        write_tiny_gguf(tmp_path / f"{name}.gguf", "qwen3")
+    (tmp_path / "c.gguf").write_text("damaged")
+    return tuple(sorted(scan([Folder(tmp_path, Source.FOLDER)]), key=lambda model: model.path))
+
+
+async def told(fits: ModelFits, models: tuple[ModelFile, ...]) -> None:
+    fits.ask(models)
+    await tasks.finish_all()
+
+
+async def test_chat_models_are_estimated_once(qloop, fits, models, machine) -> None:
+    assert fits.fitting(models[0]) is None
+    await told(fits, models)
+    fitting = fits.fitting(models[0])
+    assert fitting
+    assert fitting.free_bytes == 4096 * MIB
+    assert 0 < fitting.needed_bytes < 1024 * MIB
+    assert fitting.fit is Fit.FITS
+    assert models[2].kind is FileKind.DAMAGED
+    assert fits.fitting(models[2]) is None
+    await told(fits, models)
+    assert machine.reads == ["a.gguf", "b.gguf"]
+
+
+async def test_a_model_that_does_not_fit_comes_with_advice_until_it_does(
+    qloop, fits, models, machine
+) -> None:
+    machine.free_bytes = MIB
+    await told(fits, models)
+    fitting = fits.fitting(models[0])
+    assert fitting
+    assert fitting.fit is Fit.TOO_LARGE
+    assert fitting.advice
+    machine.free_bytes = 4096 * MIB
+    await told(fits, models)
+    fitting = fits.fitting(models[0])
+    assert fitting
+    assert (fitting.fit, fitting.advice) == (Fit.FITS, "")
+
+
+async def test_other_settings_make_another_estimate(qloop, fits, models, preferences) -> None:
+    await told(fits, models)
+    before = fits.fitting(models[0])
+    preferences.set("n_ctx", 65_536)
+    assert fits.fitting(models[0]) is None
+    await tasks.finish_all()
+    after = fits.fitting(models[0])
+    assert before
+    assert after
+    assert after.needed_bytes > before.needed_bytes
+
+
+async def test_the_model_in_use_tells_what_it_has_taken_and_the_others_count_on_that(
+    qloop, fits, models, machine, engine, threads
+) -> None:
+    await told(fits, models)
+    expected = fits.fitting(models[0])
+    engine.load(LoadParams(models[0].path))
+    threads[0].finish_loading(n_ctx=4096, memory=MemoryNeed(600 * MIB, 100 * MIB, mapped_bytes=500 * MIB))
+    await told(fits, models)
+    assert fits.taken(models[0]) == Taken(expected.needed_bytes, 700 * MIB)
+    assert fits.taken(models[1]) is None
+    assert fits.fitting(models[1]).free_bytes == (4096 + 200) * MIB
+    engine.sleep()
+    await told(fits, models)
+    assert fits.taken(models[0]) is None
+    assert fits.fitting(models[1]).free_bytes == 4096 * MIB
+
+
+async def test_a_model_over_several_machines_counts_the_memory_of_all(
+    qloop, fits, models, preferences, monkeypatch
+) -> None:
+    def ask(address: str) -> Worker:
+        free_bytes = 1024 * MIB if address == "good:1" else 0
+        return Worker(address, WorkerState.READY, free_bytes=free_bytes, total_bytes=4096 * MIB)
+
+    monkeypatch.setattr(coming_room, "ask", ask)
+    preferences.set_of_model(models[0].path, ModelSettings(workers=("good:1",)))
+    await told(fits, models)
+    fitting = fits.fitting(models[0])
+    assert (fitting.fit, fitting.free_bytes) == (Fit.FITS, (4096 + 1024) * MIB)
+    preferences.set_of_model(models[0].path, ModelSettings(workers=("good:1", "full:1")))
+    await told(fits, models)
+    assert fits.fitting(models[0]).fit is Fit.TOO_LARGE
+
+
+async def test_a_file_that_has_gone_is_not_told_of(qloop, fits, models) -> None:
+    models[0].path.unlink()
+    await told(fits, models)
+    assert fits.fitting(models[0]) is None
+    assert fits.fitting(models[1])

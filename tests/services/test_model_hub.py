@@ -1,0 +1,153 @@
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+from keyring.backends.fail import Keyring as NoKeyring
+from PySide6.QtCore import QObject, SignalInstance
+
+from app.models.memory_fit import estimate
+from app.models.model_file import open_header
+from app.services import model_hub
+from app.services.model_hub import ModelHub
+from app.services.preferences import Preferences
+from app.settings.load import load_params
+from app.settings.settings import Settings
+from tests.models.standin_hub import StandInHub, standing
+
+
+class MemoryKeyring(KeyringBackend):
+    priority = 1  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        if not self.kept.pop((service, username), None):
+            raise keyring.errors.PasswordDeleteError
+
+
+@pytest.fixture
+def ring() -> Iterator[MemoryKeyring]:
+    before, ring = keyring.get_keyring(), MemoryKeyring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+
+
+async def told(signal: SignalInstance) -> object:
+    future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+    signal.connect(lambda value=None: future.done() or future.set_result(value))
+    return await future
+
+
+async def test_the_newest_question_is_answered(qapp: QObject, qloop: object, ring: MemoryKeyring) -> None:
+    async with standing(StandInHub()) as stand_in:
+        stand_in.repos = {"a/one-GGUF": {}, "a/two-GGUF": {"two-Q4_K_M.gguf": b"GGUF"}}
+        hub = ModelHub(Preferences(Settings(hub_endpoint=stand_in.endpoint)))
+        ring.kept["skein", stand_in.endpoint] = "hf_kept"
+        answers: list[str] = []
+        hub.found.connect(lambda found: answers.append(found.words))
+        hub.search("one")
+        hub.search("two")
+        found = await told(hub.found)
+        assert [repo.id for repo in found.repos] == ["a/two-GGUF"]  # type: ignore[attr-defined]
+        assert answers == ["two"]
+        hub.open("a/two-GGUF")
+        contents = await told(hub.opened)
+        assert [model.name for model in contents.models] == ["two-Q4_K_M"]  # type: ignore[attr-defined]
+        assert {headers["Authorization"] for _, headers in stand_in.requests} == {"Bearer hf_kept"}
+        stand_in.refusal = (403, {"X-Error-Code": "GatedRepo"})
+        hub.open("a/two-GGUF")
+        trouble = await told(hub.failed)
+        assert trouble.page == f"{stand_in.endpoint}/a/two-GGUF"  # type: ignore[attr-defined]
+        hub.close()
+
+
+async def test_what_the_models_of_a_repository_take_is_looked_up(
+    qapp: QObject, qloop: object, ring: MemoryKeyring, tiny_gguf: Callable[[str], Path]
+) -> None:
+    async with standing(StandInHub()) as stand_in:
+        path = tiny_gguf("qwen3")
+        stand_in.repos = {"a/tiny-GGUF": {"tiny-F32.gguf": path.read_bytes()}}
+        settings = Settings(hub_endpoint=stand_in.endpoint)
+        hub = ModelHub(Preferences(settings))
+        estimated: list[tuple[str, int]] = []
+        hub.estimated.connect(lambda repo_id, beside: estimated.append((repo_id, beside)))
+        hub.open("a/tiny-GGUF")
+        await told(hub.estimated)
+        need = estimate(open_header(path), load_params(settings, path))
+        assert estimated == [("a/tiny-GGUF", need.kv_bytes + need.compute_bytes + need.output_bytes)]
+
+
+async def test_a_hub_that_never_answers_is_given_up(
+    qapp: QObject, qloop: object, ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_hub, "PATIENCE_S", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hub = ModelHub(Preferences(Settings(hub_endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")))
+        for ask in (hub.search, hub.open):
+            ask("a/b")
+            trouble = await told(hub.failed)
+            assert "cannot be reached (it does not answer)" in trouble.text  # type: ignore[attr-defined]
+
+
+async def test_an_address_that_cannot_be_used_is_told(
+    qapp: QObject, qloop: object, ring: MemoryKeyring
+) -> None:
+    preferences = Preferences(Settings(hub_endpoint="http://mirror.example"))
+    hub = ModelHub(preferences)
+    hub.search("x")
+    trouble = await told(hub.failed)
+    assert "https://" in trouble.text  # type: ignore[attr-defined]
+    assert hub.endpoint == "https://huggingface.co"
+
+
+async def test_a_token_is_for_one_hub_and_nowhere_but_in_the_keyring(
+    qapp: QObject,
+    qloop: object,
+    ring: MemoryKeyring,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("HF_TOKEN", "hf_of_the_shell")
+    async with standing(StandInHub()) as stand_in:
+        settings = Settings(hub_endpoint=stand_in.endpoint)
+        preferences = Preferences(settings)
+        hub = ModelHub(preferences)
+        hub.set_token("hf_secret")
+        assert hub.has_token
+        assert "in the keyring" in str(await told(hub.token_noted))
+        hub.search("x")
+        await told(hub.found)
+        assert stand_in.requests[0][1]["Authorization"] == "Bearer hf_secret"
+        assert await hub.token("https://huggingface.co") == "hf_of_the_shell"
+        assert await hub.token("https://mirror.example") == ""
+        hub.set_token("")
+        assert "forgotten" in str(await told(hub.token_noted))
+        assert ring.kept == {}
+        assert not hub.has_token
+    assert "hf_secret" not in settings.model_dump_json() + caplog.text
+
+
+async def test_without_a_keyring_a_token_counts_until_the_end(
+    qapp: QObject, qloop: object, ring: MemoryKeyring
+) -> None:
+    keyring.set_keyring(NoKeyring())
+    hub = ModelHub(Preferences(Settings()))
+    assert await hub.token("https://mirror.example") == ""
+    hub.set_token("hf_secret")
+    assert "until Skein is closed" in str(await told(hub.token_noted))
+    assert await hub.token(hub.endpoint) == "hf_secret"
