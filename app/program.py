@@ -33,6 +33,7 @@ from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.engine.freed_memory import keep_little
 from app.look.words import tr, tr_said
+from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
 from app.services import other_starts
@@ -202,7 +203,7 @@ class Program(QObject):
         self._bugs = BugReporter(self)
         self._store = ChatStore(paths.chats_file())
         self._engine = ActiveEngine(self)
-        self._engine.set_speed(Speed(settings.speed))
+        self._engine.post(SetSpeed(Speed(settings.speed)))
         self._workspace = Workspace(self._engine, self._store, settings, self)
         self._router = ReportRouter(self._engine, self._workspace, self)
         self._hangs = HangWatch(

@@ -20,6 +20,7 @@ from app.api.errors import ApiError, unavailable
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
 from app.engine.prompt import PromptBuilder
+from app.protocol.commands import Abort, Command, Forget, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
@@ -46,11 +47,7 @@ class EngineAccess(Protocol):
     def model(self) -> ModelInfo | None:
         """None while none is loaded."""
 
-    def submit(self, request: Request) -> None: ...
-
-    def abort(self, request_id: str) -> None: ...
-
-    def forget(self, chat_id: str) -> None: ...
+    def post(self, command: Command) -> None: ...
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """Calls `work` beside the engine, where templates are rendered and texts are tokenised."""
@@ -217,7 +214,7 @@ class EngineClient:
     def abort(self, request: Request) -> None:
         self._open.pop(request.request_id, None)
         if self._waiting.pop(request.request_id, None) is None:
-            self._engine.abort(request.request_id)
+            self._engine.post(Abort(request.request_id))
         self._end(request.chat_id, was_answered=False)
 
     async def use_prompts(self, work: Callable[[PromptBuilder], T]) -> T:
@@ -255,7 +252,7 @@ class EngineClient:
         self.fail_open(SERVER_STOPPED)
         if self._engine.model:
             for chat_id in self.titles:
-                self._engine.forget(chat_id)
+                self._engine.post(Forget(chat_id))
 
     def fail_open(self, reason: str) -> None:
         """Every answer that is being written ends with `reason`, and 503."""
@@ -264,7 +261,7 @@ class EngineClient:
 
     def _end(self, chat_id: str, *, was_answered: bool) -> None:
         if not self._conversations.end(chat_id, was_answered=was_answered):
-            self._engine.forget(chat_id)
+            self._engine.post(Forget(chat_id))
         self._let_in()
         self.on_changed()
 
@@ -275,7 +272,7 @@ class EngineClient:
         try:
             while self._waiting and self._has_room():
                 _, request = self._waiting.popitem(last=False)
-                self._engine.submit(request)
+                self._engine.post(Submit(request))
         finally:
             self._is_letting_in = False
 

@@ -13,13 +13,12 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from app.engine.engine_process import EngineProcess
-from app.engine.loop import EngineLoop
 from app.engine.prompt import PromptBuilder
+from app.engine.running import RunningEngine
+from app.protocol.commands import Command
 from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
-from app.protocol.request import Request
 
 T = TypeVar("T")
 
@@ -28,9 +27,10 @@ log = logging.getLogger(__name__)
 STACK_BYTES = 64 << 20  # the native library is written for the 8 MB of a main thread
 
 OnProgress = Callable[[float], bool]
-Loop = EngineLoop | EngineProcess
 # Gets what is told while the model loads, and who is told of reports.
-OpenEngine = Callable[[OnProgress, Callable[[], None]], AbstractContextManager[tuple[ModelInfo, Loop]]]
+OpenEngine = Callable[
+    [OnProgress, Callable[[], None]], AbstractContextManager[tuple[ModelInfo, RunningEngine]]
+]
 OnReports = Callable[[Sequence[StepReport]], None]
 
 
@@ -48,7 +48,7 @@ class ThreadedEngine:
     def begin_anew(self, open_engine: OpenEngine) -> None:
         """Once it has ended, it may be started again, with another engine."""
         self._open_engine = open_engine
-        self._loop: Loop | None = None
+        self._engine: RunningEngine | None = None
         self._loaded: asyncio.Future[ModelInfo] = self._asyncio_loop.create_future()
         self.ended: asyncio.Future[EngineError | None] = self._asyncio_loop.create_future()
         self._stop_requested = threading.Event()
@@ -75,38 +75,32 @@ class ThreadedEngine:
     async def stop(self) -> None:
         """Ends a load or the loop, and returns when the thread has ended."""
         self._stop_requested.set()
-        if self._loop:
-            self._loop.stop()
+        if self._engine:
+            self._engine.stop()
         if self._thread.ident is not None:
             await self.ended
             self._thread.join()
 
-    def submit(self, request: Request) -> None:
-        self._running_loop().submit(request)
-
-    def abort(self, request_id: str) -> None:
-        self._running_loop().abort(request_id)
-
-    def forget(self, chat_id: str) -> None:
-        self._running_loop().forget(chat_id)
+    def post(self, command: Command) -> None:
+        self._running().post(command)
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
-        return self._running_loop().use_prompts(work)
+        return self._running().use_prompts(work)
 
-    def _running_loop(self) -> Loop:
-        assert self._loop, "nothing can be asked of an engine before it is loaded"
-        return self._loop
+    def _running(self) -> RunningEngine:
+        assert self._engine, "nothing can be asked of an engine before it is loaded"
+        return self._engine
 
     def _deliver(self) -> None:
-        self._on_reports(self._running_loop().take_reports())
+        self._on_reports(self._running().take_reports())
 
     # The engine thread only.
 
     def _run(self) -> None:
         error: EngineError | None = None
         try:
-            with self._open_engine(self._on_progress, self._on_reports_ready) as (model, loop):
-                self._run_engine(model, loop)
+            with self._open_engine(self._on_progress, self._on_reports_ready) as (model, engine):
+                self._run_engine(model, engine)
         except ModelLoadCancelledError:
             log.info("The load was called off.")
         except EngineError as reason:
@@ -116,13 +110,13 @@ class ThreadedEngine:
             error = EngineError("The engine stopped because of an error in Skein itself.")
         self._tell(self.ended.set_result, error)
 
-    def _run_engine(self, model: ModelInfo, loop: Loop) -> None:
-        self._loop = loop
-        if self._stop_requested.is_set():  # a stop that came before there was a loop
-            loop.stop()
+    def _run_engine(self, model: ModelInfo, engine: RunningEngine) -> None:
+        self._engine = engine
+        if self._stop_requested.is_set():  # a stop that came before there was an engine
+            engine.stop()
         else:
             self._tell(self._loaded.set_result, model)
-        loop.run()
+        engine.run()
 
     def _on_reports_ready(self) -> None:
         self._tell(self._deliver)

@@ -21,11 +21,10 @@ from app.bridge.engine_threads import EngineThreads, StartThread
 from app.bridge.engine_wishes import EngineWishes
 from app.bridge.open_requests import OpenRequest, OpenRequests
 from app.bridge.prompt_uses import PromptUses
-from app.protocol.commands import Command
-from app.protocol.load import CellStore, LoadParams, Speed
+from app.protocol.commands import Command, Submit, ends
+from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason
-from app.protocol.request import Request
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ MAX_RECOVERIES, RECOVERY_WINDOW_S = 3, 600.0  # an engine that crashes on and on
 
 
 class ActiveEngine(QObject):
-    """Every request handed to `submit` ends: by an Output in `reported`, or by one in `ended`."""
+    """Every request that was posted ends: by an Output in `reported`, or by one in `ended`."""
 
     loading = Signal(object)  # Path
     load_progressed = Signal(float)  # 0..1
@@ -154,38 +153,22 @@ class ActiveEngine(QObject):
 
     # What is asked of it
 
-    def submit(self, request: Request) -> None:
-        """While there is no model yet, or it is asleep: kept and submitted when it is there."""
-        self._used_at = monotonic()
-        self._open.add(request, self._model)
-        self._serve(FinishReason.ERROR, NO_MODEL)
+    def post(self, command: Command) -> None:
+        """What holds for every model to come is remembered; most else is dropped while there is no engine.
 
-    def abort(self, request_id: str) -> None:
-        if each := self._open.get(request_id):
-            self._give_up(each)
-            if self._active:
-                self._active.abort(request_id)
-
-    def abort_all(self) -> None:
-        """End every answer, those that wait for a model too."""
+        A request is kept, and submitted when its model is loaded or awake.
+        """
+        if isinstance(command, Submit):
+            self._used_at = monotonic()
+            self._open.add(command.request, self._model)
+            self._serve(FinishReason.ERROR, NO_MODEL)
+            return
         for each in self._open:
-            self._give_up(each)
-        if self._active:
-            self._active.abort_all()
-
-    def forget(self, chat_id: str) -> None:
-        """The chat's tab was closed: what runs for it ends, its cells become free."""
-        for each in self._open:
-            if each.request.chat_id == chat_id:
+            if ends(command, each.request):
                 self._give_up(each)
-        self._wishes.pinned_chat_ids.discard(chat_id)
+        self._wishes.note(command)
         if self._active:
-            self._active.forget(chat_id)
-
-    def fork(self, chat_id: str, new_chat_id: str) -> None:
-        """A chat begins as a copy of another: it holds the same cells from the start."""
-        if self._active:
-            self._active.fork(chat_id, new_chat_id)
+            self._active.post(command)
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """Calls `work` beside the active engine, where texts are tokenised. Wakes it up."""
@@ -198,32 +181,6 @@ class ActiveEngine(QObject):
         else:
             self._uses.fail(NO_MODEL)
         return future
-
-    # What holds for every model to come, too
-
-    def set_front(self, chat_id: str | None) -> None:
-        """The chat somebody looks at."""
-        self._wishes.front_chat_id = chat_id
-        if self._active:
-            self._active.set_front(chat_id)
-
-    def set_speed(self, speed: Speed) -> None:
-        """How much of a step prompts may take."""
-        self._wishes.speed = speed
-        if self._active:
-            self._active.set_speed(speed)
-
-    def keep_cells(self, store: CellStore | None) -> None:
-        """Where the cells of saved chats are kept; nowhere if None."""
-        self._wishes.cell_store = store
-        if self._active:
-            self._active.keep_cells(store)
-
-    def post(self, command: Command) -> None:
-        """What the inspector wants of the active engine; most of it is dropped when there is none."""
-        self._wishes.note(command)
-        if self._active:
-            self._active.post(command)
 
     # An engine comes, talks and goes
 

@@ -18,6 +18,7 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.text import valid_unicode
 from app.chats.titles import title_from
+from app.protocol.commands import Abort, Forget, Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
 from app.settings.settings import Settings
@@ -342,7 +343,7 @@ class ChatSession(QObject):
         """The answers end through the usual door, with what they have so far."""
         for request_id, answer in tuple(self._answers.items()):
             if answer.is_submitted:
-                self._engine.abort(request_id)
+                self._engine.post(Abort(request_id))
             else:
                 self._abort_here(request_id)
 
@@ -352,14 +353,14 @@ class ChatSession(QObject):
         self.tokens.count(())
         for request_id in tuple(self._answers):
             self._abort_here(request_id)
-        self._engine.forget(self._chat.id)
+        self._engine.post(Forget(self._chat.id))
 
     def submit(self, request: Request) -> None:
         """Hands it to the engine, unless it was stopped meanwhile."""
         answer = self._answers.get(request.request_id)
         if answer and not answer.is_submitted:
             answer.is_submitted = True
-            self._engine.submit(request)
+            self._engine.post(Submit(request))
 
     def apply(self, *outputs: Output) -> None:
         """Takes what the engine made, of one request; outputs of earlier requests are ignored."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.bridge.engine_thread import EngineThread
-from app.protocol.commands import Command, Pin, WatchCells
+from app.protocol.commands import Command, Forget, KeepCells, Pin, SetFront, SetSpeed, WatchCells
 from app.protocol.load import CellStore, Speed
 
 
@@ -23,6 +23,14 @@ class EngineWishes:
 
     def note(self, command: Command) -> None:
         match command:
+            case SetFront(chat_id):
+                self.front_chat_id = chat_id
+            case SetSpeed(speed):
+                self.speed = speed
+            case KeepCells(store):
+                self.cell_store = store
+            case Forget(chat_id):
+                self.pinned_chat_ids.discard(chat_id)
             case Pin(chat_id, True):
                 self.pinned_chat_ids.add(chat_id)
             case Pin(chat_id, False):
@@ -31,9 +39,9 @@ class EngineWishes:
                 self.is_watching_cells = is_watching
 
     def tell(self, engine: EngineThread) -> None:
-        engine.set_speed(self.speed)
-        engine.keep_cells(self.cell_store)
-        engine.set_front(self.front_chat_id)
+        engine.post(SetSpeed(self.speed))
+        engine.post(KeepCells(self.cell_store))
+        engine.post(SetFront(self.front_chat_id))
         for chat_id in self.pinned_chat_ids:
             engine.post(Pin(chat_id))
         if self.is_watching_cells:

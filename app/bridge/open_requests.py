@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_thread import EngineThread
+from app.protocol.commands import Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.report import StepReport
@@ -117,7 +118,7 @@ class OpenRequests(QObject):
                 self.end(each, FinishReason.ABORT, MODEL_CHANGED)
             elif each.engine is None:
                 each.engine, each.model = engine, model
-                engine.submit(each.rest())
+                engine.post(Submit(each.rest()))
 
     def note(self, report: StepReport) -> StepReport:
         """What the engine that answers has told, as it is told to others."""

@@ -18,6 +18,7 @@ from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
 from app.chats.chat import Chat, Turn
 from app.chats.options import ChatOptions
+from app.protocol.commands import Fork, SetFront
 from app.protocol.request import Overflow, Request
 from app.settings.settings import Settings
 from app.storage.chat_rows import SavedChat, SavedTurns
@@ -359,7 +360,7 @@ class Workspace(QObject):
         return ClosedChat(kept, session.is_loaded, index)
 
     def _open_fork(self, session: ChatSession, kept: SavedChat) -> ChatSession:
-        self._engine.fork(session.chat.id, kept.chat.id)
+        self._engine.post(Fork(session.chat.id, kept.chat.id))
         fork = self._open(kept, self.sessions.index(session) + 1)
         self._autosave.touch(fork, kept.chat.turns)
         self.set_current(fork)
@@ -389,7 +390,7 @@ class Workspace(QObject):
         if now[0] != before[0]:
             self.shown_changed.emit()
         if self.current and self.current is not before[1]:
-            self._engine.set_front(self.current.chat.id)
+            self._engine.post(SetFront(self.current.chat.id))
             self.current_changed.emit(self.current)
 
     def _tabs(self) -> Tabs | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cli import headless
+from app.protocol.commands import Submit
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.grammar import check_grammar
 from app.protocol.model import ModelInfo
@@ -122,7 +123,7 @@ def _ask(options: argparse.Namespace) -> int:
         requests = [_request(options, model, index, prompt) for index, prompt in prompts]
         answers = _Answers(requests, as_json=options.json)
         for request in requests:
-            loop.submit(request)
+            loop.post(Submit(request))
         loop.run()
     answers.print_statistics()
     return 1 if answers.any_failed else 0

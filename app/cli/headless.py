@@ -6,21 +6,20 @@ What was chosen for the model in the window counts here, too, where the options 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.engine import Engine
-from app.engine.engine_process import EngineProcess
-from app.engine.loop import EngineLoop
-from app.engine.probe import open_probed_backend
+from app.engine import opening
+from app.engine.opening import OnProgress
+from app.engine.running import RunningEngine
 from app.engine.workers import TRUSTED_ONLY, checked_address
 from app.models.memory_fit import fitted
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError
 from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS, LoadParams
-from app.protocol.model import Device, ModelInfo
+from app.protocol.model import ModelInfo
 from app.settings.load import load_params
 from app.settings.settings import ModelSettings, Settings
 from app.system import paths
@@ -105,18 +104,11 @@ def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParam
     return replace(params, path=options.model, verify=options.verify, **chosen)
 
 
-@contextlib.contextmanager
 def open_engine(
-    params: LoadParams, on_progress: Callable[[float], bool], on_reports_ready: Callable[[], None]
-) -> Iterator[tuple[ModelInfo, EngineLoop | EngineProcess]]:
-    """In this process, or with workers in one of its own, which a lost one may end. Raises EngineError."""
-    if not params.workers and not params.own_process:
-        with open_probed_backend(params, on_progress, fitted) as backend:
-            yield backend.model, EngineLoop(Engine(backend, verify=params.verify), on_reports_ready)
-        return
-    process = EngineProcess(params, on_progress, on_reports_ready, _fitted_with)
-    with process.loaded() as model:
-        yield model, process
+    params: LoadParams, on_progress: OnProgress, on_reports_ready: Callable[[], None]
+) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
+    """Raises EngineError on entering."""
+    return opening.open_engine(params, on_progress, on_reports_ready, fitted)
 
 
 def warning_of(params: LoadParams) -> str:
@@ -129,13 +121,6 @@ def reason_of(error: EngineError) -> str:
     if isinstance(error, EngineCrashedError) and error.lost_workers:
         return together(str(error), said("Start it there again, or name those that are left by --workers."))
     return str(error)
-
-
-def _fitted_with(params: LoadParams, workers: Sequence[Device]) -> LoadParams:
-    from app.engine.llama.library import gpus, library
-
-    library()
-    return fitted(params, gpus(), workers=workers)
 
 
 def _known_path(path: Path, settings: Settings) -> Path:

@@ -28,15 +28,23 @@ from app.engine.slots import SlotPool
 from app.engine.step_budget import StepBudget
 from app.engine.stepping import SampledId, Stepping
 from app.protocol.commands import (
+    Abort,
+    AbortAll,
     ClearCells,
     Command,
+    Forget,
+    Fork,
     Hibernate,
+    KeepCells,
     Pause,
     Pin,
     Restore,
     Resume,
     RunUntil,
+    SetFront,
+    SetSpeed,
     StepOnce,
+    Submit,
     TokensOf,
     WatchCells,
 )
@@ -51,7 +59,6 @@ from app.protocol.errors import (
     PromptTooLongError,
     RequestError,
 )
-from app.protocol.load import CellStore, Speed
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.report import EventKind, Span, StepReport
 from app.protocol.request import Overflow, Request
@@ -197,33 +204,34 @@ class Engine:
         """Let a new chat hold the cells of an idle one, without a copy. False: no slot is free for it."""
         return self.slots.fork(chat_id, new_chat_id)
 
-    def set_front(self, chat_id: str | None) -> None:
-        """Its prompt goes first, the youngest answer makes way for it, and it is never paused for another."""
-        for lane in self._lanes:
-            lane.slots.front_chat_id = chat_id
-
     def hibernate(self, chat_id: str) -> bool:
         """Save the cells of an idle chat and free them. False: it holds none, or is answering."""
         return self._lane_with(chat_id).slots.hibernate_chat(chat_id)
-
-    def watch_cells(self, is_watching: bool) -> None:
-        """Add a map of all cells to the reports."""
-        self._cell_watch.watch(is_watching)
-
-    def keep_cells(self, store: CellStore | None) -> None:
-        """Where the cells of saved chats go when this engine ends, and come from; nowhere if None."""
-        self.slots.hibernated.kept = KeptCells(store, self._backend.fingerprint) if store else None
-
-    def set_speed(self, speed: Speed) -> None:
-        self._budget.speed = speed
 
     def obey(self, command: Command) -> None:
         """What comes of it is in the next report. PositionMismatchError: the library holds other cells."""
         match command:
             case Pause() | Resume() | StepOnce() | RunUntil():
                 self.stepping.obey(command)
+            case Submit(request):
+                self.add_request(request)
+            case Abort(request_id):
+                self.abort(request_id)
+            case AbortAll():
+                self.abort_all(FinishReason.ABORT, "")
+            case Forget(chat_id):
+                self.forget(chat_id)
+            case Fork(chat_id, new_chat_id):
+                self.fork(chat_id, new_chat_id)
+            case SetFront(chat_id):
+                for lane in self._lanes:
+                    lane.slots.front_chat_id = chat_id
+            case SetSpeed(speed):
+                self._budget.speed = speed
+            case KeepCells(store):
+                self.slots.hibernated.kept = KeptCells(store, self._backend.fingerprint) if store else None
             case WatchCells(is_watching):
-                self.watch_cells(is_watching)
+                self._cell_watch.watch(is_watching)
             case (
                 Hibernate(chat_id) | Restore(chat_id) | ClearCells(chat_id) | Pin(chat_id) | TokensOf(chat_id)
             ):

@@ -1,7 +1,7 @@
 """The engine in a process of its own, which may die of a lost worker. Run by `engine_process`.
 
-Is told on stdin what `EngineLoop` can be told, and tells on stdout what comes of it: pickled tuples, each a
-word and what belongs to it. Both ends are ours, of one version and one user.
+Is told on stdin what `EngineLoop` can be told, pickled, and tells on stdout what comes of it: pickled tuples,
+each a word and what belongs to it. Both ends are ours, of one version and one user.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import IO, Any
+from typing import IO
 
 from app.engine.engine import Engine
+from app.engine.engine_process import Stop, UsePrompts
 from app.engine.hibernation import HibernatedChats
 from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
 from app.engine.prompt import PromptBuilder
@@ -126,23 +127,23 @@ def _listen(loop: Future[EngineLoop], channel: Channel, stdin: IO[bytes]) -> Non
     """On a thread of its own, also while it loads, until the other end is gone: then this process is, too."""
     try:
         while True:
-            word, arguments = pickle.load(stdin)
-            if word == "use_prompts":
-                _use_prompts(loop.result(), channel, *arguments)
-            else:
-                getattr(loop.result(), word)(*arguments)
+            match pickle.load(stdin):
+                case Stop():
+                    loop.result().stop()
+                case UsePrompts() as use:
+                    _use_prompts(loop.result(), channel, use)
+                case command:
+                    loop.result().post(command)
     except EOFError:
         os._exit(1)
 
 
-def _use_prompts(loop: EngineLoop, channel: Channel, number: int, name: str, *arguments: Any) -> None:
-    """One thing that the PromptBuilder can do, or one that it knows."""
-
+def _use_prompts(loop: EngineLoop, channel: Channel, use: UsePrompts) -> None:
     def work(prompts: PromptBuilder) -> object:
-        wanted = getattr(prompts, name)
-        return wanted(*arguments[0], **arguments[1]) if arguments else wanted
+        wanted = getattr(prompts, use.name)
+        return wanted(*use.arguments[0], **use.arguments[1]) if use.arguments else wanted
 
-    loop.use_prompts(work).add_done_callback(partial(_answer, channel.tell, number))
+    loop.use_prompts(work).add_done_callback(partial(_answer, channel.tell, use.number))
 
 
 def _answer(tell: Callable[[str, object], None], number: int, done: Future[object]) -> None:

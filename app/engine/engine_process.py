@@ -1,4 +1,4 @@
-"""An engine in a process of its own, seen from this one: to be used as an `EngineLoop` is.
+"""An engine in a process of its own, seen from this one: a `RunningEngine`, as an `EngineLoop` is.
 
 For engines that may take their process with them, such as one that loses a worker. Knows no Qt.
 """
@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import IO, Any, TypeVar, cast
 
 from app.engine.probe import last_lines, probe, probe_adapter, signal_name, unchanged
@@ -24,10 +24,9 @@ from app.engine.prompt import PromptBuilder
 from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
-from app.protocol.load import CellStore, LoadParams, Speed
+from app.protocol.load import LoadParams
 from app.protocol.model import Device, ModelInfo
 from app.protocol.report import HibernatedChat, StepReport
-from app.protocol.request import Request
 from app.system import child_process
 from app.system.memory import free_memory_bytes
 from app.system.said import Said, said
@@ -44,6 +43,20 @@ WORKER_PATIENCE_S = 10.0
 END_S = 2.0  # from the wish that it ends: a step that other machines compute cannot be interrupted
 PROBE_SHARE = 0.3  # of the progress
 GONE = said("The engine stopped.")
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """To the child: end the loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsePrompts:
+    """To the child: one thing that its PromptBuilder can do or, without arguments, one that it knows."""
+
+    number: int  # of the answer
+    name: str
+    arguments: tuple[Any, ...]
 
 
 class EngineProcess:
@@ -73,38 +86,15 @@ class EngineProcess:
         self._numbers = itertools.count()
         self._answers: dict[int, Future[Any]] = {}  # what the child has been asked
 
-    # Any thread: as EngineLoop.
-
-    def submit(self, request: Request) -> None:
-        self._tell("submit", request)
-
-    def abort(self, request_id: str) -> None:
-        self._tell("abort", request_id)
-
-    def abort_all(self) -> None:
-        self._tell("abort_all")
-
-    def forget(self, chat_id: str) -> None:
-        self._tell("forget", chat_id)
-
-    def fork(self, chat_id: str, new_chat_id: str) -> None:
-        self._tell("fork", chat_id, new_chat_id)
-
-    def set_front(self, chat_id: str | None) -> None:
-        self._tell("set_front", chat_id)
-
-    def set_speed(self, speed: Speed) -> None:
-        self._tell("set_speed", speed)
-
-    def keep_cells(self, store: CellStore | None) -> None:
-        self._tell("keep_cells", store)
+    # Any thread.
 
     def post(self, command: Command) -> None:
-        self._tell("post", command)
+        """Nobody waits for a child that does not listen, least of all the window."""
+        self._letters.put(command)
 
     def stop(self) -> None:
         self._stop_by = time.monotonic() + END_S
-        self._tell("stop")
+        self._letters.put(Stop())
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """`work` is called here; what it asks of the builder is done in the child."""
@@ -261,10 +251,6 @@ class EngineProcess:
 
     # The pipes.
 
-    def _tell(self, word: str, *arguments: object) -> None:
-        """Nobody waits for a child that does not listen, least of all the window."""
-        self._letters.put((word, arguments))
-
     def _write(self, stdin: IO[bytes]) -> None:
         with contextlib.suppress(OSError):  # it is gone; `run` tells
             while (letter := self._letters.get()) is not None:
@@ -275,7 +261,7 @@ class EngineProcess:
         """On the prompt thread."""
         number = next(self._numbers)
         future = self._answers[number] = Future[Any]()
-        self._tell("use_prompts", number, name, *arguments)
+        self._letters.put(UsePrompts(number, name, arguments))
         if self._is_gone and number in self._answers:  # it came too late for `_end`
             raise EngineError(GONE)
         return future.result()

@@ -17,9 +17,18 @@ from typing import Any, TypeVar
 
 from app.engine.engine import Engine
 from app.engine.prompt import Prompt, PromptBuilder
-from app.protocol.commands import Command
+from app.protocol.commands import (
+    Abort,
+    AbortAll,
+    Command,
+    Forget,
+    KeepCells,
+    SetFront,
+    SetSpeed,
+    Submit,
+    ends,
+)
 from app.protocol.errors import EngineError, RequestError
-from app.protocol.load import CellStore, Speed
 from app.protocol.output import FinishReason
 from app.protocol.report import StepReport
 from app.protocol.request import Request
@@ -32,11 +41,6 @@ T = TypeVar("T")
 # it computes, and sets the switch interval to this.
 SWITCH_INTERVAL_S = 0.001
 PROMPT_STACK_BYTES = 256 << 20  # virtual memory only; see `prompt.LONG_RUN`
-
-
-@dataclass(frozen=True, slots=True)
-class _Submit:
-    request: Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,60 +60,15 @@ class _Refitted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Abort:
-    request_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Forget:
-    chat_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class _AbortAll:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class _Fork:
-    chat_id: str
-    new_chat_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class _SetFront:
-    chat_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _SetSpeed:
-    speed: Speed
-
-
-@dataclass(frozen=True, slots=True)
-class _KeepCells:
-    store: CellStore | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Stop:
     pass
 
 
-_Letter = (
-    _Submit
-    | _Prepared
-    | _Refitted
-    | _Abort
-    | _AbortAll
-    | _Fork
-    | _Forget
-    | _SetFront
-    | _SetSpeed
-    | _KeepCells
-    | _Stop
-    | Command
-)
+# What these change is told with the next step, or as the end of an answer.
+SHOWN_BY_STEPS = (Abort, AbortAll, SetFront, SetSpeed, KeepCells)
+ABOUT_PROMPTS = (Abort, AbortAll, Forget, SetFront)
+
+_Letter = Command | _Prepared | _Refitted | _Stop
 
 
 class EngineLoop:
@@ -129,39 +88,10 @@ class EngineLoop:
 
     # Any thread.
 
-    def submit(self, request: Request) -> None:
-        self._mailbox.put(_Submit(request))
-
-    def abort(self, request_id: str) -> None:
-        """End an answer before the next batch. Its last output has reason ABORT."""
-        self._mailbox.put(_Abort(request_id))
-
-    def abort_all(self) -> None:
-        """End every answer, also in the middle of a decode."""
-        self._engine.interrupt()
-        self._mailbox.put(_AbortAll())
-
-    def forget(self, chat_id: str) -> None:
-        """The chat was closed: abort its answer and free its cells."""
-        self._mailbox.put(_Forget(chat_id))
-
-    def fork(self, chat_id: str, new_chat_id: str) -> None:
-        """`new_chat_id` begins as a copy of `chat_id`: let it hold the same cells."""
-        self._mailbox.put(_Fork(chat_id, new_chat_id))
-
-    def set_front(self, chat_id: str | None) -> None:
-        """The chat somebody looks at: its prompt goes first, and it is never paused for another."""
-        self._mailbox.put(_SetFront(chat_id))
-
-    def set_speed(self, speed: Speed) -> None:
-        self._mailbox.put(_SetSpeed(speed))
-
-    def keep_cells(self, store: CellStore | None) -> None:
-        """Where the cells of saved chats are kept from one start to the next; nowhere if None."""
-        self._mailbox.put(_KeepCells(store))
-
     def post(self, command: Command) -> None:
-        """What the inspector wants. A report follows at once, also while nothing is computed."""
+        """For the next step. What it is about is in a report soon, also while nothing is computed."""
+        if isinstance(command, AbortAll):
+            self._engine.interrupt()
         self._mailbox.put(command)
 
     def stop(self) -> None:
@@ -199,7 +129,7 @@ class EngineLoop:
             if self._engine.has_work:
                 self._publish(self._engine.report())
         except Exception as error:  # the root of this thread: nobody may be left waiting
-            self._engine.keep_cells(None)  # nobody knows what its cells hold now
+            self._engine.obey(KeepCells(None))  # nobody knows what its cells hold now
             self._end_all(
                 FinishReason.ERROR,
                 said("The engine stopped: {reason} Load the model again.", reason=str(error)),
@@ -236,45 +166,29 @@ class EngineLoop:
 
     def _handle(self, letter: _Letter) -> None:
         match letter:
-            case _Submit(request):
+            case Submit(request):
                 self._preparing[request.request_id] = request
                 self._prompt_thread.prepare(request)
             case _Prepared(request, result):
                 self._add_prepared(request, result)
             case _Refitted(request_id, result):
                 self._engine.refit(request_id, result)
-            case _Abort(request_id):
-                self._prompt_thread.withdraw(request_id=request_id)
-                self._refuse(self._preparing.pop(request_id, None))
-                self._engine.abort(request_id)
-            case _Forget(chat_id):
-                self._prompt_thread.withdraw(chat_id=chat_id)
-                for request in [r for r in self._preparing.values() if r.chat_id == chat_id]:
-                    self._refuse(self._preparing.pop(request.request_id))
-                self._engine.forget(chat_id)
-                self._publish(self._engine.report())
-            case _AbortAll():
-                self._prompt_thread.withdraw()
-                for request in self._preparing.values():
-                    self._refuse(request)
-                self._preparing.clear()
-                self._engine.abort_all(FinishReason.ABORT, "")
-                self._engine.resume()
-            case _Fork(chat_id, new_chat_id):
-                self._engine.fork(chat_id, new_chat_id)
-                self._publish(self._engine.report())
-            case _SetFront(chat_id):
-                self._prompt_thread.set_front(chat_id)
-                self._engine.set_front(chat_id)
-            case _SetSpeed(speed):
-                self._engine.set_speed(speed)
-            case _KeepCells(store):
-                self._engine.keep_cells(store)
             case _Stop():
                 pass
             case command:
-                self._engine.obey(command)
-                self._publish(self._engine.report())
+                self._obey(command)
+
+    def _obey(self, command: Command) -> None:
+        if isinstance(command, ABOUT_PROMPTS):
+            self._prompt_thread.post(command)
+        for request in [one for one in self._preparing.values() if ends(command, one)]:
+            del self._preparing[request.request_id]
+            self._engine.refuse(request, FinishReason.ABORT)
+        self._engine.obey(command)
+        if isinstance(command, AbortAll):
+            self._engine.resume()
+        if not isinstance(command, SHOWN_BY_STEPS):
+            self._publish(self._engine.report())
 
     def _add_prepared(self, request: Request, result: Prompt | RequestError) -> None:
         if self._preparing.pop(request.request_id, None) is None:
@@ -284,15 +198,11 @@ class EngineLoop:
         else:
             self._engine.add_request(request, result)
 
-    def _refuse(self, request: Request | None) -> None:
-        if request:
-            self._engine.refuse(request, FinishReason.ABORT)
-
     def _end_all(self, reason: FinishReason, notice: str) -> None:
         """Every request that anybody still waits for gets its last output."""
         while not self._mailbox.empty():
             letter = self._mailbox.get()
-            if isinstance(letter, _Submit):
+            if isinstance(letter, Submit):
                 self._preparing[letter.request.request_id] = letter.request
         for request in self._preparing.values():
             self._engine.refuse(request, reason, notice)
@@ -332,19 +242,8 @@ class _Build:
     num_generated_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Withdraw:
-    """Nobody waits any more for the prompts of this request, of this chat, or, if both are None, for any."""
-
-    request_id: str | None = None
-    chat_id: str | None = None
-
-    def is_about(self, order: _Build | _Use) -> bool:
-        return (
-            isinstance(order, _Build)
-            and self.request_id in (None, order.request.request_id)
-            and self.chat_id in (None, order.request.chat_id)
-        )
+def _is_withdrawn(order: _Build | _Use, command: Command) -> bool:
+    return isinstance(order, _Build) and ends(command, order.request)
 
 
 class _PromptThread:
@@ -357,7 +256,7 @@ class _PromptThread:
         self._prompts = engine.prompts
         self._hibernated = engine.slots.hibernated
         self._mailbox = mailbox
-        self._letters: SimpleQueue[_Build | _Use | _Withdraw | _SetFront | None] = SimpleQueue()
+        self._letters: SimpleQueue[_Build | _Use | Command | None] = SimpleQueue()
         self._orders: list[_Build | _Use] = []  # this thread only, as the next
         self._front_chat_id: str | None = None
         self._thread: threading.Thread | None = None
@@ -393,11 +292,9 @@ class _PromptThread:
     def build_shorter(self, request: Request, num_generated_tokens: int) -> None:
         self._letters.put(_Build(request, num_generated_tokens))
 
-    def withdraw(self, request_id: str | None = None, chat_id: str | None = None) -> None:
-        self._letters.put(_Withdraw(request_id, chat_id))
-
-    def set_front(self, chat_id: str | None) -> None:
-        self._letters.put(_SetFront(chat_id))
+    def post(self, command: Command) -> None:
+        """Which prompts nobody waits for any more, or whose goes first."""
+        self._letters.put(command)
 
     def _run(self) -> None:
         while self._receive():
@@ -423,12 +320,12 @@ class _PromptThread:
             letter = self._letters.get()
             if letter is None:
                 return False
-            if isinstance(letter, _SetFront):
-                self._front_chat_id = letter.chat_id
-            elif isinstance(letter, _Withdraw):
-                self._orders = [order for order in self._orders if not letter.is_about(order)]
-            else:
+            if isinstance(letter, _Build | _Use):
                 self._orders.append(letter)
+            elif isinstance(letter, SetFront):
+                self._front_chat_id = letter.chat_id
+            else:
+                self._orders = [order for order in self._orders if not _is_withdrawn(order, letter)]
         return True
 
     def _is_in_front(self, order: _Build | _Use) -> bool:

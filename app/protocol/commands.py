@@ -1,10 +1,67 @@
-"""What can be asked of the engine besides answers: the inspector's questions and its levers.
+"""Everything that can be asked of a running engine.
 
-Frozen values for the mailbox, so any thread may make and post them. What comes back stands in the next
-`StepReport`: in `answers`, `pause` or `events`.
+Frozen values for its mailbox, so any thread may make and post them. What comes back stands in a `StepReport`:
+in `outputs`, `answers`, `pause` or `events`.
 """
 
 from dataclasses import dataclass
+
+from app.protocol.load import CellStore, Speed
+from app.protocol.request import Request
+
+# Answers and chats.
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """End an answer before the next batch. Its last output has reason ABORT."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AbortAll:
+    """End every answer, also in the middle of a decode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """The chat was closed: abort its answer and free its cells."""
+
+    chat_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """`new_chat_id` begins as a copy of `chat_id`: let it hold the same cells."""
+
+    chat_id: str
+    new_chat_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetFront:
+    """The chat somebody looks at: its prompt goes first, and it is never paused for another."""
+
+    chat_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetSpeed:
+    speed: Speed
+
+
+@dataclass(frozen=True, slots=True)
+class KeepCells:
+    """Where the cells of saved chats are kept from one start to the next; nowhere if None."""
+
+    store: CellStore | None
+
 
 # The batcher, step by step.
 
@@ -131,7 +188,15 @@ class TokensOf:
 
 
 Command = (
-    Pause
+    Submit
+    | Abort
+    | AbortAll
+    | Forget
+    | Fork
+    | SetFront
+    | SetSpeed
+    | KeepCells
+    | Pause
     | Resume
     | StepOnce
     | RunUntil
@@ -145,3 +210,15 @@ Command = (
     | Tokenise
     | TokensOf
 )
+
+
+def ends(command: Command, request: Request) -> bool:
+    """Whether `command` ends the answer to `request`."""
+    match command:
+        case Abort(request_id):
+            return request.request_id == request_id
+        case Forget(chat_id):
+            return request.chat_id == chat_id
+        case AbortAll():
+            return True
+    return False

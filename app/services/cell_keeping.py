@@ -16,6 +16,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.models.off_loop import off_loop
+from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore
 from app.services.preferences import Preferences
 from app.system import paths
@@ -81,7 +82,7 @@ class CellKeeping(QObject):
                 said("The folder {folder} cannot be used: {reason}.", folder=self._folder, reason=reason)
             )
         else:
-            self._engine.keep_cells(CellStore(folder, key))
+            self._engine.post(KeepCells(CellStore(folder, key)))
 
     def _refuse(self, reason: str) -> None:
         self._asking, self.why_not = None, reason
@@ -107,7 +108,7 @@ class CellKeeping(QObject):
         if self._is_wanted:
             self._asking = spawn(self._keep())
         else:
-            self._engine.keep_cells(None)
+            self._engine.post(KeepCells(None))
             spawn(self._delete_what_is_not_wanted())
 
     @Slot()

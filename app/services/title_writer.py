@@ -15,6 +15,7 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.chats.thinking import split_thinking
 from app.chats.titles import title_from
+from app.protocol.commands import Abort, Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import SlotState, StepReport
 from app.protocol.request import Message, Request, Role
@@ -102,14 +103,14 @@ class TitleWriter(QObject):
             if session and session.chat.turns and not session.chat.title and _is_short(session):
                 self._asked_by, self._text = chat_id, ""
                 self._request = request_for(session)
-                self._engine.submit(self._request)
+                self._engine.post(Submit(self._request))
                 return
 
     def _give_way(self) -> None:
         if self._request:
             request, self._request = self._request, None
             self._wanting.insert(0, self._asked_by)
-            self._engine.abort(request.request_id)
+            self._engine.post(Abort(request.request_id))
             self._wait()
 
     def _wait(self) -> None:

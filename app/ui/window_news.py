@@ -14,6 +14,7 @@ from app.bridge.workspace import Workspace
 from app.inspector.arrangement import KV_MAP, TIMELINE
 from app.inspector.sequences import SequencesPanel
 from app.look.words import tr, tr_n, tr_said
+from app.protocol.commands import Abort, SetSpeed
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
@@ -71,7 +72,7 @@ class WindowNews(QObject):
         self._report_timer.timeout.connect(self.show_report)
         self._window.inspector.chat_activated.connect(self._window.tabs.show_chat)
         self._window.inspector.commanded.connect(self._engine.post)
-        self._window.inspector.stop_requested.connect(self._engine.abort)
+        self._window.inspector.stop_requested.connect(lambda request_id: self._engine.post(Abort(request_id)))
         self._window.inspector.fork_requested.connect(self._window.tabs.fork_chat)
         self._window.inspector.files.failed.connect(self._window.notices.show_error)
         self._window.inspector.files.saved.connect(self._window.say)
@@ -226,7 +227,7 @@ class WindowNews(QObject):
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:
         if name == "speed":
-            self._engine.set_speed(Speed(self._window.preferences.settings.speed))
+            self._engine.post(SetSpeed(Speed(self._window.preferences.settings.speed)))
         elif name == "max_chat_tokens":
             self._window.tabs.show_limits()
         elif name in ("api_enabled", "api_port") and self._api:

@@ -10,6 +10,7 @@ import pytest
 from app.api import engine_client
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError
+from app.protocol.commands import Abort, Command, Forget, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
@@ -25,15 +26,15 @@ class ScriptedEngine:
         self.forgotten: list[str] = []
         self.on_submit: Callable[[Request], None] = lambda _request: None
 
-    def submit(self, request: Request) -> None:
-        self.submitted.append(request.request_id)
-        self.on_submit(request)
-
-    def abort(self, request_id: str) -> None:
-        self.aborted.append(request_id)
-
-    def forget(self, chat_id: str) -> None:
-        self.forgotten.append(chat_id)
+    def post(self, command: Command) -> None:
+        match command:
+            case Submit(request):
+                self.submitted.append(request.request_id)
+                self.on_submit(request)
+            case Abort(request_id):
+                self.aborted.append(request_id)
+            case Forget(chat_id):
+                self.forgotten.append(chat_id)
 
     def use_prompts(self, work: Callable[[Any], Any]) -> Future[Any]:
         future: Future[Any] = Future()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from app.api.threaded_engine import ThreadedEngine
+from app.protocol.commands import Submit
 from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
@@ -45,7 +46,7 @@ async def test_it_answers_until_it_is_stopped():
     reports: list[StepReport] = []
     model = await engine.start(reports.extend)
     assert engine.model == model
-    engine.submit(Request("r", "c", (Message(Role.USER, "x"),)))
+    engine.post(Submit(Request("r", "c", (Message(Role.USER, "x"),))))
     await until(lambda: len(reports) > 3)
     await engine.stop()
     assert engine.model is None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.loop import EngineLoop
+from app.protocol import commands
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from tests.benchmarks import workload
@@ -124,13 +125,15 @@ class _Loop:
 
     def abort_all(self) -> AbortAll:
         """Interrupt the second decode of a long prompt. The first tells how long one takes."""
-        self._loop.submit(
-            Request(ALL_STOPPED, ALL_STOPPED, (Message(Role.USER, self._prompt),), keep_cells=False)
+        self._loop.post(
+            commands.Submit(
+                Request(ALL_STOPPED, ALL_STOPPED, (Message(Role.USER, self._prompt),), keep_cells=False)
+            )
         )
         computed = next(report for report in self._reports() if report.num_rows)
         time.sleep(computed.decode_ms / 1000 / 4)
         began = time.perf_counter()
-        self._loop.abort_all()
+        self._loop.post(commands.AbortAll())
         next(report for report in self._reports() if any(out.finish_reason for out in report.outputs))
         return AbortAll(time.perf_counter() - began, computed.decode_ms / 1000)
 

@@ -23,6 +23,7 @@ from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.prompt import Prompt
 from app.engine.scheduler import HEADROOM_TOKENS
+from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed
 from app.protocol.output import FinishReason
 from tests.benchmarks import bare_loop, workload
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     with workload.opened_backend(options, n_ctx=n_ctx, n_seq_max=N_SEQ_MAX) as backend:
         print(f"{options.prompt_tokens} prompt tokens and {options.tokens} generated per sequence")
         engine = Engine(backend)
-        engine.set_speed(options.speed)
+        engine.obey(SetSpeed(options.speed))
         for count in options.sequences:
             _compare(engine, backend, count, options, verdict)
         engine.close()

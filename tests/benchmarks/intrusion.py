@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
+from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, in_runs, show, show_ms
@@ -88,7 +89,7 @@ def _alone_s(timed: TimedEngine, prompt: list[int]) -> float:
 
 
 def _intrude(timed: TimedEngine, speed: Speed, prompt: list[int], calm_steps: int) -> Intrusion:
-    timed.engine.set_speed(speed)
+    timed.engine.obey(SetSpeed(speed))
     timed.step_until_all_talk(TALKING)
     begun = len(timed.tokens_at[TALKING[0]])
     timed.step_until(lambda: len(timed.tokens_at[TALKING[0]]) > begun + calm_steps)

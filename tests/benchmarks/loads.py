@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from app.protocol.commands import Forget, Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
@@ -218,9 +219,9 @@ class Chats:
         done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._done[chat_id] = done
         messages = (Message(Role.USER, question),)
-        self._engine.submit(Request(f"{self._number}", chat_id, messages, GREEDY, max_tokens))
+        self._engine.post(Submit(Request(f"{self._number}", chat_id, messages, GREEDY, max_tokens)))
         await _until(done.done)
-        self._engine.forget(chat_id)
+        self._engine.post(Forget(chat_id))
         return done.result()
 
     def _on_reported(self, reports: tuple[StepReport, ...]) -> None:

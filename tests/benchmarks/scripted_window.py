@@ -27,6 +27,7 @@ from app.bridge.garbage import GarbageCollector
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.engine.prompt import PromptBuilder
+from app.protocol.commands import Abort, Command, Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.report import CellUsage, SlotSnapshot, SlotState, Span, StepReport
@@ -72,14 +73,15 @@ class ScriptedThread(EngineThread):
         self._rate = steps_per_s
         self._has_changed.set()
 
-    def submit(self, request: Request) -> None:
-        self._told[request.request_id] = 0
-        self._asked = {**self._asked, request.request_id: request}
-
-    def abort(self, request_id: str) -> None:
-        if request := self._asked.get(request_id):
-            self._asked = {key: other for key, other in self._asked.items() if key != request_id}
-            self._publish((Output(request_id, request.chat_id, finish_reason=FinishReason.ABORT),), (), ())
+    def post(self, command: Command) -> None:
+        match command:
+            case Submit(request):
+                self._told[request.request_id] = 0
+                self._asked = {**self._asked, request.request_id: request}
+            case Abort(request_id) if asked := self._asked.get(request_id):
+                self._asked = {key: other for key, other in self._asked.items() if key != request_id}
+                last = Output(request_id, asked.chat_id, finish_reason=FinishReason.ABORT)
+                self._publish((last,), (), ())
 
     def use_prompts(self, _work: Callable[[PromptBuilder], T]) -> Future[T]:
         """Every text has the same number of tokens."""
@@ -96,7 +98,7 @@ class ScriptedThread(EngineThread):
         super().stop()
         self._has_changed.set()
 
-    def _running_loop(self) -> Any:
+    def _running(self) -> Any:
         """What else may be told to an engine changes nothing here."""
         return mock.MagicMock()
 

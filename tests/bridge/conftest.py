@@ -14,7 +14,17 @@ from app.bridge.chat_session import owner_of
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
-from app.protocol.commands import Command
+from app.protocol.commands import (
+    Abort,
+    AbortAll,
+    Command,
+    Forget,
+    Fork,
+    KeepCells,
+    SetFront,
+    SetSpeed,
+    Submit,
+)
 from app.protocol.load import CellStore, LoadParams, Speed
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
@@ -63,32 +73,26 @@ class ScriptedThread(QObject):
 
     def let_go(self) -> None: ...
 
-    def submit(self, request: Request) -> None:
-        self.submitted.append(request)
-
-    def abort(self, request_id: str) -> None:
-        self.aborted.append(request_id)
-
-    def abort_all(self) -> None:
-        self.num_abort_alls += 1
-
-    def forget(self, chat_id: str) -> None:
-        self.forgotten.append(chat_id)
-
-    def fork(self, chat_id: str, new_chat_id: str) -> None:
-        self.forked.append((chat_id, new_chat_id))
-
-    def set_front(self, chat_id: str | None) -> None:
-        self.front = chat_id
-
-    def set_speed(self, speed: Speed) -> None:
-        self.speed = speed
-
-    def keep_cells(self, store: CellStore | None) -> None:
-        self.cell_store = store
-
     def post(self, command: Command) -> None:
-        self.posted.append(command)
+        match command:
+            case Submit(request):
+                self.submitted.append(request)
+            case Abort(request_id):
+                self.aborted.append(request_id)
+            case AbortAll():
+                self.num_abort_alls += 1
+            case Forget(chat_id):
+                self.forgotten.append(chat_id)
+            case Fork(chat_id, new_chat_id):
+                self.forked.append((chat_id, new_chat_id))
+            case SetFront(chat_id):
+                self.front = chat_id
+            case SetSpeed(speed):
+                self.speed = speed
+            case KeepCells(store):
+                self.cell_store = store
+            case _:
+                self.posted.append(command)
 
     def use_prompts(self, work: Callable[[object], object]) -> Future[object]:
         future: Future[object] = Future()

@@ -23,6 +23,7 @@ from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
+from app.protocol.commands import Command, Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.request import Request
@@ -97,8 +98,9 @@ class TalkingThread(ScriptedThread):
 
     tabs: dict[str, Tab]
 
-    def submit(self, request: Request) -> None:
-        self.tabs[request.chat_id].on_asked(request)
+    def post(self, command: Command) -> None:
+        if isinstance(command, Submit):
+            self.tabs[command.request.chat_id].on_asked(command.request)
 
 
 HOLD_EVERY_MS = 2_000

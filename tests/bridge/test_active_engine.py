@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from app.bridge.active_engine import ENGINE_GONE, LOAD_CANCELLED, NO_MODEL, ActiveEngine
+from app.protocol.commands import Abort, AbortAll, Forget, Fork, Submit
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
 from app.protocol.model import MemoryNeed
@@ -53,7 +54,7 @@ def test_what_is_asked_before_the_first_model_is_there_is_submitted_when_it_is(
     engine, threads, heard
 ) -> None:
     engine.load(LoadParams(Path("a.gguf")))
-    engine.submit(request())
+    engine.post(Submit(request()))
     assert threads[0].submitted == []
 
     threads[0].finish_loading()
@@ -63,8 +64,8 @@ def test_what_is_asked_before_the_first_model_is_there_is_submitted_when_it_is(
 
 def test_what_waits_for_the_first_model_can_be_aborted(engine, threads, heard) -> None:
     engine.load(LoadParams(Path("a.gguf")))
-    engine.submit(request())
-    engine.abort("r1")
+    engine.post(Submit(request()))
+    engine.post(Abort("r1"))
     threads[0].finish_loading()
 
     assert threads[0].submitted == []
@@ -75,7 +76,7 @@ def test_what_waits_for_the_first_model_can_be_aborted(engine, threads, heard) -
 
 def test_what_waits_for_a_model_that_fails_ends_with_the_reason(engine, threads, heard) -> None:
     engine.load(LoadParams(Path("a.gguf")))
-    engine.submit(request())
+    engine.post(Submit(request()))
     threads[0].failed.emit("It is not a GGUF file.")
 
     assert heard.words[-1] == ("load_failed", "a.gguf", "It is not a GGUF file.")
@@ -87,7 +88,7 @@ def test_what_waits_for_a_model_that_fails_ends_with_the_reason(engine, threads,
 def test_what_waits_goes_on_waiting_when_another_load_begins_at_once(engine, threads, heard) -> None:
     engine.load_failed.connect(lambda *_: engine.load(LoadParams(Path("b.gguf"))))
     engine.load(LoadParams(Path("a.gguf")))
-    engine.submit(request())
+    engine.post(Submit(request()))
     threads[0].failed.emit("no")
     threads[1].finish_loading()
 
@@ -96,14 +97,14 @@ def test_what_waits_goes_on_waiting_when_another_load_begins_at_once(engine, thr
 
 
 def test_without_any_model_a_request_ends_at_once(engine, heard) -> None:
-    engine.submit(request())
+    engine.post(Submit(request()))
     assert heard.ended == [Output("r1", "c1", finish_reason=FinishReason.ERROR, notice=NO_MODEL)]
 
 
 def test_the_old_model_answers_until_the_new_one_is_loaded(engine, threads, load: Load) -> None:
     old = load("a.gguf")
     engine.load(LoadParams(Path("b.gguf")))
-    engine.submit(request())
+    engine.post(Submit(request()))
 
     assert old.submitted == [request()]
     assert not old.stopped
@@ -124,7 +125,7 @@ def test_what_the_old_model_still_says_reaches_nobody(engine, load: Load) -> Non
 
 def test_a_failed_load_leaves_the_old_model_untouched(engine, threads, load: Load, heard) -> None:
     old = load("a.gguf")
-    engine.submit(request())
+    engine.post(Submit(request()))
     engine.load(LoadParams(Path("b.gguf")))
     threads[1].failed.emit("broken")
 
@@ -136,7 +137,7 @@ def test_a_failed_load_leaves_the_old_model_untouched(engine, threads, load: Loa
 
 def test_a_cancelled_load_leaves_all_as_it_was_at_once(engine, threads, load: Load, heard) -> None:
     old = load("a.gguf")
-    engine.submit(request())
+    engine.post(Submit(request()))
     engine.cancel_load()
     engine.load(LoadParams(Path("b.gguf")))
     engine.cancel_load()
@@ -156,7 +157,7 @@ def test_what_waits_for_a_load_that_is_cancelled_ends_with_that_reason(
     if not has_begun_to_load:  # it waits for the end of another
         engine.load(LoadParams(Path("other.gguf")))
     engine.load(LoadParams(Path("a.gguf")))
-    engine.submit(request())
+    engine.post(Submit(request()))
     engine.cancel_load()
     assert heard.ended == [Output("r1", "c1", finish_reason=FinishReason.ABORT, notice=LOAD_CANCELLED)]
     for thread in list(threads):
@@ -166,7 +167,7 @@ def test_what_waits_for_a_load_that_is_cancelled_ends_with_that_reason(
 
 def test_asleep_it_has_no_memory_and_the_next_request_wakes_it(engine, threads, load: Load, heard) -> None:
     first = load("a.gguf")
-    engine.submit(request())
+    engine.post(Submit(request()))
     engine.sleep()
     assert not first.stopped, "it is at work"
     first.answer(request(), "yes", FinishReason.STOP)
@@ -174,8 +175,8 @@ def test_asleep_it_has_no_memory_and_the_next_request_wakes_it(engine, threads, 
     assert (first.stopped, engine.is_asleep, heard.words[-1]) == (True, True, ("slept",))
     assert engine.model.path == Path("a.gguf"), "callers of the API are not refused"
 
-    engine.submit(request("r2"))
-    engine.submit(request("r3", "c3"))
+    engine.post(Submit(request("r2")))
+    engine.post(Submit(request("r3", "c3")))
     counted = engine.use_prompts(lambda _prompts: 5)
     assert [thread.params.path.name for thread in threads] == ["a.gguf", "a.gguf"]
     threads[1].finish_loading()
@@ -186,7 +187,7 @@ def test_asleep_it_has_no_memory_and_the_next_request_wakes_it(engine, threads, 
 def test_a_model_that_cannot_be_woken_is_gone(engine, threads, load: Load, heard) -> None:
     load("a.gguf")
     engine.sleep()
-    engine.submit(request())
+    engine.post(Submit(request()))
     counted = engine.use_prompts(lambda _prompts: 5)
     threads[1].failed.emit("The file is gone.")
     assert heard.ended[-1].notice == "The file is gone."
@@ -200,7 +201,7 @@ def test_when_another_load_fails_or_is_cancelled_the_sleeping_model_answers_who_
     load("a.gguf")
     engine.sleep()
     engine.load(LoadParams(Path("b.gguf")))
-    engine.submit(request())
+    engine.post(Submit(request()))
     threads[1].failed.emit("no")
     threads[2].finish_loading()
     assert threads[2].submitted == [request()]
@@ -208,7 +209,7 @@ def test_when_another_load_fails_or_is_cancelled_the_sleeping_model_answers_who_
     threads[2].answer(request(), "", FinishReason.STOP)
     engine.sleep()
     engine.load(LoadParams(Path("b.gguf")))
-    engine.submit(request("r2"))
+    engine.post(Submit(request("r2")))
     engine.cancel_load()
     threads[3].finished.emit()
     threads[4].finish_loading()
@@ -231,8 +232,8 @@ def test_reports_are_passed_on_together(engine, load: Load) -> None:
 
 def test_when_the_engine_dies_every_open_request_ends_before_it_is_said(engine, load: Load, heard) -> None:
     thread = load()
-    engine.submit(request("r1"))
-    engine.submit(request("r2"))
+    engine.post(Submit(request("r1")))
+    engine.post(Submit(request("r2")))
     engine.ended.connect(lambda output: heard.words.append(("ended", output.request_id)))
     thread.answer(request("r1"), "done", FinishReason.STOP)
     thread.failed.emit("decode failed")
@@ -244,11 +245,11 @@ def test_when_the_engine_dies_every_open_request_ends_before_it_is_said(engine, 
 
 def test_closing_a_tab_frees_its_cells_and_ends_what_waits(engine, threads, load: Load, heard) -> None:
     engine.load(LoadParams(Path("a.gguf")))
-    engine.submit(request("r1", "c1"))
-    engine.submit(request("r2", "c2"))
-    engine.forget("c1")
+    engine.post(Submit(request("r1", "c1")))
+    engine.post(Submit(request("r2", "c2")))
+    engine.post(Forget("c1"))
     threads[0].finish_loading()
-    engine.forget("c2")
+    engine.post(Forget("c2"))
 
     assert threads[0].submitted == [request("r2", "c2")]
     assert threads[0].forgotten == ["c2"]
@@ -256,23 +257,23 @@ def test_closing_a_tab_frees_its_cells_and_ends_what_waits(engine, threads, load
 
 
 def test_stopping_all_ends_what_runs_and_what_waits_for_a_model(engine, threads, load: Load, heard) -> None:
-    engine.abort_all()
+    engine.post(AbortAll())
     engine.load(LoadParams(Path("a.gguf")))
-    engine.submit(request("r1"))
-    engine.abort_all()
+    engine.post(Submit(request("r1")))
+    engine.post(AbortAll())
     assert heard.ended == [Output("r1", "c1", finish_reason=FinishReason.ABORT)]
 
     threads[0].finish_loading()
     assert threads[0].submitted == []
-    engine.submit(request("r2"))
-    engine.abort_all()
+    engine.post(Submit(request("r2")))
+    engine.post(AbortAll())
     assert threads[0].num_abort_alls == 1
 
 
 def test_a_fork_is_passed_on_to_whoever_holds_the_cells(engine, load: Load) -> None:
-    engine.fork("c1", "c2")  # nobody holds any
+    engine.post(Fork("c1", "c2"))  # nobody holds any
     thread = load()
-    engine.fork("c1", "c3")
+    engine.post(Fork("c1", "c3"))
     assert thread.forked == [("c1", "c3")]
 
 
@@ -283,7 +284,7 @@ def test_a_model_that_fits_only_alone_is_loaded_when_the_one_before_has_gone_and
     engine, threads, load: Load, heard
 ) -> None:
     old = load("a.gguf", memory=MemoryNeed(700, 100, mapped_bytes=600))
-    engine.submit(request())
+    engine.post(Submit(request()))
     old.answer(request(), "half")
     wider = LoadParams(Path("a.gguf"), n_ctx=32_768)
     engine.load(wider)
@@ -293,7 +294,7 @@ def test_a_model_that_fits_only_alone_is_loaded_when_the_one_before_has_gone_and
     threads[1].finished.emit()
     assert (old.stopped, len(threads), engine.is_loading) == (True, 2, True)
 
-    engine.submit(request("r2", "c2"))
+    engine.post(Submit(request("r2", "c2")))
     old.finished.emit()
     assert (threads[2].params, threads[2].coming_bytes) == (wider, {})
     threads[2].finish_loading(name="a")
@@ -311,6 +312,6 @@ def test_if_it_cannot_be_loaded_then_the_one_before_comes_back(engine, threads, 
     threads[2].failed.emit("It is damaged.")
     assert heard.words[-2:] == [("load_failed", "b.gguf", "It is damaged."), ("slept",)]
     assert engine.is_asleep
-    engine.submit(request())
+    engine.post(Submit(request()))
     threads[3].finish_loading()
     assert (threads[3].params.path.name, threads[3].submitted) == ("a.gguf", [request()])

@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.engine_thread import EngineThread, open_native_backend
-from app.protocol.commands import DescribeTokens
+from app.bridge.engine_thread import EngineThread
+from app.protocol.commands import Abort, AbortAll, DescribeTokens, Fork, SetFront, SetSpeed, Submit
 from app.protocol.errors import DecodeError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams, Speed
 from app.protocol.output import FinishReason, Output
@@ -70,7 +70,7 @@ def make_thread(qapp: Any) -> Iterator[Callable[..., EngineThread]]:
 def make_engine(qloop: QEventLoop) -> Iterator[Callable[..., ActiveEngine]]:
     engines: list[ActiveEngine] = []
 
-    def make(open_backend: Callable[..., Any]) -> ActiveEngine:
+    def make(open_backend: Callable[..., Any] | None = None) -> ActiveEngine:
         engine = ActiveEngine(make_thread=lambda params, parent: EngineThread(params, parent, open_backend))
         engines.append(engine)
         return engine
@@ -116,7 +116,7 @@ def test_a_model_is_loaded_and_answers_and_stops(make_thread, qtbot: QtBot) -> N
     answers = Answers(thread)
     with qtbot.waitSignals([thread.progressed, thread.loaded]):
         thread.start()
-    thread.submit(question(max_tokens=8))
+    thread.post(Submit(question(max_tokens=8)))
     qtbot.waitUntil(lambda: answers.reason() is FinishReason.LENGTH)
     assert len(answers.text()) == 8
 
@@ -135,7 +135,7 @@ def test_a_model_answers_where_nothing_can_be_kept_on_disk(
     answers = Answers(thread)
     with qtbot.waitSignal(thread.loaded):
         thread.start()
-    thread.submit(question())
+    thread.post(Submit(question()))
     qtbot.waitUntil(lambda: answers.reason() is FinishReason.LENGTH)
 
 
@@ -193,7 +193,7 @@ def test_a_dead_engine_ends_its_requests_and_then_says_why(make_engine, qtbot: Q
     engine = make_engine(backend_opener(before_decode=die))
     answers = Answers(engine)
     engine.load(PARAMS)
-    engine.submit(question())
+    engine.post(Submit(question()))
     with qtbot.waitSignal(engine.engine_failed) as failure:
         qtbot.waitUntil(lambda: answers.reason() is FinishReason.ERROR)
     assert failure.args == ["llama_decode failed (-3)"]
@@ -212,7 +212,7 @@ def test_our_bug_on_the_engine_thread_is_reported_and_ends_open_requests(
     engine = make_engine(backend_opener(before_decode=bug))
     answers = Answers(engine)
     engine.load(PARAMS)
-    engine.submit(question())
+    engine.post(Submit(question()))
     with qtbot.waitSignal(engine.engine_failed):
         pass
     assert caught == [ZeroDivisionError]
@@ -224,7 +224,7 @@ def test_many_chats_are_answered_together(make_engine, qtbot: QtBot) -> None:
     answers = Answers(engine)
     engine.load(PARAMS)
     for number in range(4):
-        engine.submit(question(f"r{number}", f"c{number}", max_tokens=50))
+        engine.post(Submit(question(f"r{number}", f"c{number}", max_tokens=50)))
     qtbot.waitUntil(lambda: all(answers.reason(f"r{number}") for number in range(4)))
     assert [len(answers.text(f"r{number}")) for number in range(4)] == [50] * 4
 
@@ -233,10 +233,10 @@ def test_abort_ends_one_answer_through_the_same_door(make_engine, qtbot: QtBot) 
     engine = make_engine(backend_opener(next_token=endless_token, before_decode=lambda _: time.sleep(0.001)))
     answers = Answers(engine)
     engine.load(PARAMS)
-    engine.submit(question("r1", "c1", None))
-    engine.submit(question("r2", "c2", 60))
+    engine.post(Submit(question("r1", "c1", None)))
+    engine.post(Submit(question("r2", "c2", 60)))
     qtbot.waitUntil(lambda: len(answers.text("r1")) > 3)
-    engine.abort("r1")
+    engine.post(Abort("r1"))
     qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.ABORT)
     qtbot.waitUntil(lambda: answers.reason("r2") is FinishReason.LENGTH)
 
@@ -246,12 +246,12 @@ def test_abort_all_ends_every_answer_and_the_engine_goes_on(make_engine, qtbot: 
     answers = Answers(engine)
     engine.load(PARAMS)
     for number in range(3):
-        engine.submit(question(f"r{number}", f"c{number}", None))
+        engine.post(Submit(question(f"r{number}", f"c{number}", None)))
     qtbot.waitUntil(lambda: all(answers.text(f"r{number}") for number in range(3)))
-    engine.abort_all()
+    engine.post(AbortAll())
     qtbot.waitUntil(lambda: all(answers.reason(f"r{number}") is FinishReason.ABORT for number in range(3)))
 
-    engine.submit(question("r9", "c1", 5))
+    engine.post(Submit(question("r9", "c1", 5)))
     qtbot.waitUntil(lambda: answers.reason("r9") is FinishReason.LENGTH)
 
 
@@ -260,13 +260,13 @@ def test_a_fork_begins_with_the_cells_of_its_original(make_engine, qtbot: QtBot)
     reports: list[Any] = []
     engine.reported.connect(reports.extend)
     answers = Answers(engine)
-    engine.set_speed(Speed.BALANCED)
-    engine.set_front("c1")
+    engine.post(SetSpeed(Speed.BALANCED))
+    engine.post(SetFront("c1"))
     engine.load(PARAMS)
-    engine.submit(question("r1", "c1"))
+    engine.post(Submit(question("r1", "c1")))
     qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.LENGTH)
     used = reports[-1].cells.num_used
-    engine.fork("c1", "c2")
+    engine.post(Fork("c1", "c2"))
     qtbot.waitUntil(lambda: "c2" in {slot.chat_id for slot in reports[-1].slots})
     assert reports[-1].cells.num_used == used
 
@@ -286,11 +286,11 @@ def test_a_new_model_takes_over_while_the_old_one_is_answering(make_engine, qtbo
     engine = make_engine(backend_opener(next_token=endless_token, before_decode=lambda _: time.sleep(0.001)))
     answers = Answers(engine)
     engine.load(PARAMS)
-    engine.submit(question("r1", "c1", None))
+    engine.post(Submit(question("r1", "c1", None)))
     qtbot.waitUntil(lambda: answers.text("r1") != "")
     engine.load(LoadParams(Path("other.gguf")))
     qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.ABORT)
-    engine.submit(question("r2", "c1", 5))
+    engine.post(Submit(question("r2", "c1", 5)))
     qtbot.waitUntil(lambda: answers.reason("r2") is FinishReason.LENGTH)
 
     assert engine.model.path == Path("other.gguf")
@@ -308,10 +308,10 @@ def test_an_answer_goes_on_as_if_nothing_had_been_while_its_model_is_loaded_agai
     engine = make_engine(backend_opener(next_token=written_token, before_decode=lambda _: time.sleep(0.001)))
     answers = Answers(engine)
     engine.load(PARAMS)
-    engine.submit(question("alone", "c1", 120))
+    engine.post(Submit(question("alone", "c1", 120)))
     qtbot.waitUntil(lambda: answers.reason("alone") is FinishReason.LENGTH)
-    engine.submit(question("r1", "c2", 120))
-    engine.submit(question("r2", "c3", 120))
+    engine.post(Submit(question("r1", "c2", 120)))
+    engine.post(Submit(question("r2", "c3", 120)))
     for _ in range(3):
         length = len(answers.text("r1"))
         qtbot.waitUntil(lambda: len(answers.text("r1")) > length + 5)  # noqa: B023
@@ -358,7 +358,7 @@ async def test_nobody_waits_for_a_load_that_was_called_off_and_cannot_be_interru
     while not progress:
         await asyncio.sleep(0.005)
     engine.cancel_load()
-    engine.submit(question())
+    engine.post(Submit(question()))
     while answers.reason() is None:
         await asyncio.sleep(0.005)
     assert (answers.reason(), engine.model.path, len(threads_of(engine))) == (
@@ -388,7 +388,7 @@ def test_changes_of_the_model_leave_nothing_in_memory(
 ) -> None:
     from app.engine.llama.library import native_objects
 
-    engine = make_engine(open_native_backend)
+    engine = make_engine()
     answers = Answers(engine)
     gc.collect()
     before = native_objects.copy()
@@ -397,8 +397,8 @@ def test_changes_of_the_model_leave_nothing_in_memory(
         name = "qwen3" if number % 2 else "llama"
         with qtbot.waitSignal(engine.loaded, timeout=20_000):
             engine.load(LoadParams(tiny_gguf(name), n_ctx=512, n_threads=1))
-        engines.append(weakref.ref(engine._active._loop._engine))
-        engine.submit(question(f"r{number}", "c1", 4))
+        engines.append(weakref.ref(engine._active._engine._engine))
+        engine.post(Submit(question(f"r{number}", "c1", 4)))
         qtbot.waitUntil(lambda: answers.reason(f"r{number}") is not None)  # noqa: B023
         qtbot.waitUntil(lambda: len(engine._threads) == 1)
     assert native_objects - before == {"model": 1, "context": 1}
@@ -420,11 +420,11 @@ def test_a_context_for_which_there_is_room_only_after_the_change_is_loaded_then(
         return free[asked[-1]]
 
     monkeypatch.setattr("app.models.memory_fit.free_memory_bytes", free_memory_bytes)
-    engine = make_engine(open_native_backend)
+    engine = make_engine()
     answers = Answers(engine)
     with qtbot.waitSignal(engine.loaded, timeout=20_000):
         engine.load(LoadParams(tiny_gguf("qwen3"), n_ctx=16_384, n_threads=1))
-    engine.submit(replace(question("r1", "c1", 300), sampling=SamplingParams(ignore_eos=True)))
+    engine.post(Submit(replace(question("r1", "c1", 300), sampling=SamplingParams(ignore_eos=True))))
     qtbot.waitUntil(lambda: any(output.text for output in answers.outputs))
     with qtbot.waitSignal(engine.loaded, timeout=20_000):
         engine.load(LoadParams(tiny_gguf("qwen3"), n_ctx=32_768, n_threads=1))
@@ -438,14 +438,14 @@ def test_a_context_for_which_there_is_room_only_after_the_change_is_loaded_then(
 def test_the_real_library_loads_and_answers_and_stops_at_once(
     make_engine, qtbot: QtBot, tiny_gguf: Callable[[str], Path]
 ) -> None:
-    engine = make_engine(open_native_backend)
+    engine = make_engine()
     answers = Answers(engine)
     engine.load(LoadParams(tiny_gguf("qwen3"), n_ctx=1024))
-    engine.submit(question("r1", "c1", 12))
+    engine.post(Submit(question("r1", "c1", 12)))
     qtbot.waitUntil(lambda: answers.reason() is not None, timeout=20_000)
     assert answers.reason() in (FinishReason.LENGTH, FinishReason.STOP)
 
-    engine.submit(replace(question("r2", "c2", None), sampling=SamplingParams(ignore_eos=True)))
+    engine.post(Submit(replace(question("r2", "c2", None), sampling=SamplingParams(ignore_eos=True))))
     (thread,) = threads_of(engine)
     qtbot.waitUntil(lambda: any(output.request_id == "r2" for output in answers.outputs))
     with qtbot.waitSignal(thread.finished):
@@ -457,7 +457,7 @@ def test_the_real_library_loads_and_answers_and_stops_at_once(
 def test_a_file_that_is_no_model_fails_with_words(make_engine, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "letter.gguf"
     path.write_text("Dear reader")
-    engine = make_engine(open_native_backend)
+    engine = make_engine()
     with qtbot.waitSignal(engine.load_failed) as failure:
         engine.load(LoadParams(path))
     assert failure.args[0] == path

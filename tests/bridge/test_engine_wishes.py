@@ -4,7 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from app.protocol.commands import CheckCells, Hibernate, Pause, Pin, WatchCells
+from app.protocol.commands import (
+    CheckCells,
+    Command,
+    Forget,
+    Hibernate,
+    Pause,
+    Pin,
+    SetFront,
+    SetSpeed,
+    Submit,
+    WatchCells,
+)
 from app.protocol.load import LoadParams, Speed
 from app.protocol.request import Message, Request, Role
 
@@ -12,23 +23,30 @@ Load = Callable[..., Any]
 
 
 def test_a_new_model_is_told_the_speed_and_the_chat_in_front(engine, threads, load: Load) -> None:
-    engine.set_speed(Speed.THROUGHPUT)
-    engine.set_front("c1")
+    engine.post(SetSpeed(Speed.THROUGHPUT))
+    engine.post(SetFront("c1"))
     first = load("a.gguf")
     assert (first.speed, first.front) == (Speed.THROUGHPUT, "c1")
 
-    engine.set_front("c2")
-    engine.set_speed(Speed.BALANCED)
+    engine.post(SetFront("c2"))
+    engine.post(SetSpeed(Speed.BALANCED))
     second = load("b.gguf")
     assert (first.speed, first.front) == (second.speed, second.front) == (Speed.BALANCED, "c2")
 
 
 def test_the_chat_in_front_is_known_before_the_first_question_is_asked(engine, threads) -> None:
     engine.load(LoadParams(Path("a.gguf")))
-    engine.set_front("c1")
-    engine.submit(Request("r1", "c1", (Message(Role.USER, "hello"),)))
+    engine.post(SetFront("c1"))
+    engine.post(Submit(Request("r1", "c1", (Message(Role.USER, "hello"),))))
     fronts: list[str | None] = []
-    threads[0].submit = lambda _request: fronts.append(threads[0].front)
+    posted = threads[0].post
+
+    def post(command: Command) -> None:
+        posted(command)
+        if isinstance(command, Submit):
+            fronts.append(threads[0].front)
+
+    threads[0].post = post
     threads[0].finish_loading()
     assert fronts == ["c1"]
 
@@ -48,7 +66,7 @@ def test_pins_and_an_open_map_hold_for_every_model_to_come_and_a_pause_does_not(
     assert first.posted == [Pin("c1")]
     for command in (Pin("c2"), Pin("c3"), Pin("c3", is_pinned=False), WatchCells(), Pause()):
         engine.post(command)
-    engine.forget("c1")
+    engine.post(Forget("c1"))
     second = load("b.gguf")
     assert second.posted == [Pin("c2"), WatchCells()]
 

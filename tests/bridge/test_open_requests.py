@@ -9,6 +9,7 @@ import pytest
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.open_requests import MODEL_CHANGED
+from app.protocol.commands import Abort, AbortAll, Forget, Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Message, Request, Role
@@ -30,14 +31,14 @@ def ended(engine: ActiveEngine) -> list[Output]:
 
 def test_another_model_ends_answers_that_have_begun_with_a_notice(engine, threads, load: Load, ended) -> None:
     old = load("a.gguf")
-    engine.submit(request())
+    engine.post(Submit(request()))
     old.answer(request(), "half")
     load("b.gguf")
 
     assert old.stopped
     assert ended == [Output("r1", "c1", finish_reason=FinishReason.ABORT, notice=MODEL_CHANGED)]
     assert engine.model.path == Path("b.gguf")
-    engine.submit(request("r2"))
+    engine.post(Submit(request("r2")))
     assert threads[1].submitted == [request("r2")]
 
 
@@ -47,8 +48,8 @@ def test_answers_go_on_where_they_stood_when_the_same_model_is_loaded_again(
     old = load("a.gguf")
     asked = replace(request(), max_tokens=10)
     queued = request("r2", "c2")
-    engine.submit(asked)
-    engine.submit(queued)
+    engine.post(Submit(asked))
+    engine.post(Submit(queued))
     old.report(Output("r1", "c1", "one ", token_ids=(1, 2)))
     new = load("a.gguf")
     assert (old.stopped, new.submitted) == (True, []), "what it still has to tell is not known yet"
@@ -67,7 +68,7 @@ def test_answers_go_on_where_they_stood_when_the_same_model_is_loaded_again(
 
 def test_an_answer_that_ends_while_its_engine_is_stopped_has_ended(engine, load: Load, ended) -> None:
     old = load("a.gguf")
-    engine.submit(request())
+    engine.post(Submit(request()))
     new = load("a.gguf")
     old.answer(request(), "done", FinishReason.STOP)
     assert [(output.text, output.finish_reason) for output in ended] == [("done", FinishReason.STOP)]
@@ -78,11 +79,11 @@ def test_an_answer_that_ends_while_its_engine_is_stopped_has_ended(engine, load:
 def test_an_answer_can_be_stopped_between_two_engines(engine, load: Load, ended) -> None:
     old = load("a.gguf")
     for number in range(3):
-        engine.submit(request(f"r{number}", f"c{number}"))
+        engine.post(Submit(request(f"r{number}", f"c{number}")))
     new = load("a.gguf")
-    engine.abort("r0")
-    engine.forget("c1")
-    engine.abort_all()
+    engine.post(Abort("r0"))
+    engine.post(Forget("c1"))
+    engine.post(AbortAll())
     old.report(*(Output(f"r{number}", f"c{number}", "", FinishReason.ABORT) for number in range(3)))
     assert new.submitted == []
     assert [output.request_id for output in ended] == ["r0", "r1", "r2"]
@@ -94,7 +95,7 @@ def test_another_model_answers_what_nobody_has_begun_to_unless_it_is_made_of_tok
     old = load("a.gguf")
     plain, raw = request(), Request("r2", "c2", prompt=("a", 7))
     for each in (plain, raw, replace(plain, request_id="r3", answer_start=(5,))):
-        engine.submit(each)
+        engine.post(Submit(each))
     new = load("b.gguf")
     old.finished.emit()
     assert new.submitted == [plain]
@@ -103,7 +104,7 @@ def test_another_model_answers_what_nobody_has_begun_to_unless_it_is_made_of_tok
 
 def test_what_an_answer_was_told_last_counts_when_another_model_comes(engine, load: Load, ended) -> None:
     old = load("a.gguf")
-    engine.submit(request())
+    engine.post(Submit(request()))
     new = load("b.gguf")
     old.report(Output("r1", "c1", "late", FinishReason.ABORT, token_ids=(5,)))
     assert new.submitted == [], "tokens of another model"
@@ -115,9 +116,9 @@ def test_what_an_answer_was_told_last_counts_when_another_model_comes(engine, lo
 
 def test_an_answer_that_was_stopped_just_before_a_change_stays_stopped(engine, load: Load, ended) -> None:
     old = load("a.gguf")
-    engine.submit(request("r1"))
-    engine.submit(request("r2", "c2"))
-    engine.abort_all()
+    engine.post(Submit(request("r1")))
+    engine.post(Submit(request("r2", "c2")))
+    engine.post(AbortAll())
     new = load("a.gguf")
     old.report(Output("r1", "c1", "half", FinishReason.ABORT, token_ids=(5,)))
     old.finished.emit()
@@ -132,7 +133,7 @@ def test_tokens_for_a_model_that_sleeps_are_not_read_by_another(engine, threads,
     load("a.gguf")
     engine.sleep()
     engine.load(LoadParams(Path("b.gguf")))
-    engine.submit(Request("r1", "c1", prompt=(7, 8)))
+    engine.post(Submit(Request("r1", "c1", prompt=(7, 8))))
     threads[1].finish_loading()
     assert threads[1].submitted == []
     assert [output.notice for output in ended] == [MODEL_CHANGED]
@@ -143,11 +144,11 @@ def test_what_is_asked_while_others_are_told_that_the_model_changed_is_answered(
 ) -> None:
     def ask_again(output: Output) -> None:
         if output.request_id == "r1":
-            engine.submit(request("r2", "c2"))
+            engine.post(Submit(request("r2", "c2")))
 
     engine.ended.connect(ask_again)
     old = load("a.gguf")
-    engine.submit(request())
+    engine.post(Submit(request()))
     old.answer(request(), "half")
     new = load("b.gguf")
     assert (old.submitted, new.submitted) == ([request()], [request("r2", "c2")])
@@ -161,7 +162,7 @@ def test_what_an_answer_cost_is_told_of_all_engines_that_made_it(engine, load: L
     told: list[Usage] = []
     engine.reported.connect(lambda reports: told.extend(out.usage for one in reports for out in one.outputs))
     old = load("a.gguf")
-    engine.submit(request())
+    engine.post(Submit(request()))
     old.report(Output("r1", "c1", "one", token_ids=(1,), usage=first))
     new = load("a.gguf")
     old.finished.emit()  # without another word

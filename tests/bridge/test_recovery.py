@@ -8,6 +8,7 @@ import pytest
 
 from app.bridge.active_engine import MAX_RECOVERIES, ActiveEngine
 from app.bridge.open_requests import MODEL_CHANGED
+from app.protocol.commands import Abort, Forget, Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Request, Role
@@ -52,8 +53,8 @@ def begun(engine: ActiveEngine, threads: list[ScriptedThread]) -> ScriptedThread
     """Two answers are open; one has two tokens."""
     engine.load(PARAMS)
     threads[0].finish_loading()
-    engine.submit(request("r1"))
-    engine.submit(request("r2", "c2"))
+    engine.post(Submit(request("r1")))
+    engine.post(Submit(request("r2", "c2")))
     threads[0].report(Output("r1", "c1", "Hi", token_ids=(7, 8)))
     return threads[0]
 
@@ -62,7 +63,7 @@ def test_it_is_loaded_again_with_what_is_left_and_answers_go_on(engine, threads,
     crash()
     assert heard.recovering == ["A machine is gone."]
     assert threads[1].params == LEFT
-    engine.submit(request("r3", "c3"))  # as if nothing had happened
+    engine.post(Submit(request("r3", "c3")))  # as if nothing had happened
     assert engine.model is not None
     threads[1].finish_loading()
 
@@ -77,8 +78,8 @@ def test_it_is_loaded_again_with_what_is_left_and_answers_go_on(engine, threads,
 
 def test_who_stops_meanwhile_is_not_asked_for_again(engine, threads, heard, begun, crash) -> None:
     crash()
-    engine.abort("r1")
-    engine.forget("c2")
+    engine.post(Abort("r1"))
+    engine.post(Forget("c2"))
     threads[1].finish_loading()
 
     assert [(output.request_id, output.finish_reason) for output in heard.ended] == [

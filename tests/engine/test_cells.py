@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from app.engine.cells import CellLedger, CellWatch
 from app.engine.engine import Engine
+from app.protocol.commands import WatchCells
 from tests.driver import request, rows, run
 from tests.fake_cells import FakeCells
 from tests.fakes import CountingBackend, model_info
@@ -300,7 +301,7 @@ def test_nothing_is_copied_while_nobody_watches(monkeypatch):
 def test_reports_have_the_map_of_the_cells_after_their_step():
     engine = Engine(CountingBackend(n_ctx=512))
     assert run(engine, request("hello")).reports[-1].cell_map is None
-    engine.watch_cells(True)
+    engine.obey(WatchCells(True))
     one = request("hello", max_tokens=4)
     report = run(engine, one).reports[-1]
     cells, slot = report.cell_map, next(slot for slot in report.slots if slot.chat_id == one.chat_id)

@@ -12,6 +12,7 @@ from app.engine import kept_cells
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.kept_cells import KeptCells, delete_all_but, path_of
+from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore
 from app.protocol.request import Message, Role
 from tests.driver import Answer, ask, request
@@ -209,7 +210,7 @@ class Runs:
         backend = CountingBackend()
         backend.fingerprint = self.fingerprint
         engine = Engine(backend, HibernatedChats(), verify=True)
-        engine.keep_cells(self.store)
+        engine.obey(KeepCells(self.store))
         answers = []
         for chat, text in turns:
             history = HISTORY if text != FIRST else ()

@@ -11,13 +11,20 @@ from app.engine.loop import EngineLoop
 from app.engine.prompt import PromptBuilder
 from app.engine.stepping import NO_WORK
 from app.protocol.commands import (
+    Abort,
+    AbortAll,
     CheckCells,
     DescribeTokens,
+    Forget,
+    Fork,
     Hibernate,
     Pause,
     Resume,
     RunUntil,
+    SetFront,
+    SetSpeed,
     StepOnce,
+    Submit,
     UntilEnd,
 )
 from app.protocol.errors import (
@@ -104,7 +111,7 @@ def start():
 def test_an_answer_comes_out_of_the_door_it_was_asked_through(start):
     runner = start()
     one = request("hello")
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for_end_of(one.request_id)
     assert runner.run.answers[one.request_id].text
 
@@ -113,7 +120,7 @@ def test_requests_from_several_threads_are_all_answered(start):
     runner = start(n_ctx=4096)
     asked = [request(f"question {index}", max_tokens=8) for index in range(40)]
     threads = [
-        threading.Thread(target=lambda part=part: [runner.loop.submit(r) for r in part])
+        threading.Thread(target=lambda part=part: [runner.loop.post(Submit(r)) for r in part])
         for part in (asked[:20], asked[20:])
     ]
     for thread in threads:
@@ -129,11 +136,11 @@ def test_abort_and_forget_reach_a_running_answer(start):
     runner = start(endless_token, n_ctx=100_000)
     stopped, closed = request("a", max_tokens=None), request("b", max_tokens=None)
     for one in (stopped, closed):
-        runner.loop.submit(one)
+        runner.loop.post(Submit(one))
     runner.wait_for(lambda run: len(run.answers) == 2)
-    runner.loop.abort(stopped.request_id)
+    runner.loop.post(Abort(stopped.request_id))
     runner.wait_for_end_of(stopped.request_id)
-    runner.loop.forget(closed.chat_id)
+    runner.loop.post(Forget(closed.chat_id))
     runner.wait_for_end_of(closed.request_id)
     assert {answer.finish_reason for answer in runner.run.answers.values()} == {FinishReason.ABORT}
     assert closed.chat_id not in [slot.chat_id for slot in runner.run.reports[-1].slots]
@@ -143,14 +150,14 @@ def test_stop_all_ends_running_and_waiting_answers_and_nothing_after_them(start)
     runner = start(endless_token, n_ctx=100_000, n_seq_max=2)
     asked = [request(f"number {index}", max_tokens=None) for index in range(4)]
     for one in asked:
-        runner.loop.submit(one)
+        runner.loop.post(Submit(one))
     runner.wait_for(lambda run: len(run.answers) == 2)
-    runner.loop.abort_all()
+    runner.loop.post(AbortAll())
     for one in asked:
         runner.wait_for_end_of(one.request_id)
         assert runner.run.answers[one.request_id].finish_reason is FinishReason.ABORT
     later = request("later", max_tokens=5)
-    runner.loop.submit(later)
+    runner.loop.post(Submit(later))
     runner.wait_for_end_of(later.request_id)
     assert runner.run.answers[later.request_id].finish_reason is FinishReason.LENGTH
 
@@ -168,9 +175,9 @@ def test_stop_all_interrupts_a_decode_that_is_running(start):
 
     runner = start(endless_token, wait_for_interrupt)
     one = request("x")
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     assert inside.wait(SOON)
-    runner.loop.abort_all()
+    runner.loop.post(AbortAll())
     runner.wait_for_end_of(one.request_id)
     assert runner.run.answers[one.request_id].finish_reason is FinishReason.ABORT
 
@@ -184,7 +191,7 @@ def test_an_answer_that_outgrows_its_context_gets_its_shorter_prompt_from_the_pr
         max_context_tokens=240,
         max_tokens=160,
     )
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for_end_of(one.request_id)
     answer = runner.run.answers[one.request_id]
     assert (answer.finish_reason, len(answer.text)) == (FinishReason.LENGTH, 160)
@@ -195,19 +202,19 @@ def test_an_answer_that_outgrows_its_context_gets_its_shorter_prompt_from_the_pr
 def test_a_fork_holds_its_cells_at_once(start):
     runner = start(endless_token)
     one = request("x", max_tokens=5)
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for_end_of(one.request_id)
-    runner.loop.fork(one.chat_id, "fork")
+    runner.loop.post(Fork(one.chat_id, "fork"))
     runner.wait_for(lambda run: "fork" in [slot.chat_id for slot in run.reports[-1].slots])
     assert runner.run.reports[-1].cells.num_shared > 0
 
 
 def test_the_dial_and_the_front_tab_reach_the_engine(start):
     runner = start()
-    runner.loop.set_speed(Speed.THROUGHPUT)
-    runner.loop.set_front("a chat")
+    runner.loop.post(SetSpeed(Speed.THROUGHPUT))
+    runner.loop.post(SetFront("a chat"))
     one = request("x")
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for_end_of(one.request_id)
     engine = runner.loop._engine
     assert (engine._budget.speed, engine.slots.front_chat_id) == (Speed.THROUGHPUT, "a chat")
@@ -224,9 +231,9 @@ def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch)
     monkeypatch.setattr(ChatTemplate, "render", slow_render)
     runner = start()
     one = request("slow")
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     assert rendering.wait(SOON)
-    runner.loop.abort(one.request_id)
+    runner.loop.post(Abort(one.request_id))
     runner.wait_for_end_of(one.request_id)
     may_render.set()
     assert runner.run.answers[one.request_id].finish_reason is FinishReason.ABORT
@@ -244,8 +251,8 @@ def test_a_slow_template_delays_nobody_else(start, monkeypatch):
     monkeypatch.setattr(ChatTemplate, "render", render)
     runner = start(endless_token, n_ctx=100_000)
     talking, waiting = request("fast", max_tokens=None), request("slow")
-    runner.loop.submit(talking)
-    runner.loop.submit(waiting)
+    runner.loop.post(Submit(talking))
+    runner.loop.post(Submit(waiting))
     runner.wait_for(lambda run: len(run.reports) > 20)
     assert runner.run.is_open(waiting.request_id)
     may_render.set()
@@ -274,26 +281,26 @@ def test_prompts_that_nobody_waits_for_are_not_built_and_the_front_tabs_goes_fir
     runner = start()
     asked = {text: request(text, text) for text in ("slow", "aborted", "closed", "other", "front")}
     for one in asked.values():
-        runner.loop.submit(one)
+        runner.loop.post(Submit(one))
     runner.wait_for(lambda _: templates.rendered)
-    runner.loop.set_front("front")
-    runner.loop.abort(asked["aborted"].request_id)
-    runner.loop.forget("closed")
+    runner.loop.post(SetFront("front"))
+    runner.loop.post(Abort(asked["aborted"].request_id))
+    runner.loop.post(Forget("closed"))
     runner.wait_for_end_of(asked["closed"].request_id)
     templates.may_end.set()
     runner.wait_for_end_of(asked["other"].request_id)
     assert templates.rendered == ["slow", "front", "other"]
 
 
-@pytest.mark.parametrize("end", ["abort_all", "stop"])
+@pytest.mark.parametrize("end", [lambda loop: loop.post(AbortAll()), EngineLoop.stop], ids=["all", "stop"])
 def test_after_the_end_of_all_answers_no_prompt_is_built_for_them(start, monkeypatch, end):
     templates = Templates(monkeypatch)
     monkeypatch.setattr(PromptBuilder, "close", lambda _self: templates.may_end.set())
     runner = start()
     for number in range(20):
-        runner.loop.submit(request(f"question {number}"))
+        runner.loop.post(Submit(request(f"question {number}")))
     runner.wait_for(lambda _: templates.rendered)
-    getattr(runner.loop, end)()
+    end(runner.loop)
     runner.stop()
     assert len(templates.rendered) <= 1
 
@@ -302,7 +309,7 @@ def test_who_waits_for_the_prompt_thread_when_it_ends_is_told(start, monkeypatch
     templates = Templates(monkeypatch)
     monkeypatch.setattr(PromptBuilder, "close", lambda _self: templates.may_end.set())
     runner = start()
-    runner.loop.submit(request("slow"))
+    runner.loop.post(Submit(request("slow")))
     runner.wait_for(lambda _: templates.rendered)
     wanted = runner.loop.use_prompts(lambda prompts: prompts.takes_tools)
     runner.stop()
@@ -316,7 +323,7 @@ def test_an_engine_whose_last_report_fails_still_ends_its_threads_and_answers(st
 
     runner = start(endless_token, n_ctx=100_000)
     one = request("x", max_tokens=None)
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for(lambda run: run.answers)
     monkeypatch.setattr(Engine, "report", fail)
     runner.stop()
@@ -334,8 +341,8 @@ def test_a_template_that_fails_ends_its_own_request(start, monkeypatch):
     monkeypatch.setattr(ChatTemplate, "render", render)
     runner = start()
     bad, good = request("bad"), request("good")
-    runner.loop.submit(bad)
-    runner.loop.submit(good)
+    runner.loop.post(Submit(bad))
+    runner.loop.post(Submit(good))
     runner.wait_for_end_of(bad.request_id)
     runner.wait_for_end_of(good.request_id)
     assert runner.run.answers[bad.request_id].notice == "The model's chat template failed: no."
@@ -347,7 +354,7 @@ def test_our_own_bug_in_a_prompt_ends_that_answer_and_not_the_thread(start, monk
     runner = start()
     for _ in range(2):
         one = request("x")
-        runner.loop.submit(one)
+        runner.loop.post(Submit(one))
         runner.wait_for_end_of(one.request_id)
         assert runner.run.answers[one.request_id].finish_reason is FinishReason.ERROR
 
@@ -355,8 +362,8 @@ def test_our_own_bug_in_a_prompt_ends_that_answer_and_not_the_thread(start, monk
 def test_stop_ends_every_open_request(start):
     runner = start(endless_token, n_ctx=100_000, n_seq_max=1)
     running, waiting = request("a", max_tokens=None), request("b", max_tokens=None)
-    runner.loop.submit(running)
-    runner.loop.submit(waiting)
+    runner.loop.post(Submit(running))
+    runner.loop.post(Submit(waiting))
     runner.wait_for(lambda run: run.answers)
     runner.stop()
     assert runner.error is None
@@ -373,8 +380,8 @@ def test_when_the_engine_dies_every_open_request_hears_why(start):
 
     runner = start(endless_token, fail_on_the_third, n_ctx=100_000, n_seq_max=1)
     first, second = request("a", max_tokens=None), request("b", max_tokens=None)
-    runner.loop.submit(first)
-    runner.loop.submit(second)
+    runner.loop.post(Submit(first))
+    runner.loop.post(Submit(second))
     runner.wait_for_end_of(first.request_id)
     runner.wait_for_end_of(second.request_id)
     for one in (first, second):
@@ -401,20 +408,20 @@ def answers_of(run: Run) -> list[tuple[int, ...]]:
 def test_in_a_pause_nothing_is_computed_and_every_letter_is_handled(start):
     runner = start(endless_token, n_ctx=100_000)
     talking, stopped = request("a", max_tokens=None), request("b", max_tokens=None)
-    runner.loop.submit(talking)
+    runner.loop.post(Submit(talking))
     runner.wait_for(lambda run: len(run.reports) > 3)
     runner.loop.post(Pause())
     runner.wait_for(is_paused)
     num_batches = len(runner.backend.batches)
 
-    runner.loop.submit(stopped)
+    runner.loop.post(Submit(stopped))
     runner.wait_for(lambda run: stopped.request_id in planned_requests(run))
-    runner.loop.abort(stopped.request_id)
+    runner.loop.post(Abort(stopped.request_id))
     runner.wait_for_end_of(stopped.request_id)
     runner.wait_for(lambda run: planned_requests(run) == [talking.request_id])
     runner.loop.post(DescribeTokens((65,)))
     runner.wait_for(lambda run: any(report.answers for report in run.reports))
-    runner.loop.fork(talking.chat_id, "fork")
+    runner.loop.post(Fork(talking.chat_id, "fork"))
     runner.wait_for(lambda run: "fork" in [slot.chat_id for slot in run.reports[-1].slots])
     assert len(runner.backend.batches) == num_batches
 
@@ -427,7 +434,7 @@ def test_in_a_pause_nothing_is_computed_and_every_letter_is_handled(start):
 
 def test_steps_asked_for_faster_than_they_are_computed_are_all_taken(start):
     runner = start(endless_token, n_ctx=100_000)
-    runner.loop.submit(request("a", max_tokens=None))
+    runner.loop.post(Submit(request("a", max_tokens=None)))
     runner.loop.post(Pause())
     runner.wait_for(planned_requests)
     for _ in range(3):
@@ -440,7 +447,7 @@ def test_steps_asked_for_faster_than_they_are_computed_are_all_taken(start):
 def test_the_loop_sleeps_in_a_pause(start):
     """One that went round without a letter would report a plan each time."""
     runner = start(endless_token, n_ctx=100_000)
-    runner.loop.submit(request("a", max_tokens=None))
+    runner.loop.post(Submit(request("a", max_tokens=None)))
     runner.loop.post(Pause())
     runner.wait_for(lambda run: bool(planned_requests(run)))
     num_reports = len(runner.run.reports)
@@ -454,14 +461,14 @@ def test_the_loop_sleeps_in_a_pause(start):
 def test_stop_all_ends_the_answers_of_a_pause(start):
     runner = start(endless_token, n_ctx=100_000)
     one = request("a", max_tokens=None)
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.loop.post(Pause())
     runner.wait_for(lambda run: planned_requests(run) == [one.request_id])
-    runner.loop.abort_all()
+    runner.loop.post(AbortAll())
     runner.wait_for_end_of(one.request_id)
     runner.wait_for(is_paused)
     later = request("later", max_tokens=5)
-    runner.loop.submit(later)
+    runner.loop.post(Submit(later))
     runner.wait_for(lambda run: planned_requests(run) == [later.request_id])
     runner.loop.post(Resume())
     runner.wait_for_end_of(later.request_id)
@@ -471,7 +478,7 @@ def test_stop_all_ends_the_answers_of_a_pause(start):
 def test_a_paused_loop_can_be_stopped(start):
     runner = start(endless_token, n_ctx=100_000)
     one = request("a", max_tokens=None)
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.loop.post(Pause())
     runner.wait_for(lambda run: planned_requests(run) == [one.request_id])
     runner.stop()
@@ -481,7 +488,7 @@ def test_a_paused_loop_can_be_stopped(start):
 def test_it_runs_until_an_answer_ends_also_one_whose_prompt_is_still_being_built(start):
     runner = start(endless_token)
     one = request("a", max_tokens=5)
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.loop.post(RunUntil(UntilEnd(one.chat_id)))
     runner.wait_for(is_paused)
     assert not runner.run.is_open(one.request_id)
@@ -498,7 +505,7 @@ def test_with_nothing_to_do_it_stands_still_at_once(start):
 def test_commands_are_obeyed_while_nothing_runs(start):
     runner = start(endless_token)
     one = request("hello, this is a long question", max_tokens=5)
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for_end_of(one.request_id)
     runner.loop.post(Hibernate(one.chat_id))
     runner.wait_for(lambda run: bool(run.reports[-1].hibernated))
@@ -507,12 +514,12 @@ def test_commands_are_obeyed_while_nothing_runs(start):
 def test_the_cells_are_compared_when_the_engine_has_nothing_left_to_do(start):
     runner = start(endless_token)
     one = request("hello", max_tokens=5)
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for_end_of(one.request_id)
     runner.wait_for(lambda run: run.reports[-1].last_check is not None)
     assert runner.run.reports[-1].last_check.agrees
     num_reports = len(runner.run.reports)
-    runner.loop.set_front("nobody")  # changes no cell, so nothing is compared again
+    runner.loop.post(SetFront("nobody"))  # changes no cell, so nothing is compared again
     runner.loop.post(DescribeTokens((65,)))
     runner.wait_for(lambda run: bool(run.reports[-1].answers))
     assert len(runner.run.reports) == num_reports + 1
@@ -521,7 +528,7 @@ def test_the_cells_are_compared_when_the_engine_has_nothing_left_to_do(start):
 def test_a_disagreement_is_told_before_it_ends_the_engine(start):
     runner = start(endless_token)
     one = request("hello", max_tokens=5)
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for(lambda run: bool(run.reports) and run.reports[-1].last_check is not None)
     runner.backend.truncate(0, 3)
     runner.loop.post(CheckCells())
@@ -540,7 +547,7 @@ def test_the_batch_of_a_fatal_decode_is_told_with_its_return_code(start):
 
     runner = start(endless_token, fail)
     one = request("hello")
-    runner.loop.submit(one)
+    runner.loop.post(Submit(one))
     runner.wait_for_end_of(one.request_id)
     last = runner.run.reports[-1]
     assert last.return_code == -3

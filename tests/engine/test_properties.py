@@ -13,7 +13,7 @@ from app.engine.hibernation import HibernatedChats
 from app.engine.llama.loading import open_llama_backend
 from app.engine.scheduler import HEADROOM_TOKENS
 from app.engine.slots import MIN_SHARED_TOKENS
-from app.protocol.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resume, StepOnce
+from app.protocol.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resume, SetFront, StepOnce
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.report import EventKind, SlotState, Span, StepReport, WaitReason
@@ -70,7 +70,7 @@ class Schedule:
                 case "fork":
                     self.fork(chat)
                 case "front":
-                    self.engine.set_front(chat)
+                    self.engine.obey(SetFront(chat))
                 case "step":
                     self.step()
                 case command:

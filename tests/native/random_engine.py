@@ -29,6 +29,7 @@ from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats, State
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
+from app.protocol.commands import KeepCells, SetFront
 from app.protocol.errors import EngineError
 from app.protocol.load import CellStore, KvType, LoadParams, LoraAdapter
 from app.protocol.output import FinishReason
@@ -152,7 +153,7 @@ class _Play:
             *[lambda chat: self._engine.hibernate(chat)] * 2,
             lambda chat: self._engine.slots.restore_chat(chat),
             lambda chat: self._engine.slots.clear_chat(chat),
-            lambda chat: self._engine.set_front(chat),
+            lambda chat: self._engine.obey(SetFront(chat)),
         ]
         with mock.patch.object(hibernation, "_StateFile", self._on_failing_disk):
             for _ in range(num_events):
@@ -166,7 +167,7 @@ class _Play:
         hibernated._writer.shutdown()
         hibernated._writer = _AtOnce()  # type: ignore[assignment]
         engine = self.recorder.engine = Engine(self._backend, hibernated, verify=True)
-        engine.keep_cells(self._store)
+        engine.obey(KeepCells(self._store))
         # Else both depend on how long a step took.
         engine._budget.prompt_rows = self._prompt_rows  # type: ignore[method-assign]
         engine._hibernate_for_speed = lambda: None  # type: ignore[method-assign]

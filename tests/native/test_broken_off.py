@@ -8,6 +8,7 @@ import pytest
 
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
+from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore, LoadParams
 from app.protocol.request import Request
 from tests.driver import GREEDY, run
@@ -43,7 +44,7 @@ class Chats:
 
     def start(self):
         self.engine = self.recorder.engine = Engine(self._backend, verify=True)
-        self.engine.keep_cells(self._store)
+        self.engine.obey(KeepCells(self._store))
         for name in CHATS:
             self.engine.slots.hibernated.prefetch(name)
 

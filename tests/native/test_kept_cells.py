@@ -6,6 +6,7 @@ import pytest
 
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
+from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore, LoadParams
 from app.protocol.request import Message, Role
 from app.system import paths
@@ -25,7 +26,7 @@ def run(store: CellStore | None, text: str, *history: str, **params: object) -> 
     )
     with open_llama_backend(LoadParams(paths.starter_model(), **params)) as backend:  # type: ignore[arg-type]
         engine = Engine(backend, verify=True)
-        engine.keep_cells(store)
+        engine.obey(KeepCells(store))
         engine.slots.hibernated.prefetch("ann")
         answer = ask(engine, request(text, "ann", history=messages, max_tokens=60, is_saved=True))
         engine.close()

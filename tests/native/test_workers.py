@@ -18,7 +18,7 @@ from app.engine.loop import EngineLoop
 from app.engine.workers import WorkerState, ask
 from app.models.memory_fit import plan
 from app.models.model_file import read_whole_header
-from app.protocol.commands import Hibernate, Pause, Resume, StepOnce
+from app.protocol.commands import Fork, Hibernate, Pause, Resume, StepOnce, Submit
 from app.protocol.errors import InvalidRequestError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output
@@ -109,7 +109,7 @@ def engine(qloop: QEventLoop) -> Iterator[ActiveEngine]:
 def compute_a_part(engine: ActiveEngine, answer: Answer, qtbot: QtBot) -> None:
     """Asks, and stands still in mid-answer, however fast the machine is."""
     engine.post(Pause())
-    engine.submit(question())
+    engine.post(Submit(question()))
 
     def has_begun() -> bool:
         engine.post(StepOnce())
@@ -135,7 +135,7 @@ def test_one_model_in_three_parts_answers_as_on_one_machine_also_when_it_loses_o
         engine.load(params(path, lost.address, kept.address))
     check_estimate(engine, path)
 
-    engine.submit(question("whole", 40))
+    engine.post(Submit(question("whole", 40)))
     qtbot.waitUntil(lambda: bool(answer.end("whole")), timeout=60_000)
     compute_a_part(engine, answer, qtbot)
     lost.kill()
@@ -164,9 +164,9 @@ def test_an_engine_in_a_process_of_its_own_does_all_that_others_do_and_comes_bac
     with qtbot.waitSignal(engine.loaded, timeout=60_000):
         engine.load(params(path, own_process=True))
     [child] = [one for one in psutil.Process().children() if "app.engine.engine_child" in one.cmdline()]
-    engine.submit(question("first", max_tokens=4))
+    engine.post(Submit(question("first", max_tokens=4)))
     qtbot.waitUntil(lambda: bool(answer.end("first")), timeout=60_000)
-    engine.fork("chat first", "chat copy")
+    engine.post(Fork("chat first", "chat copy"))
     engine.post(Hibernate("chat copy"))
     qtbot.waitUntil(lambda: any(report.hibernated for report in told), timeout=20_000)
 

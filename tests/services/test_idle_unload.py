@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtCore import QObject
 
+from app.protocol.commands import Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Request, Role
 from app.services.idle_unload import IdleUnload
@@ -39,7 +40,7 @@ def test_after_so_long_a_silence_the_model_sleeps_and_not_before(idle, engine, l
     clock.now_s += 9 * 60
     idle._timer.timeout.emit()
     assert not engine.is_asleep
-    engine.submit(QUESTION)
+    engine.post(Submit(QUESTION))
     clock.now_s += 60 * 60  # a long answer
     idle._timer.timeout.emit()
     assert not engine.is_asleep
@@ -57,7 +58,7 @@ def test_awake_again_it_sleeps_again(idle, engine, load, threads, clock) -> None
     load()
     clock.now_s += 600
     idle._timer.timeout.emit()
-    engine.submit(QUESTION)
+    engine.post(Submit(QUESTION))
     threads[1].finish_loading()
     threads[1].report(Output("r1", "c1", "done", FinishReason.STOP))
     assert idle._timer.isActive()

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread
+from app.protocol.commands import Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import Output
 from app.protocol.report import StepReport
@@ -177,7 +178,7 @@ async def test_one_slot_stays_for_the_windows_chats(qloop, parent) -> None:
         asked = [asyncio.ensure_future(one.ask(max_tokens=None)) for _ in range(6)]
         await until(lambda: one.api.num_requests == 6 and reports)
         own = Request("own", "tab", (Message(Role.USER, "mine"),), max_tokens=3)
-        one.engine.submit(own)
+        one.engine.post(Submit(own))
         assert (await last_output_of(own, reports)).usage.num_generated_tokens == 3
         most = max(sum(slot.is_running for slot in report.slots) for report in reports)
         assert most == 3

@@ -13,7 +13,7 @@ from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
 from app.chats.titles import title_from
-from app.protocol.commands import Command
+from app.protocol.commands import Abort, AbortAll, Command, SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
 from app.protocol.model import ModelInfo
 from app.protocol.request import Overflow, Request, Role
@@ -71,20 +71,18 @@ class FakeEngine(QObject):
         self.is_asleep = True
         self.slept.emit()
 
-    def set_speed(self, speed: Speed) -> None:
-        self.speeds.append(speed)
-
     def post(self, command: Command) -> None:
-        self.posted.append(command)
-
-    def submit(self, request: Request) -> None:
-        self.submitted.append(request)
-
-    def abort(self, request_id: str) -> None:
-        self.aborted.append(request_id)
-
-    def abort_all(self) -> None:
-        self.num_abort_alls += 1
+        match command:
+            case Submit(request):
+                self.submitted.append(request)
+            case Abort(request_id):
+                self.aborted.append(request_id)
+            case AbortAll():
+                self.num_abort_alls += 1
+            case SetSpeed(speed):
+                self.speeds.append(speed)
+            case _:
+                self.posted.append(command)
 
     def finish_load(self, model: ModelInfo) -> None:
         self.model = model

@@ -16,6 +16,7 @@ from app.bridge.workspace import Workspace
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
 from app.look.words import tr
+from app.protocol.commands import AbortAll
 from app.services.preferences import Preferences
 from app.ui.commands import menu_titles
 from app.ui.commands.actions import Shortcut, add_menu, make_action, radio_menu, submenu, tick
@@ -383,7 +384,7 @@ class Menus(QObject):
             "engine.stop-all",
             tr("Stop &all answers"),
             tr("Stop the answers of all chats"),
-            parts.engine.abort_all,
+            partial(parts.engine.post, AbortAll()),
             "Shift+Esc",
             needs=tr("No answer is being written."),
         )

@@ -11,6 +11,7 @@ from app.inspector.docks import InspectorDocks
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.sequence_rows import NO_TAB
 from app.look.words import tr
+from app.protocol.commands import Abort, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.request import Role
 
@@ -26,8 +27,8 @@ class AnswerInspection(QObject):
         assert isinstance(panel, ProbabilitiesPanel)
         self._panel = panel
         panel.answer_wanted.connect(self._on_answer_wanted)
-        panel.requested.connect(engine.submit)
-        panel.aborted.connect(engine.abort)
+        panel.requested.connect(lambda request: engine.post(Submit(request)))
+        panel.aborted.connect(lambda request_id: engine.post(Abort(request_id)))
         panel.fork_at_requested.connect(self._on_fork_at_requested)
 
     def set_model(self, model: ModelInfo | None) -> None:

@@ -30,14 +30,6 @@ from tests.ui.fakes import FakeEngine
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
-class Engine(FakeEngine):
-    """What a workspace wants of it, too."""
-
-    def forget(self, chat_id: str) -> None: ...
-    def set_front(self, chat_id: str | None) -> None: ...
-    def fork(self, chat_id: str, new_chat_id: str) -> None: ...
-
-
 class Run:
     def __init__(self, window: MainWindow, workspace: Workspace, library: Library) -> None:
         assert window.navigation
@@ -80,7 +72,7 @@ def run(qloop: asyncio.AbstractEventLoop, qapp: QApplication, tmp_path: Path) ->
     @asynccontextmanager
     async def start(width: int = 1280) -> AsyncIterator[Run]:
         apply_theme(qapp, "light")
-        parent, engine, settings = QObject(), Engine(model_info(name="starter")), Settings(theme="light")
+        parent, engine, settings = QObject(), FakeEngine(model_info(name="starter")), Settings(theme="light")
         store = ChatStore(tmp_path / "chats.db")
         await store.open()
         await store.save([ChatChange.of(each) for each in CHATS], Tabs(("a",), "a"))

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Chat, Turn, TurnState
+from app.protocol.commands import Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Role
 from app.settings.settings import Settings
@@ -29,7 +30,7 @@ def session(qtbot: QtBot, engine: FakeEngine, tmp_path: Path) -> ChatSession:
     chat = Chat()
     chat.add(Turn(Role.USER, "Count"), Turn(Role.ASSISTANT, "**1**, 2", model="starter"))
     session = ChatSession(chat, engine, Settings.load(tmp_path / "settings.json"))  # type: ignore[arg-type]
-    session.asked.connect(engine.submit)
+    session.asked.connect(lambda request: engine.post(Submit(request)))
     session.tokens = FakeTokenCounter(session)  # type: ignore[assignment]
     return session
 

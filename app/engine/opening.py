@@ -1,0 +1,62 @@
+"""From the parameters of a load to an engine that can be run: in this process, or in one of its own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from app.engine.backend import Backend
+from app.engine.engine import Engine
+from app.engine.engine_process import EngineProcess
+from app.engine.hibernation import HibernatedChats
+from app.engine.loop import EngineLoop
+from app.engine.probe import open_probed_backend
+from app.engine.running import RunningEngine
+from app.protocol.load import LoadParams
+from app.protocol.model import Device, ModelInfo
+
+OnProgress = Callable[[float], bool]
+OpenBackend = Callable[
+    [LoadParams, OnProgress, Callable[[LoadParams, Sequence[Device]], LoadParams]],
+    AbstractContextManager[Backend],
+]
+
+
+class Fitter(Protocol):
+    """Says how to load on these devices. Raises ModelLoadError for what would take a machine down."""
+
+    def __call__(
+        self, params: LoadParams, gpus: Sequence[Device], *, workers: Sequence[Device] = ()
+    ) -> LoadParams: ...
+
+
+@contextlib.contextmanager
+def open_engine(
+    params: LoadParams,
+    on_progress: OnProgress,
+    on_reports_ready: Callable[[], None],
+    fit: Fitter,
+    hibernated: HibernatedChats | None = None,
+    open_backend: OpenBackend = open_probed_backend,
+) -> Iterator[tuple[ModelInfo, RunningEngine]]:
+    """With workers it gets a process of its own, which a lost one may end. Run it on the calling thread.
+
+    `on_progress` gets 0 … 1 and cancels by returning False. Raises EngineError.
+    """
+    if not params.workers and not params.own_process:
+        with open_backend(params, on_progress, fit) as backend:
+            engine = Engine(backend, hibernated, verify=params.verify)
+            yield backend.model, EngineLoop(engine, on_reports_ready)
+        return
+
+    def fit_with(params: LoadParams, workers: Sequence[Device]) -> LoadParams:
+        from app.engine.llama.library import gpus, library
+
+        library()
+        return fit(params, gpus(), workers=workers)
+
+    process = EngineProcess(params, on_progress, on_reports_ready, fit_with)
+    with process.loaded() as model:
+        yield model, process
