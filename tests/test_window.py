@@ -91,7 +91,7 @@ def test_the_window_is_painted_before_anything_heavy_is_imported() -> None:
         "app.engine.prompt",
         "app.inspector.kv_map",
         "app.inspector.recording_file",
-        "app.ui.settings.setting_list",
+        "app.ui.base.setting_list",
         "app.ui.tabs.chat_view",
     }
 

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QMainWindow
 
 from app.look.words import tr, tr_said
 from app.settings.looks import USUAL_LOOKS, Looks
+from app.ui.base.dropped_model import dropped_model
 from app.ui.commands.menu_titles import TITLES
-from app.ui.engine.dropped_model import dropped_model
-from app.ui.first_view import LINE, USUAL_LAYOUT, FirstLayout, FirstView
+from app.ui.tabs.first_view import LINE, USUAL_LAYOUT, FirstLayout, FirstView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from app.services.presets import Presets
     from app.services.self_test import SelfTest
     from app.settings.settings import Settings
+    from app.ui.base.setting_list import Facts
     from app.ui.chats.navigation import Navigation
     from app.ui.commands.menus import Parts
     from app.ui.commands.palette_entry import Entry
     from app.ui.models.load_settings import LoadSettings
-    from app.ui.settings.setting_list import Facts
     from app.ui.settings.settings_window import SettingsWindow
 
 SAID_FOR_MS = 8_000  # in the status bar
@@ -94,13 +94,13 @@ class MainWindow(QMainWindow):
         from app.inspector.docks import InspectorDocks
         from app.look.icons import app_icon
         from app.services.preferences import Preferences
+        from app.ui.base.notices import Notices, UndoToast
         from app.ui.commands.menus import Menus
         from app.ui.commands.palette import CommandPalette
         from app.ui.engine.chat_models import ChatModels
         from app.ui.engine.model_loading import ModelLoading
         from app.ui.engine.pausing import Pausing
         from app.ui.engine.status_bar import StatusBar
-        from app.ui.notices import Notices, UndoToast
         from app.ui.settings.appearance import Appearance
         from app.ui.settings.key_hints import KeyHints
         from app.ui.settings.languages import Languages
@@ -150,9 +150,9 @@ class MainWindow(QMainWindow):
     # Building
 
     def _parts(self) -> Parts:
-        from app.ui.commands.help_commands import HelpCommands
+        from app.ui.base.help_commands import HelpCommands
+        from app.ui.base.panes import Panes
         from app.ui.commands.menus import Parts
-        from app.ui.commands.panes import Panes
         from app.ui.tabs.chat_commands import ChatCommands
 
         return Parts(
@@ -327,7 +327,7 @@ class MainWindow(QMainWindow):
 
     def _facts(self) -> Facts:
         from app.system.cores import num_physical_cores
-        from app.ui.settings.setting_list import Facts
+        from app.ui.base.setting_list import Facts
 
         why_not_kept = self._cells.why_not if self._cells else ""
         return Facts(self.preferences.settings, self._engine.model, num_physical_cores(), why_not_kept)

@@ -19,7 +19,7 @@ from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
 from app.services.local_api import LocalApi
-from app.ui.notices import closed_text, engine_error_text, load_error_text, recovering_text
+from app.ui.base.notices import closed_text, engine_error_text, load_error_text, recovering_text
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMargins, QPoint, QSettings
 
-from app.ui.first_view import FirstLayout
-from app.ui.proportions import HALF, LIST_WIDTH
+from app.ui.base.proportions import HALF, LIST_WIDTH
+from app.ui.tabs.first_view import FirstLayout
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QLabel, QPushButton
 import app.main
 import app.window
 from app.inspector.sequences import SequencesPanel
+from app.ui.base.notices import Banner
 from app.ui.main_window import MainWindow
-from app.ui.notices import Banner
 from tests.e2e.conversed import conversed, conversed_places
 from tests.e2e.inspected import inspected, inspected_places, middle
 

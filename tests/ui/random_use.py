@@ -43,7 +43,7 @@ from app.services.presets import Presets
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.application import Application
-from app.ui.commands.commands import commands_of
+from app.ui.base.commands import commands_of
 from app.ui.main_window import MainWindow
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.turn_actions import TurnAction, is_possible, offered

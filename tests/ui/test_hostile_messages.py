@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 
 import app
 from app.chats.thinking import split_thinking
+from app.ui.base.hidden_characters import BADGE
 from app.ui.message.answer_body import AnswerBody
-from app.ui.message.hidden_characters import BADGE
 from app.ui.message.long_text import LongText
 from app.ui.message.markdown import parse_blocks
 from app.ui.message.markdown_column import MAX_PARTS, SLICE, MarkdownColumn
@@ -215,7 +215,7 @@ def test_a_message_cannot_dress_as_the_program(source: str) -> None:
 
 OPENERS = {
     "app/ui/message/link_prompt.py",  # links, after a question
-    "app/ui/commands/help_commands.py",  # our own folders
+    "app/ui/base/help_commands.py",  # our own folders
     "app/ui/models/hub_page.py",  # pages of the hub that was chosen, by buttons
 }
 

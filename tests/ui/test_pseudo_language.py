@@ -37,10 +37,10 @@ from app.protocol.request import Role
 from app.services.chat_transfer import ImportPlan
 from app.settings.settings import Settings
 from app.system.said import said
-from app.ui.commands.commands import commands_of
+from app.ui.base.commands import commands_of
+from app.ui.base.setting_list import PAGES
 from app.ui.data.import_preview import ImportPreview
 from app.ui.main_window import MainWindow
-from app.ui.settings.setting_list import PAGES
 from app.ui.settings.settings_window import SettingsWindow
 from app.ui.transcript.empty_chat import SAMPLES
 from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace

@@ -14,14 +14,14 @@ from app.look.marks import Mark
 from app.look.words import tr, tr_n
 from app.services.chat_search import ChatSearch
 from app.services.library import Library
-from app.ui.chats.chat_title import shown_title
+from app.ui.base.actions import make_action
+from app.ui.base.chat_title import shown_title
+from app.ui.base.notices import Notices, UndoToast
+from app.ui.base.proportions import LIST_WIDTH, has_list
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_rows import Kind
-from app.ui.commands.actions import make_action
 from app.ui.commands.menus import Menus
-from app.ui.notices import Notices, UndoToast
-from app.ui.proportions import LIST_WIDTH, has_list
 from app.ui.tabs.chat_tabs import ChatTabs
 
 

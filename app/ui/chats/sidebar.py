@@ -35,12 +35,12 @@ from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
-from app.ui.chats.escape import keeps_escape
+from app.ui.base.escape import keeps_escape
+from app.ui.base.proportions import MIN_LIST_WIDTH
 from app.ui.chats.sidebar_delegate import SidebarDelegate
 from app.ui.chats.sidebar_menu import SidebarMenu
 from app.ui.chats.sidebar_model import SidebarModel
 from app.ui.chats.sidebar_rows import Kind, Row, local_today
-from app.ui.proportions import MIN_LIST_WIDTH
 
 _LOOK_AT_CLOCK_MS = 60_000
 

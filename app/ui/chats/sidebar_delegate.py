@@ -12,9 +12,9 @@ from app.look.icons import paint_icon
 from app.look.painted import paint_mark
 from app.look.tokens import Tokens, current
 from app.look.words import locale, tr
+from app.ui.base.title_edit import MAX_GIVEN_CHARS, STILL_EDITED
 from app.ui.chats.sidebar_model import MARK, ROW, SidebarModel
 from app.ui.chats.sidebar_rows import Kind, Row
-from app.ui.chats.title_edit import MAX_GIVEN_CHARS, STILL_EDITED
 
 HEIGHT = 30
 _SIDE = 14  # of marks and icons

@@ -10,7 +10,7 @@ from PySide6.QtCore import QDate
 
 from app.look.words import locale, tr
 from app.storage.list_rows import ChatSummary
-from app.ui.chats.chat_title import shown_title
+from app.ui.base.chat_title import shown_title
 
 RECENT_DAYS = 7
 

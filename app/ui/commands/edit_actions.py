@@ -5,7 +5,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication
 
 from app.look.words import mark, tr
-from app.ui.commands.actions import make_action
+from app.ui.base.actions import make_action
 
 Key = QKeySequence.StandardKey
 

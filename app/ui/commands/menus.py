@@ -18,20 +18,20 @@ from app.inspector.sequences import SequencesPanel
 from app.look.words import tr
 from app.protocol.commands import AbortAll
 from app.services.preferences import Preferences
+from app.ui.base.actions import Shortcut, add_menu, make_action, radio_menu, submenu, tick
+from app.ui.base.choices import SPEEDS, THEMES
+from app.ui.base.help_commands import HelpCommands
+from app.ui.base.panes import Panes
 from app.ui.commands import menu_titles
-from app.ui.commands.actions import Shortcut, add_menu, make_action, radio_menu, submenu, tick
 from app.ui.commands.edit_actions import edit_actions
-from app.ui.commands.help_commands import HelpCommands
-from app.ui.commands.panes import Panes
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.engine.pausing import Pausing
 from app.ui.settings.appearance import Appearance
-from app.ui.settings.choices import SPEEDS, THEMES
 from app.ui.settings.languages import Languages
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
+from app.ui.tabs.message_menu import MessageMenu
 from app.ui.tabs.tabs_menu import tabs_menu
-from app.ui.transcript.message_menu import MessageMenu
 
 Key = QKeySequence.StandardKey
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from app.ui.commands.fuzzy import Fit, fit, fit_whole
+from app.ui.base.fuzzy import Fit, fit, fit_whole
 
 MAX_SHOWN = 200
 _RECENT = 40  # what was used before is moved up by so much, a little less for each newer one

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QMenuBar
 
 from app.look.plain_text import one_line
 from app.look.words import tr
-from app.ui.commands.commands import Command, commands_of
+from app.ui.base.commands import Command, commands_of
 from app.ui.commands.palette_entry import Entry
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
-    from app.ui.settings.setting_list import Page, Setting
+    from app.ui.base.setting_list import Page, Setting
 
 COMMAND, CHAT, SAVED, SETTING = "command", "chat", "saved", "setting"
 MAX_SAVED = 2_000  # so many are looked through between two keys
@@ -73,7 +73,7 @@ def saved_chat_entries(saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[s
 
 def setting_entries(show: Callable[[str], object]) -> list[Entry]:
     """`show` takes the name of the setting."""
-    from app.ui.settings.setting_list import PAGES, Setting
+    from app.ui.base.setting_list import PAGES, Setting
 
     return [
         _of_setting(setting, page, show)

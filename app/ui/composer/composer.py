@@ -16,17 +16,17 @@ from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
 from app.look.words import tr
 from app.protocol.request import Role
+from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
+from app.ui.base.proportions import COMPOSER_PADDING as PADDING
 from app.ui.composer.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.composer.attachment_preview import AttachmentPreview
 from app.ui.composer.attachment_words import IMAGE_PASTED, PASTED, title
+from app.ui.composer.chat_settings_button import ChatSettingsButton
 from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
-from app.ui.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
-from app.ui.proportions import COMPOSER_PADDING as PADDING
-from app.ui.settings.chat_settings import ChatSettingsButton
 
 SIDE = 28
 EDITORS_SHARE, CHIPS_SHARE = 0.4, 0.2  # of the chat's height, at most

@@ -11,7 +11,7 @@ from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
 from app.look.quiet_button import quiet_button
 from app.look.words import tr
-from app.ui.notices import UNDO_FOR_MS
+from app.ui.base.notices import UNDO_FOR_MS
 
 SIDE = 22
 MAX_LINES = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.ui.engine.dropped_model import dropped_model
+from app.ui.base.dropped_model import dropped_model
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QMimeData

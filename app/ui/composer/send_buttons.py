@@ -8,7 +8,7 @@ from app.look.icon_button import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.proportions import BUTTONS_HEIGHT as SIDE
+from app.ui.base.proportions import BUTTONS_HEIGHT as SIDE
 
 ICON_SIDE = 18
 

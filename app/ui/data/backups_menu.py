@@ -7,10 +7,10 @@ from app.look.come_up import come_up
 from app.look.words import tr, tr_said
 from app.services.chat_backups import ChatBackups
 from app.storage.backups import Backup
-from app.ui.commands.actions import make_action
-from app.ui.commands.help_commands import open_folder
+from app.ui.base.actions import make_action
+from app.ui.base.help_commands import open_folder
+from app.ui.base.notices import Notices
 from app.ui.data.backups import BackupsDialog, when
-from app.ui.notices import Notices
 
 
 class BackupsMenu(QObject):

@@ -19,8 +19,8 @@ from app.look.figures import percent
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.chat_transfer import ChatTransfer, ImportPlan, StoppedError
 from app.storage.errors import StorageError
-from app.ui.commands.actions import make_action
-from app.ui.notices import Notices, UndoToast
+from app.ui.base.actions import make_action
+from app.ui.base.notices import Notices, UndoToast
 
 if TYPE_CHECKING:
     from app.ui.data.import_preview import ImportPreview

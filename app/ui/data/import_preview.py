@@ -21,7 +21,7 @@ from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.window_size import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.services.chat_transfer import ImportPlan
-from app.ui.settings.setting_controls import Switch
+from app.ui.base.setting_controls import Switch
 
 SIZE = QSize(560, 480)
 MAX_LINES = 1_000  # of a list; nobody reads more

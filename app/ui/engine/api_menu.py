@@ -8,7 +8,7 @@ from app.look.come_up import come_up
 from app.look.words import tr
 from app.services.local_api import LocalApi
 from app.settings.settings import Settings
-from app.ui.commands.actions import fill, make_action
+from app.ui.base.actions import fill, make_action
 from app.ui.engine.api_panel import ApiPanel, requests_text
 
 

@@ -10,10 +10,10 @@ from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_n
-from app.ui.message.copy_button import CopyButton
-from app.ui.settings.choice_list import ChoiceList
-from app.ui.settings.choices import Choice
-from app.ui.settings.number_field import NumberField
+from app.ui.base.choice_list import ChoiceList
+from app.ui.base.choices import Choice
+from app.ui.base.copy_button import CopyButton
+from app.ui.base.number_field import NumberField
 
 WIDTH = 640
 LABEL_WIDTH = 96

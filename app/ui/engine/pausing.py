@@ -7,7 +7,7 @@ from app.inspector.docks import InspectorDocks
 from app.inspector.stepper_panel import StepperPanel
 from app.protocol.model import ModelInfo
 from app.protocol.report import PauseState, StepReport
-from app.ui.engine.pause_strip import PauseStrip
+from app.ui.base.pause_strip import PauseStrip
 
 
 class Pausing(QObject):

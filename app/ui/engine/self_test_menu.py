@@ -14,7 +14,7 @@ from app.selftest.report import Report
 from app.services import self_test
 from app.services.self_test import SelfTest
 from app.settings.settings import Settings
-from app.ui.commands.actions import make_action
+from app.ui.base.actions import make_action
 from app.ui.engine.self_test import SelfTestDialog
 
 JSON, TEXT = mark("Report as JSON (*.json)"), mark("Report as text (*.txt)")

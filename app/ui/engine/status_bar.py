@@ -12,8 +12,8 @@ from app.look.quiet_button import quiet_button
 from app.look.words import mark, tr
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
+from app.ui.base.proportions import status_height
 from app.ui.engine.status_text import cells_text, model_text, queue_text, speed_text
-from app.ui.proportions import status_height
 
 ASLEEP = mark("It has given its memory back, and comes back with the next message.")
 

@@ -15,10 +15,10 @@ from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr, tr_n
 from app.services.text_file import write_text_file
+from app.ui.base.copy_button import CopyButton
+from app.ui.base.hidden_characters import num_hidden, without_hidden
 from app.ui.message.code_colours import file_name
 from app.ui.message.code_text import CodeText
-from app.ui.message.copy_button import CopyButton
-from app.ui.message.hidden_characters import num_hidden, without_hidden
 from app.ui.message.markdown import Block
 
 RADIUS = 8

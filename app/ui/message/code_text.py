@@ -23,9 +23,9 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.look.tokens import Tokens, current
 from app.look.words import tr
+from app.ui.base.hidden_characters import BADGE, mark_hidden
 from app.ui.message.code_colours import Ink, Run, coloured_lines
 from app.ui.message.folding import fold
-from app.ui.message.hidden_characters import BADGE, mark_hidden
 
 SLICE_S = 0.004
 

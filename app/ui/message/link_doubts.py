@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from app.ui.message.hidden_characters import num_hidden, without_hidden
+from app.ui.base.hidden_characters import num_hidden, without_hidden
 
 _HOST = re.compile(r"(?:[\w-]+\.)+[^\W\d_]{2,}")
 _FILE_ENDINGS = {

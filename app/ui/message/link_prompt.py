@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVB
 from app.look.fonts import code_font
 from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, tr
+from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold
-from app.ui.message.hidden_characters import mark_hidden
 from app.ui.message.link_doubts import Doubt
 
 WIDTH = 460

@@ -17,9 +17,9 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.footnote.index import footnote_def
 
+from app.ui.base.hidden_characters import BADGE, mark_hidden
 from app.ui.message.code_colours import Run, coloured_lines
 from app.ui.message.folding import fold, without_reserved
-from app.ui.message.hidden_characters import BADGE, mark_hidden
 from app.ui.message.markdown_inline import footnote_reference, task_box
 from app.ui.message.math_syntax import math_plugin
 

@@ -17,7 +17,7 @@ from PySide6.QtCore import QByteArray, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from app.ui.message.hidden_characters import num_hidden
+from app.ui.base.hidden_characters import num_hidden
 
 MAX_CHARS = 2_000
 MAX_DEPTH = 40

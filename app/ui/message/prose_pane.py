@@ -26,10 +26,10 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.message.copy_button import copy_text
+from app.ui.base.copy_button import copy_text
+from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold, unfold
 from app.ui.message.formulas import formulas
-from app.ui.message.hidden_characters import mark_hidden
 from app.ui.message.markdown import Block
 from app.ui.message.math_image import Drawn, Formula
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser

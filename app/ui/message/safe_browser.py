@@ -23,8 +23,8 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QToolTip, QWidget
 
 from app.look.plain_text import as_tooltip
 from app.look.tokens import Tokens, current
+from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold, unfold
-from app.ui.message.hidden_characters import mark_hidden
 from app.ui.message.link_doubts import Doubt, doubts
 from app.ui.message.link_prompt import LinkPrompt, real_target
 from app.ui.message.markdown_html import is_safe_link

@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.look.words import mark, sentences, tr
 from app.models.model_file import ModelFile
+from app.ui.base.setting_controls import NamedControl
+from app.ui.base.setting_list import Setting
 from app.ui.models.load_rows import INHERIT, LoadRow
-from app.ui.settings.setting_controls import NamedControl
-from app.ui.settings.setting_list import Setting
 
 NONE = mark("None")
 SETTING = Setting(

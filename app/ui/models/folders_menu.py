@@ -13,7 +13,7 @@ from app.models.folders import Folder
 from app.models.model_file import Source
 from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
-from app.ui.commands.help_commands import open_folder
+from app.ui.base.help_commands import open_folder
 
 
 class FoldersMenu(QMenu):

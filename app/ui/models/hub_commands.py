@@ -13,9 +13,9 @@ from app.look.words import tr, tr_n
 from app.services.downloads import Download, Downloads, State
 from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences
+from app.ui.base.notices import Notices
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.model_commands import ModelCommands
-from app.ui.notices import Notices
 
 if TYPE_CHECKING:
     from app.ui.models.hub_page import HubPage

@@ -28,12 +28,12 @@ from app.models.model_file import FileKind, ModelFile
 from app.services.model_fits import ModelFits
 from app.services.model_library import ModelLibrary, Trashed
 from app.services.preferences import Preferences
+from app.ui.base.notices import UndoToast
 from app.ui.models.folders_menu import FoldersMenu
 from app.ui.models.library_details import LibraryDetails
 from app.ui.models.library_rows import ModelRow
 from app.ui.models.library_table import LibraryTable
 from app.ui.models.reveal import reveal
-from app.ui.notices import UndoToast
 
 DETAILS_WIDTH, DETAILS_HEIGHT, WIDE = 290, 220, 900
 

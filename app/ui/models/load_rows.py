@@ -18,10 +18,10 @@ from app.look.plain_text import PlainLabel
 from app.look.words import mark, sentences, tr
 from app.protocol.load import KvType, LoadParams
 from app.settings.settings import ModelSettings
-from app.ui.settings.setting_controls import Control, control_for
-from app.ui.settings.setting_fields import Field, field_of
-from app.ui.settings.setting_list import Setting
-from app.ui.settings.setting_row import RESET_SIDE, Row
+from app.ui.base.setting_controls import Control, control_for
+from app.ui.base.setting_fields import Field, field_of
+from app.ui.base.setting_list import Setting
+from app.ui.base.setting_row import RESET_SIDE, Row
 
 INHERIT = "inherit"  # what a list of choices has in place of None
 AS_FOR_ALL = mark("As for all")

@@ -14,7 +14,7 @@ from app.look.words import tr
 from app.services.model_fits import ModelFits
 from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
-from app.ui.commands.actions import make_action
+from app.ui.base.actions import make_action
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.tabs.chat_tabs import ChatTabs
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QUrl
 
-from app.ui.commands.help_commands import open_folder
+from app.ui.base.help_commands import open_folder
 
 SERVICE = "org.freedesktop.FileManager1"
 OBJECT = "/org/freedesktop/FileManager1"

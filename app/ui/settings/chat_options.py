@@ -23,7 +23,7 @@ from app.look.plain_text import one_line
 from app.look.words import mark, tr
 from app.services.preferences import Preferences
 from app.services.presets import Presets
-from app.ui.notices import Notices, UndoToast
+from app.ui.base.notices import Notices, UndoToast
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QTextCursor
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLayout,
     QScrollArea,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -28,20 +27,19 @@ from app.look.icons import icon
 from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, sentences, tr
 from app.protocol.request import Overflow
-from app.ui.chats.escape import keeps_escape
-from app.ui.settings.choice_list import ChoiceList
-from app.ui.settings.choices import OVERFLOWS, overflow_label
+from app.ui.base.choice_list import ChoiceList
+from app.ui.base.choices import OVERFLOWS
+from app.ui.base.escape import keeps_escape
+from app.ui.base.setting_controls import LongText, WholeNumber, control_for
+from app.ui.base.setting_fields import Field
+from app.ui.base.setting_list import Setting
 from app.ui.settings.preset_bar import PresetBar
 from app.ui.settings.sampling_row import RESET, SPACE, SamplingRow
 from app.ui.settings.sampling_words import COMMON, MORE, clash, without_effect
-from app.ui.settings.setting_controls import LongText, WholeNumber, control_for
-from app.ui.settings.setting_fields import Field
-from app.ui.settings.setting_list import Setting
 
 WIDTH = 460
 MAX_HEIGHT = 640
 MARGIN = 16
-SIDE = 28
 GAP = 6
 MAX_TOKENS = 2**24
 PROMPT = Setting(
@@ -65,51 +63,6 @@ MAX_ANSWER = Setting(
     word=mark("As in settings"),
     step=64,
 )
-
-
-class ChatSettingsButton(QToolButton):
-    """Shows the overflow choice of its chat."""
-
-    requested = Signal()  # somebody wants to see the settings
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.limit = 0  # how many tokens the chat can have; 0: no model tells
-        self.setIconSize(QSize(14, 14))
-        self.setFont(small_font())
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.setProperty("kind", "chip")
-        self.setToolTip(tr("System prompt, sampling and context of this chat (Ctrl+Shift+L)"))
-        self.setProperty("command", "chat.settings")
-        self.setIcon(icon("sliders-horizontal"))
-        self.clicked.connect(self.open_settings)
-
-    def apply(self, overflow: Overflow, limit: int) -> None:
-        self.limit = limit
-        label = overflow_label(overflow)
-        self.setText(f" {label}")  # the style sets no gap after the icon
-        self.setAccessibleName(tr("Chat settings: {label}", label=label))
-
-    def open_settings(self) -> None:
-        self.requested.emit()
-
-    def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + SIDE + 12, SIDE)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(SIDE, SIDE)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Without its words where there is no room for them."""
-        super().resizeEvent(event)
-        has_room = event.size().width() >= self.sizeHint().width()
-        style = Qt.ToolButtonStyle
-        self.setToolButtonStyle(style.ToolButtonTextBesideIcon if has_room else style.ToolButtonIconOnly)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.setIcon(icon("sliders-horizontal"))
 
 
 @dataclass(frozen=True, slots=True)

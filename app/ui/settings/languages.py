@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QWidget
 from app.look.language import languages, resolve, spoken
 from app.look.words import mark, tr
 from app.services.preferences import Preferences
-from app.ui.commands.actions import radio_menu, tick
-from app.ui.notices import Notices
-from app.ui.settings.choices import Choice
+from app.ui.base.actions import radio_menu, tick
+from app.ui.base.choices import Choice
+from app.ui.base.notices import Notices
 
 SYSTEM = Choice("", mark("System"), mark("Use the system's language"))
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QToolB
 from app.chats.imports.sketch import MAX_NAME_CHARS
 from app.look.plain_text import as_tab_text, one_line
 from app.look.words import tr
-from app.ui.chats.escape import keeps_escape
+from app.ui.base.escape import keeps_escape
 
 MAX_SHOWN_CHARS = 28
 

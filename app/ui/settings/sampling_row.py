@@ -16,10 +16,10 @@ from app.look.plain_text import PlainLabel
 from app.look.words import sentences, tr, tr_said
 from app.protocol.errors import InvalidRequestError
 from app.protocol.grammar import check_grammar
-from app.ui.settings.number_field import HEIGHT, WIDTH
+from app.ui.base.number_field import HEIGHT, WIDTH
+from app.ui.base.setting_controls import control_for
+from app.ui.base.setting_list import Setting
 from app.ui.settings.sampling_words import field_of, is_written, origin, otherwise, read, shown, written
-from app.ui.settings.setting_controls import control_for
-from app.ui.settings.setting_list import Setting
 
 RESET, SPACE = 24, 4
 

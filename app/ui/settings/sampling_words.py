@@ -11,8 +11,8 @@ from typing import Any
 from app.bridge.parameters import Source
 from app.look.words import locale, mark, tr
 from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
-from app.ui.settings.setting_fields import Field
-from app.ui.settings.setting_list import Setting
+from app.ui.base.setting_fields import Field
+from app.ui.base.setting_list import Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,11 +34,11 @@ from app.look.plain_text import PlainLabel
 from app.look.window_size import resize_to_fit
 from app.look.words import tr
 from app.services.preferences import Preferences
-from app.ui.commands.commands import Command
-from app.ui.commands.fuzzy import fold
+from app.ui.base.commands import Command
+from app.ui.base.fuzzy import fold
+from app.ui.base.setting_list import PAGES, CommandRow, Facts, Page, Remark, Setting
+from app.ui.base.setting_row import ActionRow, RemarkRow, Row, SettingRow
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.settings.setting_list import PAGES, CommandRow, Facts, Page, Remark, Setting
-from app.ui.settings.setting_row import ActionRow, RemarkRow, Row, SettingRow
 from app.ui.settings.shortcut_table import ShortcutTable
 from app.ui.settings.shortcuts import Shortcuts
 

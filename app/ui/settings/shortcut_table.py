@@ -23,8 +23,8 @@ from app.look.plain_text import PlainLabel
 from app.look.tables import LEFT, dress_table
 from app.look.tokens import current
 from app.look.words import mark, tr
-from app.ui.commands.commands import Command
-from app.ui.commands.fuzzy import fold
+from app.ui.base.commands import Command
+from app.ui.base.fuzzy import fold
 from app.ui.settings.shortcuts import Shortcuts, shown, why_not
 
 COMMAND, KEYS, DEFAULT = range(3)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenuBar
 
 from app.look.words import tr
 from app.services.preferences import Preferences
-from app.ui.commands.commands import Command, commands_of
+from app.ui.base.commands import Command, commands_of
 
 logger = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from app.bridge.workspace import Workspace
 from app.look.fonts import reading_font
 from app.look.words import tr
 from app.protocol.report import HibernatedChat, StepReport
-from app.ui.commands.panes import has_focus
-from app.ui.first_view import FirstPage
-from app.ui.notices import Notices
+from app.ui.base.notices import Notices
+from app.ui.base.panes import has_focus
+from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.split_pages import SplitPages
 from app.ui.tabs.tab import Tab
 from app.ui.tabs.tab_menu import TabMenu

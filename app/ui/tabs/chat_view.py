@@ -22,13 +22,13 @@ from app.look.fonts import reading_font
 from app.look.tokens import current
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow, Role
-from app.ui.chats.chat_title import shown_title
+from app.ui.base.chat_title import shown_title
+from app.ui.base.notices import Banner
+from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR, composer_width
 from app.ui.composer.composer import Composer
 from app.ui.composer.drafting import Drafting
 from app.ui.composer.dropped_files import dropped_files
-from app.ui.first_view import FirstPage
-from app.ui.notices import Banner
-from app.ui.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR, composer_width
+from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.model_line import ModelLine
 from app.ui.transcript.answer_text import answer_ended_text
 from app.ui.transcript.empty_chat import EmptyChat

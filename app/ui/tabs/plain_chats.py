@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.bridge.hang_watch import HangWatch
 from app.look.words import tr
-from app.ui.notices import Banner
+from app.ui.base.notices import Banner
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QSplitter, QStackedLayout, QVBoxLayo
 
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.proportions import HALF
+from app.ui.base.proportions import HALF
 
 LINE = 2
 MIN_PANE = 260

@@ -13,7 +13,7 @@ from app.look import marks
 from app.look.marks import Mark
 from app.look.sequence_colours import colour_of
 from app.protocol.report import SlotSnapshot
-from app.ui.chats.chat_title import shown_title
+from app.ui.base.chat_title import shown_title
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView

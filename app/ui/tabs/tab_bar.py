@@ -23,8 +23,8 @@ from app.look.painted import TAB_MARK
 from app.look.plain_text import as_tab_text
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.chats.title_edit import TitleEdit
-from app.ui.proportions import TAB_HEIGHT
+from app.ui.base.proportions import TAB_HEIGHT
+from app.ui.base.title_edit import TitleEdit
 
 MIN_TAB, MAX_TAB, PINNED_TAB = 128, 220, 60
 SQUEEZED_TAB = 160  # a longer title keeps this much of it where there are many; then the bar scrolls

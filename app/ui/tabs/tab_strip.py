@@ -17,7 +17,7 @@ from app.look.painted import tab_mark
 from app.look.plain_text import as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.proportions import ABOVE_TABS, STRIP_HEIGHT
+from app.ui.base.proportions import ABOVE_TABS, STRIP_HEIGHT
 from app.ui.tabs.tab import Tab
 from app.ui.tabs.tab_bar import TabBar
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.look.words import tr
-from app.ui.commands.actions import Shortcut, make_action, submenu
+from app.ui.base.actions import Shortcut, make_action, submenu
 from app.ui.tabs.chat_tabs import ChatTabs
 
 NUM_NUMBERED = 9

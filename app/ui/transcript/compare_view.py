@@ -10,8 +10,8 @@ from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.base.copy_button import CopyButton
 from app.ui.message.answer_body import AnswerBody
-from app.ui.message.copy_button import CopyButton
 from app.ui.message.message_text import written_text
 from app.ui.transcript.answer_text import activity_line, notice_line, stats_line
 from app.ui.transcript.turn_actions import Place

@@ -11,8 +11,8 @@ from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr, tr_n
+from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.message.message_text import as_markdown, as_plain_text, speaker
-from app.ui.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_view import TurnView
 

@@ -13,9 +13,9 @@ from PySide6.QtGui import QFontMetrics
 
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
+from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
+from app.ui.base.proportions import column_width
 from app.ui.message.safe_browser import LINE_HEIGHT
-from app.ui.proportions import COLUMN_MARGIN as MARGIN
-from app.ui.proportions import column_width
 from app.ui.transcript.row_heights import LineFit, RowHeights
 
 NOT_FITTED = (0, 0)

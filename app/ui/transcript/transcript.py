@@ -23,8 +23,8 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QScroll
 from app.chats.chat import Chat, Turn
 from app.look.words import tr
 from app.protocol.request import Role
+from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.message.slices import slices
-from app.ui.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.focus_line import FocusLine

@@ -16,7 +16,7 @@ from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n
 from app.protocol.request import Role
-from app.ui.message.copy_button import CopyButton
+from app.ui.base.copy_button import CopyButton
 from app.ui.transcript.answer_text import can_continue, usage_rows
 
 NUMS_OF_WAYS = (2, 3, 4)

@@ -9,10 +9,10 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.backups import Backup, Reason
 from app.system.said import said
+from app.ui.base.notices import Notices
 from app.ui.data.backups import ARE_YOU_SURE, NONE_YET, BackupsDialog
 from app.ui.data.backups_menu import BackupsMenu
 from app.ui.main_window import MainWindow
-from app.ui.notices import Notices
 from tests.ui.fakes import FakeWorkspace
 
 

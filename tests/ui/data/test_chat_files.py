@@ -18,8 +18,8 @@ from app.services.chat_transfer import ChatTransfer
 from app.services.library import Library
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
+from app.ui.base.notices import Notices, UndoToast
 from app.ui.data.chat_files import ChatFiles, file_and_form
-from app.ui.notices import Notices, UndoToast
 from tests.bridge.conftest import ScriptedThread
 from tests.chats.imports import shapes
 

@@ -13,7 +13,8 @@ from app.chats.options import ChatOptions
 from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.settings.settings import Settings
-from app.ui.settings.chat_settings import ChatSettings, ChatSettingsButton, Inherited
+from app.ui.composer.chat_settings_button import ChatSettingsButton
+from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info
 
 COOL = model_info(name="cool", sampling=SamplingParams(temperature=0.6))

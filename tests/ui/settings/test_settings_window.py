@@ -9,10 +9,10 @@ from pytestqt.qtbot import QtBot
 
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
-from app.ui.commands.actions import add_menu, make_action
+from app.ui.base.actions import add_menu, make_action
+from app.ui.base.setting_controls import DecimalNumber, LongText, NamedControl, Switch, WholeNumber
+from app.ui.base.setting_list import PAGES, Facts
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.settings.setting_controls import DecimalNumber, LongText, NamedControl, Switch, WholeNumber
-from app.ui.settings.setting_list import PAGES, Facts
 from app.ui.settings.settings_window import SettingsWindow
 from app.ui.settings.shortcuts import Shortcuts
 from tests.fakes import model_info

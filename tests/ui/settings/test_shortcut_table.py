@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
-from app.ui.commands.actions import add_menu, make_action
+from app.ui.base.actions import add_menu, make_action
 from app.ui.settings.shortcut_table import ShortcutTable
 from app.ui.settings.shortcuts import Shortcuts, shown
 

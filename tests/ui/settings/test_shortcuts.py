@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QMainWindow
 
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
-from app.ui.commands.actions import add_menu, make_action
+from app.ui.base.actions import add_menu, make_action
 from app.ui.settings.shortcuts import Shortcuts, shown, why_not
 
 DEFAULTS = {"chat.new": ["Ctrl+T", "Ctrl+N"], "chat.fork": ["Ctrl+K"], "chat.copy": []}

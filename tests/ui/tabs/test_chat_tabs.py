@@ -13,8 +13,8 @@ from app.chats.chat import Chat
 from app.look import marks
 from app.look.theme import apply_theme
 from app.protocol.report import HibernatedChat, PauseState
-from app.ui.chats.title_edit import TitleEdit
-from app.ui.notices import Notices
+from app.ui.base.notices import Notices
+from app.ui.base.title_edit import TitleEdit
 from app.ui.tabs import chat_tabs
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.tab_menu import TabMenu

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
-from app.ui.notices import Banner, Notices
+from app.ui.base.notices import Banner, Notices
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.plain_chats import PlainChats
 from tests.ui.fakes import FakeWorkspace

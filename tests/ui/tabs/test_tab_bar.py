@@ -4,7 +4,7 @@ from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.ui.chats.title_edit import TitleEdit
+from app.ui.base.title_edit import TitleEdit
 from app.ui.tabs.tab_bar import TabBar
 
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton

@@ -11,7 +11,7 @@ from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Role
-from app.ui.proportions import column_width
+from app.ui.base.proportions import column_width
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.transcript import (

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.look.words import mark, tr
 from app.protocol.request import Role
-from app.ui.commands.actions import Shortcut, fill, make_action, submenu
+from app.ui.base.actions import Shortcut, fill, make_action, submenu
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.transcript.turn_actions import NUMS_OF_WAYS, TurnAction, menu_label
 

@@ -12,11 +12,11 @@ from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel, heading
 from app.look.tokens import current
 from app.look.words import locale, sentences, tr
-from app.ui.commands.commands import plain
-from app.ui.commands.fuzzy import fold
-from app.ui.settings.setting_controls import Control, control_for
-from app.ui.settings.setting_fields import Field, field_of
-from app.ui.settings.setting_list import Setting
+from app.ui.base.commands import plain
+from app.ui.base.fuzzy import fold
+from app.ui.base.setting_controls import Control, control_for
+from app.ui.base.setting_fields import Field, field_of
+from app.ui.base.setting_list import Setting
 
 RESET_SIDE = 28
 

@@ -2,7 +2,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.protocol.report import PauseState
-from app.ui.engine.pause_strip import PAUSED, PauseStrip
+from app.ui.base.pause_strip import PAUSED, PauseStrip
 
 
 @pytest.fixture

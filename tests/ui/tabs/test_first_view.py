@@ -16,8 +16,8 @@ from app.settings.looks import Looks
 from app.settings.settings import Settings
 from app.system.crashes import RunMarker
 from app.ui.composer.message_editor import MessageEditor
-from app.ui.first_view import FirstLayout
 from app.ui.main_window import MainWindow
+from app.ui.tabs.first_view import FirstLayout
 from app.ui.window_state import WindowState
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace

@@ -3,7 +3,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.message.copy_button import CopyButton
+from app.ui.base.copy_button import CopyButton
 
 
 @pytest.mark.parametrize(

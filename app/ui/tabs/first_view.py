@@ -16,9 +16,7 @@ from PySide6.QtWidgets import QWidget
 from app.look.fonts import reading_font
 from app.look.tokens import current
 from app.settings.looks import Looks
-from app.ui.composer.frame import paint_frame
-from app.ui.composer.message_editor import MessageEditor
-from app.ui.proportions import (
+from app.ui.base.proportions import (
     COMPOSER_PADDING,
     COMPOSER_TOP,
     LIST_WIDTH,
@@ -28,6 +26,8 @@ from app.ui.proportions import (
     has_list,
     status_height,
 )
+from app.ui.composer.frame import paint_frame
+from app.ui.composer.message_editor import MessageEditor
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent

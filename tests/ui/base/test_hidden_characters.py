@@ -1,6 +1,6 @@
 import pytest
 
-from app.ui.message.hidden_characters import mark_hidden, num_hidden, without_hidden
+from app.ui.base.hidden_characters import mark_hidden, num_hidden, without_hidden
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from app.look.icon_button import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import tr, tr_n
-from app.ui.message.hidden_characters import num_hidden
+from app.ui.base.hidden_characters import num_hidden
 
 
 class CopyButton(IconButton):

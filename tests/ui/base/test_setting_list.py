@@ -2,8 +2,8 @@ import pytest
 
 from app.look.words import tr
 from app.settings.settings import Settings
-from app.ui.settings.setting_fields import field_of
-from app.ui.settings.setting_list import NOT_SHOWN, PAGES, Facts, Setting
+from app.ui.base.setting_fields import field_of
+from app.ui.base.setting_list import NOT_SHOWN, PAGES, Facts, Setting
 from tests.fakes import model_info
 
 SETTINGS = [row for page in PAGES for row in page.rows if isinstance(row, Setting)]

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
 from app.look.flat_combo import FlatCombo
 from app.look.tokens import current
 from app.look.words import locale, tr
-from app.ui.settings.choice_list import ChoiceList
-from app.ui.settings.number_field import HEIGHT, NumberField, dress_number, paint_arrows, show_number
-from app.ui.settings.setting_fields import Field
-from app.ui.settings.setting_list import Setting
-from app.ui.settings.two_worded_number import TwoWordedNumber
+from app.ui.base.choice_list import ChoiceList
+from app.ui.base.number_field import HEIGHT, NumberField, dress_number, paint_arrows, show_number
+from app.ui.base.setting_fields import Field
+from app.ui.base.setting_list import Setting
+from app.ui.base.two_worded_number import TwoWordedNumber
 
 MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220

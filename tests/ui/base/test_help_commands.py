@@ -6,10 +6,10 @@ from pytestqt.qtbot import QtBot
 
 from app.system import paths
 from app.system.log import recent_lines
-from app.ui.about import About
-from app.ui.commands import help_commands
-from app.ui.commands.help_commands import HelpCommands
-from app.ui.log_viewer import LogViewer
+from app.ui.base import help_commands
+from app.ui.base.about import About
+from app.ui.base.help_commands import HelpCommands
+from app.ui.base.log_viewer import LogViewer
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenuBar
 
-from app.ui.commands.actions import add_menu, make_action, radio_menu, submenu
-from app.ui.commands.commands import commands_of, plain
-from app.ui.settings.choices import THEMES
+from app.ui.base.actions import add_menu, make_action, radio_menu, submenu
+from app.ui.base.choices import THEMES
+from app.ui.base.commands import commands_of, plain
 
 
 @pytest.fixture

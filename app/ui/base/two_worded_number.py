@@ -5,9 +5,9 @@ from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QWidget
 
 from app.look.words import tr
-from app.ui.settings.number_field import NumberField, show_number
-from app.ui.settings.setting_fields import Field
-from app.ui.settings.setting_list import Setting
+from app.ui.base.number_field import NumberField, show_number
+from app.ui.base.setting_fields import Field
+from app.ui.base.setting_list import Setting
 
 
 class TwoWordedNumber(NumberField):

@@ -15,7 +15,7 @@ from app.look.language import languages
 from app.look.words import locale, mark, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
 from app.settings.settings import Settings
-from app.ui.settings.choices import MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
+from app.ui.base.choices import MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
 
 
 @dataclass(frozen=True, slots=True)

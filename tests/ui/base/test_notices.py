@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
+from app.ui.base.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
 from tests.fakes import model_info
 
 

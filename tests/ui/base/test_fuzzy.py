@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ui.commands.fuzzy import Fit, fit, fit_whole, fold
+from app.ui.base.fuzzy import Fit, fit, fit_whole, fold
 
 NAMES = ["New chat", "Close chat", "Next tab", "Fork chat", "Theme: Dark", "Token probabilities", "Zoom in"]
 

@@ -12,8 +12,8 @@ from app.look.words import tr
 from app.services import diagnostics
 from app.system import paths
 from app.system.log import recent_lines
-from app.ui.about import About
-from app.ui.log_viewer import LogViewer
+from app.ui.base.about import About
+from app.ui.base.log_viewer import LogViewer
 
 
 class HelpCommands:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from app.look.words import tr
-from app.ui.settings.choices import Choice
+from app.ui.base.choices import Choice
 
 Shortcut = QKeySequence.StandardKey | str
 

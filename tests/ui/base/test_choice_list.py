@@ -3,8 +3,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QRadioButton
 from pytestqt.qtbot import QtBot
 
-from app.ui.settings.choice_list import ChoiceList
-from app.ui.settings.choices import SPEEDS
+from app.ui.base.choice_list import ChoiceList
+from app.ui.base.choices import SPEEDS
 
 
 @pytest.fixture(params=[False, True], ids=["wide", "narrow"])

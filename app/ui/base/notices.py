@@ -17,7 +17,7 @@ from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import sentences, tr, tr_said
 from app.protocol.model import ModelInfo
-from app.ui.engine.pause_strip import PauseStrip
+from app.ui.base.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000
 

@@ -1,0 +1,1 @@
+"""What the folders of the interface share: actions, notices, fields of settings, small buttons."""
