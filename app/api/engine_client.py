@@ -19,7 +19,7 @@ from app.api.defaults import Defaults
 from app.api.errors import ApiError, unavailable
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
-from app.engine.prompt import PromptBuilder
+from app.engine.prompt_builder import PromptBuilder
 from app.protocol.commands import Abort, Command, Forget, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output

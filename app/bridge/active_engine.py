@@ -28,7 +28,7 @@ from app.protocol.output import FinishReason
 from app.system.said import said
 
 if TYPE_CHECKING:
-    from app.engine.prompt import PromptBuilder
+    from app.engine.prompt_builder import PromptBuilder
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from app.system import paths
 
 if TYPE_CHECKING:
     from app.engine.opening import OpenBackend
-    from app.engine.prompt import PromptBuilder
+    from app.engine.prompt_builder import PromptBuilder
     from app.engine.running import RunningEngine
 
 log = logging.getLogger(__name__)

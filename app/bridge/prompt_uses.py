@@ -10,7 +10,7 @@ from app.bridge.engine_thread import EngineThread
 from app.protocol.errors import EngineError
 
 if TYPE_CHECKING:
-    from app.engine.prompt import PromptBuilder
+    from app.engine.prompt_builder import PromptBuilder
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from app.bridge.tasks import spawn
 from app.protocol.errors import EngineError
 
 if TYPE_CHECKING:
-    from app.engine.prompt import PromptBuilder
+    from app.engine.prompt_builder import PromptBuilder
 
 PIECE_CHARS = 32_000  # some 10 ms
 MAX_COUNTED_CHARS = 32 * PIECE_CHARS  # of one text: after so many the rest is taken to be like them

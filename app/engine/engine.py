@@ -20,7 +20,8 @@ from app.engine.inspection import Inspection
 from app.engine.kept_cells import KEEPING_S, KeptCells
 from app.engine.lane import Lane
 from app.engine.overflow import context_limit, longer_chats_need
-from app.engine.prompt import Prompt, PromptBuilder
+from app.engine.prompt import Prompt
+from app.engine.prompt_builder import PromptBuilder
 from app.engine.repeatable import CHUNK_ROWS, RepeatableScheduler, RepeatableSlots
 from app.engine.scheduler import Scheduler
 from app.engine.sequence import Sequence

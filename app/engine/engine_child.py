@@ -21,7 +21,7 @@ from app.engine.engine import Engine
 from app.engine.engine_process import Stop, UsePrompts
 from app.engine.hibernation import HibernatedChats
 from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
-from app.engine.prompt import PromptBuilder
+from app.engine.prompt_builder import PromptBuilder
 from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
 from app.protocol.report import HibernatedChat, StepReport

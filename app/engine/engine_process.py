@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import IO, Any, TypeVar, cast
 
 from app.engine.probe import last_lines, probe, probe_adapter, signal_name, unchanged
-from app.engine.prompt import PromptBuilder
+from app.engine.prompt_builder import PromptBuilder
 from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError

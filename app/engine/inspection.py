@@ -24,7 +24,7 @@ from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
-    from app.engine.prompt import PromptBuilder
+    from app.engine.prompt_builder import PromptBuilder
     from app.engine.scheduler import Scheduler
     from app.engine.slots import SlotPool
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.engine.prefix import CachedPrefix, LastTurn, why_prefix_ended
+from app.engine.prefix import LastTurn, why_prefix_ended
+from app.engine.prompt import CachedPrefix
 from app.protocol.output import PrefixEnd
 
 if TYPE_CHECKING:

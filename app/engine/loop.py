@@ -16,7 +16,8 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from app.engine.engine import Engine
-from app.engine.prompt import Prompt, PromptBuilder
+from app.engine.prompt import Prompt
+from app.engine.prompt_builder import PromptBuilder
 from app.protocol.commands import (
     Abort,
     AbortAll,

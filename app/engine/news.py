@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.prefix import CachedPrefix, common_prefix
+from app.engine.prefix import common_prefix
+from app.engine.prompt import CachedPrefix
 from app.protocol.report import Event, EventKind, Lease
 from app.system.said import said
 
 if TYPE_CHECKING:
-    from app.engine.sequence import Sequence
-    from app.engine.slot_memory import Slot
+    from app.engine.sequence import Sequence, Slot
 
 TOKENS_SHOWN = 8  # of a lease, where wanted and held tokens part
 

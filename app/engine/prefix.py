@@ -45,20 +45,6 @@ def moved_run(held: list[int], wanted: list[int], start: int) -> tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class CachedPrefix:
-    """Tokens of a prompt that need not be computed, by where they came from."""
-
-    num_reused: int = 0
-    num_shared: int = 0
-    num_restored: int = 0
-    is_doubted: bool = False  # a saved state was there, but did not pass its checks
-
-    @property
-    def num_tokens(self) -> int:
-        return self.num_reused + self.num_shared + self.num_restored
-
-
-@dataclass(frozen=True, slots=True)
 class LastTurn:
     """What was last asked in a chat, to tell an edited message from a template that rewrites history.
 

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine.prompt import Prompt, PromptBuilder
+from app.engine.prompt import Prompt
+from app.engine.prompt_builder import PromptBuilder
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import LoadParams, LoraAdapter
 from app.protocol.output import FinishReason

@@ -18,8 +18,7 @@ from app.engine.slots import SlotPool
 if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.hibernation import HibernatedChats
-    from app.engine.sequence import Sequence
-    from app.engine.slot_memory import Slot
+    from app.engine.sequence import Sequence, Slot
     from app.protocol.report import SlotSnapshot
 
 # Prompt rows of a step: always these, for what is learned from step times is never the same twice. Of a model

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from app.protocol.output import FinishReason, PrefixEnd, Usage
+from app.protocol.report import SlotState
 from app.protocol.request import Request
 from app.system.said import together
 
 if TYPE_CHECKING:
-    from app.engine.backend import Sampler
     from app.engine.detokenizer import Detokenizer
     from app.engine.drafter import Drafter
-    from app.engine.prefix import CachedPrefix
-    from app.engine.prompt import Prompt
-    from app.engine.slot_memory import Slot
+    from app.engine.prompt import CachedPrefix, Prompt
+    from app.engine.sampler import Sampler
 
 
 @dataclass(eq=False, slots=True)
@@ -138,3 +137,24 @@ class Sequence:
         assert self.finish_reason is None, "a sequence ends once"
         self.finish_reason = reason
         self.notice = together(notice, self.notice)
+
+
+@dataclass(eq=False, slots=True)
+class Slot:
+    """One `seq_id`: the tokens its cells hold and whose they are. Outlives every sequence."""
+
+    seq_id: int
+    token_ids: list[int] = field(default_factory=list)
+    chat_id: str | None = None
+    leased_to: Sequence | None = None
+    last_used_at: float = 0.0
+    last_usage: Usage = field(default_factory=Usage)
+    max_context_tokens: int = 0  # of its chat, as the last request had it
+    # Cells from here on were moved, or computed behind such: they have seen what was left out of the chat.
+    shifted_from: int | None = None
+
+    @property
+    def state(self) -> SlotState:
+        if self.leased_to:
+            return SlotState.DECODE if self.leased_to.is_decoding else SlotState.PREFILL
+        return SlotState.WARM if self.token_ids else SlotState.EMPTY

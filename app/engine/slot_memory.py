@@ -7,10 +7,10 @@ thread only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from app.engine.cells import CellLedger
+from app.engine.sequence import Slot
 from app.protocol.errors import PositionMismatchError
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
@@ -21,28 +21,6 @@ if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.batch import Batch, BatchSpan
     from app.engine.hibernation import State
-    from app.engine.sequence import Sequence
-
-
-@dataclass(eq=False, slots=True)
-class Slot:
-    """One `seq_id`: the tokens its cells hold and whose they are. Outlives every sequence."""
-
-    seq_id: int
-    token_ids: list[int] = field(default_factory=list)
-    chat_id: str | None = None
-    leased_to: Sequence | None = None
-    last_used_at: float = 0.0
-    last_usage: Usage = field(default_factory=Usage)
-    max_context_tokens: int = 0  # of its chat, as the last request had it
-    # Cells from here on were moved, or computed behind such: they have seen what was left out of the chat.
-    shifted_from: int | None = None
-
-    @property
-    def state(self) -> SlotState:
-        if self.leased_to:
-            return SlotState.DECODE if self.leased_to.is_decoding else SlotState.PREFILL
-        return SlotState.WARM if self.token_ids else SlotState.EMPTY
 
 
 class SlotMemory:

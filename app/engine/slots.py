@@ -12,8 +12,10 @@ from app.engine.hibernation import HibernatedChats, State
 from app.engine.last_turns import LastTurns
 from app.engine.news import News
 from app.engine.overflow import context_limit
-from app.engine.prefix import CachedPrefix, LastTurn, common_prefix, moved_run
-from app.engine.slot_memory import Slot, SlotMemory
+from app.engine.prefix import LastTurn, common_prefix, moved_run
+from app.engine.prompt import CachedPrefix
+from app.engine.sequence import Slot
+from app.engine.slot_memory import SlotMemory
 from app.protocol.report import EventKind, SlotSnapshot, SlotState
 from app.system.said import said
 

@@ -8,7 +8,7 @@ import pytest
 from app.engine.chat_template import ChatTemplate
 from app.engine.engine import Engine
 from app.engine.loop import EngineLoop
-from app.engine.prompt import PromptBuilder
+from app.engine.prompt_builder import PromptBuilder
 from app.engine.stepping import NO_WORK
 from app.protocol.commands import (
     Abort,

@@ -12,7 +12,7 @@ from app.api.chat_fields import ChatFields
 from app.api.json_body import Body, beside, json_response, read_fields
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.prompt import PromptBuilder
+from app.engine.prompt_builder import PromptBuilder
 
 MAX_TOKENS = 250_000  # others wait meanwhile
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from app.engine.chat_template import CHATML, ChatTemplate
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
-from app.engine.prompt import LONG_RUN, MARK_BEGIN, MARK_END, Prompt, PromptBuilder, _ControlTexts
+from app.engine.prompt import Prompt
+from app.engine.prompt_builder import LONG_RUN, MARK_BEGIN, MARK_END, PromptBuilder, _ControlTexts
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason

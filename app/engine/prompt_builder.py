@@ -1,0 +1,342 @@
+"""From a chat to prompt tokens, so that nothing a user types becomes a control token.
+
+Any thread. Long runs of one kind of character recurse deeply in llama.cpp's tokenizer, so `EngineLoop`
+calls this on a thread with a large stack.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+from app.engine import overflow
+from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
+from app.engine.prompt import Prompt
+from app.protocol.errors import ChatTemplateError, InvalidRequestError
+from app.protocol.json_object import map_strings, read_object
+from app.protocol.request import Overflow
+from app.protocol.sampling import shown
+from app.system.said import said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.engine.backend import Backend
+    from app.protocol.errors import RequestError
+    from app.protocol.request import Message, Request
+
+# Two code points that Unicode reserves for a program's own use and that no text may contain.
+MARK_BEGIN, MARK_END = "\ufdd0", "\ufdd1"
+MARK = re.compile(f"{MARK_BEGIN}([0-9]+){MARK_END}")
+MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; anything longer is refused before it is tokenised
+# 500,000 characters of one kind in a row pass in a stack of 256 MiB (measured). A run is looked at from its
+# beginning only: from each of its characters, one that is just short enough would take a minute.
+LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
+RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
+NOTHING_ASKED = said("The prompt is empty. Write something in it.")
+NOTHING_WRITTEN = said("The model's chat template wrote an empty prompt. Choose another model for this chat.")
+MAX_CHARS = 1_000_000  # of a text that only wants tokens: others wait meanwhile for about half a second
+LINE_END = "\n"
+MAX_SHORT_CHARS = 1000  # tokenised within a step
+
+
+class Template(Protocol):
+    def render(self, messages: Sequence[Message], variables: str = "") -> str: ...
+    def close(self) -> None: ...
+
+
+class PromptBuilder:
+    """Renders the chat template and tokenises the result.
+
+    Where a message spells out a control token, the template sees a mark in its place. The text around the
+    marks is tokenised with control tokens, what they stand for without.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._template = _template_of(backend)
+        texts = backend.control_texts()
+        self._control = _ControlTexts(texts) if texts else None
+
+    @property
+    def template_source(self) -> str:
+        """The chat template, Jinja."""
+        return self._backend.chat_template or CHATML
+
+    @property
+    def edge_texts(self) -> tuple[str, str]:
+        """How the model's BOS and EOS are written."""
+        return self._backend.bos_text, self._backend.eos_text
+
+    @property
+    def takes_tools(self) -> bool:
+        """The model's chat template has a place for `tools` among its variables."""
+        return "tools" in (self._backend.chat_template or "")
+
+    def build(self, request: Request, num_generated_tokens: int = 0) -> Prompt:
+        """The prompt of `request`, which leaves room for an answer. Raises RequestError.
+
+        With `num_generated_tokens` the prompt for an answer that has reached the limit: more of the chat is
+        left out, so that prompt, these tokens and at least one more fit. PromptTooLongError: nothing more can
+        be. What is shown depends on the arguments alone, so a prompt can be built again at any time.
+        """
+        if request.sampling:
+            self._backend.check_sampling(request.sampling)  # a JSON schema takes time that the engine has not
+        start = self._answer_start(request)
+        limit = overflow.context_limit(request, self._backend.model)
+        room = limit - num_generated_tokens - len(start)
+        rest_of_answer = (limit if request.max_tokens is None else request.max_tokens) - num_generated_tokens
+        max_tokens = room - max(1, min(rest_of_answer, limit // 4))
+        prompt = (self._of_pieces if request.prompt else self._of_messages)(request, max_tokens)
+        if not prompt.token_ids:  # nothing to compute, so no logits to sample
+            raise InvalidRequestError(NOTHING_ASKED) if request.prompt else ChatTemplateError(NOTHING_WRITTEN)
+        if len(prompt.token_ids) >= room:
+            num_tokens = len(prompt.token_ids) + limit - room
+            raise overflow.too_long(num_tokens, request, self._backend.model)
+        return replace(prompt, token_ids=(*prompt.token_ids, *start), num_start_tokens=len(start))
+
+    def render(self, request: Request) -> str:
+        """The prompt of `request` as text, all of it, whatever it measures. Raises RequestError."""
+        if request.prompt:
+            raise InvalidRequestError("A raw prompt has no messages that a chat template could write.")
+        if refusal := self._refusal(request.messages, request):
+            raise refusal
+        rendered, spelled_out = self._rendered(request.messages, request.template_variables)
+        start = b"".join(map(self._backend.token_piece, self._answer_start(request)))
+        written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, spelled_out))
+        return written + start.decode("utf-8", "replace")
+
+    def tokenise(
+        self, *pieces: str | int, adds_leading: bool = False, parse_special: bool = True
+    ) -> list[int]:
+        """Tokens of any text, which may be far longer than a prompt. Raises InvalidRequestError."""
+        texts = [piece for piece in pieces if isinstance(piece, str)]
+        if sum(map(len, texts)) > MAX_CHARS:
+            raise InvalidRequestError(
+                said("A text may have {limit:,} characters. Send it in parts.", limit=MAX_CHARS)
+            )
+        if any(LONG_RUN.search(text) for text in texts):
+            raise InvalidRequestError(RUN_TOO_LONG)
+        return self._joined(pieces, adds_leading, parse_special)
+
+    def written(self, token_ids: Sequence[int]) -> list[bytes]:
+        """How each token is written, a control token by its name. Raises InvalidRequestError."""
+        return [self._backend.written_piece(self._known(token_id)) for token_id in token_ids]
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """All that end an answer."""
+        return self._backend.end_tokens
+
+    def tokens_behind(self, text: str) -> list[int]:
+        """How a short text goes on behind another; control tokens written out in it count."""
+        return self._continued(text[:MAX_SHORT_CHARS], parse_special=True)
+
+    def close(self) -> None:
+        self._template.close()
+
+    # The prompt of a chat.
+
+    def _of_messages(self, request: Request, max_tokens: int) -> Prompt:
+        limit = overflow.context_limit(request, self._backend.model)
+
+        @cache
+        def tokenise(messages: tuple[Message, ...]) -> tuple[int, ...]:
+            return self._tokenise(messages, request.template_variables)
+
+        def measure(messages: tuple[Message, ...]) -> int:
+            return limit + 1 if self._refusal(messages, request) else len(tokenise(messages))
+
+        shown = self._shown(request, measure, max_tokens)
+        if refusal := self._refusal(shown, request):
+            raise refusal
+        return Prompt(
+            tokenise(shown),
+            shown,
+            len(request.messages) - len(shown),
+            overflow.left_out(request.messages, shown, request.overflow),
+        )
+
+    def _shown(self, request: Request, measure: overflow.Measure, max_tokens: int) -> tuple[Message, ...]:
+        """What is shown of the chat, in at most `max_tokens` if that can be."""
+        match request.overflow:
+            case Overflow.STOP:
+                return request.messages
+            case Overflow.ROLLING_WINDOW:
+                return overflow.rolling_window(request.messages, measure, max_tokens)
+            case Overflow.TRUNCATE_MIDDLE:
+                return overflow.truncate_middle(
+                    request.messages,
+                    measure,
+                    lambda text: len(self._backend.tokenize(text, parse_special=False)),
+                    max_tokens,
+                    # Of the limit, not of `max_tokens`: the cut must not move while an answer grows.
+                    overflow.context_limit(request, self._backend.model) // 3,
+                )
+
+    def _tokenise(self, messages: tuple[Message, ...], variables: str) -> tuple[int, ...]:
+        rendered, spelled_out = self._rendered(messages, variables)
+        tokens = [
+            token
+            for piece, parse_special in _split_at_marks(rendered, spelled_out)
+            for token in self._backend.tokenize(piece, parse_special=parse_special)
+        ]
+        return tuple(self._with_leading(tokens))
+
+    def _rendered(self, messages: tuple[Message, ...], variables: str) -> tuple[str, list[str]]:
+        """The template's text with marks, and what they stand for."""
+        spelled_out: list[str] = []
+
+        def mark(text: str) -> str:
+            return self._mark(text, spelled_out)
+
+        def mark_json(text: str) -> str:
+            changed = map_strings(read_object(text, "JSON"), mark)
+            return json.dumps(changed, ensure_ascii=False, separators=(",", ":")) if text else ""
+
+        marked = [
+            replace(message, content=mark(message.content), fields=mark_json(message.fields))
+            for message in messages
+        ]
+        rendered = self._template.render(marked, mark_json(variables))
+        self._check_rendered(rendered)
+        return rendered, spelled_out
+
+    def _with_leading(self, tokens: list[int]) -> list[int]:
+        leading = self._backend.leading_tokens()
+        return tokens if tokens[: len(leading)] == leading else leading + tokens
+
+    def _check_rendered(self, text: str) -> None:
+        """A template can write anything, whatever it was given."""
+        num_chars = 2 * self._backend.model.max_sequence_tokens * MAX_CHARS_PER_TOKEN
+        if len(text) > num_chars or LONG_RUN.search(text):
+            raise ChatTemplateError(
+                said("The model's chat template writes far more text than the context holds.")
+            )
+
+    def _refusal(self, messages: tuple[Message, ...], request: Request) -> RequestError | None:
+        """Why these messages must not even be tokenised."""
+        return self._refusal_of([part for one in messages for part in (one.content, one.fields)], request)
+
+    def _refusal_of(self, texts: list[str], request: Request) -> RequestError | None:
+        limit = overflow.context_limit(request, self._backend.model)
+        num_chars = sum(map(len, texts))
+        if num_chars > limit * MAX_CHARS_PER_TOKEN:
+            return overflow.too_long(num_chars // MAX_CHARS_PER_TOKEN, request, self._backend.model)
+        if any(LONG_RUN.search(text) for text in texts):
+            return InvalidRequestError(RUN_TOO_LONG)
+        return None
+
+    # A prompt that is no chat, and the beginning of an answer.
+
+    def _of_pieces(self, request: Request, max_tokens: int) -> Prompt:
+        self._check_texts([piece for piece in request.prompt if isinstance(piece, str)], request)
+        tokens = self._joined(request.prompt, adds_leading=True, parse_special=True)
+        leading = self._backend.leading_tokens()
+        num_leading = len(leading) if tokens[: len(leading)] == leading else 0
+        kept = overflow.cut_tokens(tokens, num_leading, request.overflow, max_tokens)
+        notice = overflow.tokens_left_out(len(tokens) - len(kept), request.overflow)
+        return Prompt(tuple(kept), notice=notice)
+
+    def _joined(self, pieces: Sequence[str | int], adds_leading: bool, parse_special: bool) -> list[int]:
+        tokens: list[int] = []
+        for index, piece in enumerate(pieces):
+            if isinstance(piece, str):
+                written = self._backend.tokenize(piece, parse_special=parse_special)
+                tokens += self._with_leading(written) if adds_leading and index == 0 else written
+            else:
+                tokens.append(self._known(piece))
+        return tokens
+
+    def _answer_start(self, request: Request) -> list[int]:
+        start = request.answer_start
+        if not isinstance(start, str):
+            return [self._known(token) for token in start]
+        self._check_texts([start], request)
+        return self._continued(start) if start else []
+
+    def _continued(self, text: str, *, parse_special: bool = False) -> list[int]:
+        """Tokens of a text behind another. Some tokenizers put a space before every text they are given."""
+        tokens = self._backend.tokenize(text, parse_special=parse_special)
+        if b"".join(map(self._backend.token_piece, tokens)) != b" " + text.encode("utf-8", "replace"):
+            return tokens
+        before = self._backend.tokenize(LINE_END, parse_special=False)
+        both = self._backend.tokenize(LINE_END + text, parse_special=parse_special)
+        return both[len(before) :] if both[: len(before)] == before else tokens
+
+    def _check_texts(self, texts: list[str], request: Request) -> None:
+        if refusal := self._refusal_of(texts, request):
+            raise refusal
+
+    def _known(self, token_id: object) -> int:
+        """`token_id`, if the model has it: llama.cpp would end the process for any other."""
+        n_vocab = self._backend.model.n_vocab
+        if isinstance(token_id, bool) or not isinstance(token_id, int) or not 0 <= token_id < n_vocab:
+            raise InvalidRequestError(
+                f"{shown(token_id)} is no token of this model, which has the ids 0 to {n_vocab - 1:,}."
+            )
+        return token_id
+
+    # Control tokens that somebody wrote out.
+
+    def _mark(self, content: str, spelled_out: list[str]) -> str:
+        """`content` with a mark for each control token written out in it, which goes to `spelled_out`."""
+        content = content.replace(MARK_BEGIN, "\ufffd").replace(MARK_END, "\ufffd")
+        if self._control is None:
+            return content
+
+        def mark(text: str) -> str:
+            spelled_out.append(text)
+            return f"{MARK_BEGIN}{len(spelled_out) - 1}{MARK_END}"
+
+        return self._control.sub(mark, content)
+
+
+class _ControlTexts:
+    """Finds them in a text, at each place the longest.
+
+    A pattern of them all would try one after the other at each place, and a file may name 150,000.
+    """
+
+    def __init__(self, texts: Collection[str]) -> None:
+        self._texts = frozenset(texts)
+        lengths: dict[str, set[int]] = defaultdict(set)
+        for text in texts:
+            lengths[text[0]].add(len(text))
+        self._lengths = {first: sorted(of_first, reverse=True) for first, of_first in lengths.items()}
+        self._first = re.compile(f"[{re.escape(''.join(lengths))}]")
+
+    def sub(self, replace: Callable[[str], str], content: str) -> str:
+        parts: list[str] = []
+        end = at = 0
+        while found := self._first.search(content, at):
+            at = found.start()
+            for length in self._lengths[found[0]]:
+                text = content[at : at + length]
+                if text in self._texts:
+                    parts += content[end:at], replace(text)
+                    at = end = at + length
+                    break
+            else:
+                at += 1
+        return "".join((*parts, content[end:]))
+
+
+def _template_of(backend: Backend) -> Template:
+    if backend.chat_template is None:
+        return ChatTemplate(CHATML, backend.bos_text, backend.eos_text)
+    return LimitedChatTemplate(backend.chat_template, backend.bos_text, backend.eos_text)
+
+
+def _split_at_marks(text: str, spelled_out: list[str]) -> Iterator[tuple[str, bool]]:
+    """Pieces of `text` in order, each with whether control tokens count in it."""
+    for index, piece in enumerate(MARK.split(text)):
+        if index % 2:
+            yield spelled_out[int(piece)], False
+        elif piece:
+            yield piece, True
