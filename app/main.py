@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return desktop_entry.install() if arguments == ["--install-desktop"] else desktop_entry.remove()
     options = _parse(arguments)
-    gc.disable()  # to import leaves next to no garbage; later the window looks for it, on its own thread
+    gc.disable()  # imports leave little garbage; later the GUI thread collects it
     os.environ["QT_API"] = "pyside6"  # qasync would take another Qt if it found one
     try:
         from app import window
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refuse(reason: str) -> int:
-    """Without Qt: it is missing, or nobody knows what state it is in."""
+    """Reported without Qt, which is missing or in an unknown state."""
     refusal.write(reason)
     if not refusal.has_terminal():
         refusal.show_without_qt(reason)
@@ -107,7 +107,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _check(overrides: dict[str, object], parser: argparse.ArgumentParser) -> None:
-    """Where they are given: what checks them takes longer to import than the window to be painted."""
+    """Only if they are given: the import for the check takes longer than the first paint."""
     from pydantic import ValidationError
 
     from app.settings.settings import Settings

@@ -1,4 +1,5 @@
-"""What the window runs: makes all parts, connects them, and takes them down in order. Alone knows the whole.
+"""Creates all parts of the program, connects them, and shuts them down in order. Only this module knows the
+whole.
 
 GUI thread, inside the running loop.
 """
@@ -40,17 +41,16 @@ from app.services import other_starts
 from app.services.bug_reporter import BugReporter
 from app.services.cell_keeping import CellKeeping
 from app.services.chat_backups import ChatBackups
+from app.services.chat_library import ChatLibrary
 from app.services.chat_search import ChatSearch
 from app.services.chat_transfer import ChatTransfer
 from app.services.downloads import Downloads
 from app.services.idle_unload import IdleUnload
-from app.services.library import Library
 from app.services.local_api import LocalApi
 from app.services.model_fits import ModelFits
 from app.services.model_hub import ModelHub
 from app.services.model_library import ModelLibrary
-from app.services.other_starts import OtherStarts
-from app.services.other_starts import Start as OtherStart
+from app.services.other_starts import OtherStarts, StartMessage
 from app.services.presets import Presets
 from app.services.self_test import SelfTest
 from app.services.title_writer import TitleWriter
@@ -78,17 +78,17 @@ RESTART = -1  # instead of an exit code
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a run begins with."""
+    """The parameters of a run."""
 
     model: Path | None
     crash_file: TextIO
     marker: RunMarker
     report: Path | None  # of a crash of the last run
-    leave: Callable[[int], object] = sys.exit  # at once, with an exit code
+    leave: Callable[[int], object] = sys.exit  # exits at once, with an exit code
 
 
 def models_to_try(asked_for: Path | None, remembered: Path | None, starter: Path) -> list[Path]:
-    """Best first. A file asked for is tried even if it is not there, so that its owner hears why."""
+    """Best first. A requested file is tried even if it is missing, so that the error is shown."""
     found = [path for path in (remembered, starter) if path and path.exists()]
     wanted = [asked_for.absolute()] if asked_for else []
     return list(dict.fromkeys([*wanted, *found])) or [starter]
@@ -102,7 +102,7 @@ def run(
     lock: FolderLock,
 ) -> NoReturn:
     """Ends the process once the window is closed and everything is on disk."""
-    gc.freeze()  # what was imported stays: there is nothing in it to be found
+    gc.freeze()  # imported modules stay: never garbage
     keep_little()
     log_dir = _log_dir()
     log.configure(log_dir, debug=options.debug)
@@ -139,7 +139,7 @@ async def _run_program(
 
 
 def _log_dir() -> Path:
-    """A place for this run, if there is none to stay."""
+    """A temporary one if the usual one cannot be used."""
     try:
         paths.private_dir(paths.state_dir())
         folder = paths.private_dir(paths.log_dir())
@@ -150,7 +150,7 @@ def _log_dir() -> Path:
 
 @contextmanager
 def _crash_file(log_dir: Path) -> Iterator[TextIO]:
-    """Where the stacks go if the native library takes the process down."""
+    """The file for stack traces if the native library crashes the process."""
     with open(log_dir / CRASH_FILE, "a", encoding="utf-8", opener=opener) as file:
         faulthandler.enable(file)
         try:
@@ -160,9 +160,10 @@ def _crash_file(log_dir: Path) -> Iterator[TextIO]:
 
 
 def _leave(lock: FolderLock, marker: RunMarker, exit_code: int) -> NoReturn:
-    """All is saved. To take down Qt and what was imported would take longer than all that was done before.
+    """Exits at once: all is saved, and tearing down Qt and the modules would take longer than the shutdown so
+    far.
 
-    Nor may it be done where a thread is in the native library still.
+    A teardown would also be unsafe while a thread is still in the native library.
     """
     marker.end()
     logging.shutdown()
@@ -220,11 +221,11 @@ class Program(QObject):
         self._other_starts = OtherStarts(other_starts.socket_name(paths.data_dir()), self)
         self._self_test = SelfTest(self)
         self._window.show_self_test(self._self_test)
-        self._library = Library(self._store, self._workspace, self)
+        self._chat_library = ChatLibrary(self._store, self._workspace, self)
         self._idle_unload = IdleUnload(self._engine, self._window.preferences, self)
         self._titles = TitleWriter(self._engine, self._workspace, settings, self)
-        self._window.show_library(self._library, ChatSearch(self._store, self))
-        self._window.show_chat_files(ChatTransfer(self._workspace, self._store, self._library, self))
+        self._window.show_library(self._chat_library, ChatSearch(self._store, self))
+        self._window.show_chat_files(ChatTransfer(self._workspace, self._store, self._chat_library, self))
         self._presets = Presets(paths.presets_dir(), self._window.preferences, self)
         self._workspace.options_for_new = self._presets.options_for_new
         self._window.show_presets(self._presets, TokenCounter(self._engine, self))
@@ -232,12 +233,12 @@ class Program(QObject):
             self._engine, self._workspace, self._window.preferences, paths.kept_cells_dir(), self
         )
         self._window.show_cell_keeping(self._cells)
-        self._models_here = ModelLibrary(self._window.preferences, self._engine, self)
+        self._model_library = ModelLibrary(self._window.preferences, self._engine, self)
         self._model_fits = ModelFits(self._window.preferences, self._engine, self)
-        self._window.show_model_library(self._models_here, self._model_fits)
+        self._window.show_model_library(self._model_library, self._model_fits)
         self._hub = ModelHub(self._window.preferences, self, self._engine)
         self._downloads = Downloads(self._window.preferences, self._hub.token, self)
-        self._downloads.finished.connect(self._models_here.refresh)
+        self._downloads.finished.connect(self._model_library.refresh)
         self._window.show_model_hub(self._hub, self._downloads)
         self._window_state = state
 
@@ -250,7 +251,7 @@ class Program(QObject):
             self._other_starts.listen()
         if not self._start.marker.is_safe_mode:
             self._load_what_answers()
-        self._on_asked_to_open()  # what the system wanted before anybody listened
+        self._on_asked_to_open()  # files that the system asked to open before this was connected
         if notice := await self._store.open():
             self._window.notices.show_error(tr_said(notice))
         if notice := cache_notice():
@@ -260,10 +261,10 @@ class Program(QObject):
             self._workspace.start_without_tabs()
         else:
             await self._workspace.restore()
-        self._tell_of_crash()
-        await self._library.load()
+        self._report_crash()
+        await self._chat_library.load()
         self._backups.start()
-        self._models_here.refresh()
+        self._model_library.refresh()
         await self._downloads.restore()
         self._cells.start()
         QTimer.singleShot(SETTLED_AFTER_MS, self, self._start.marker.settle)
@@ -299,7 +300,7 @@ class Program(QObject):
         if self._window.was_closed:
             self._end(0)
 
-    def _tell_of_crash(self) -> None:
+    def _report_crash(self) -> None:
         notices, report = self._window.notices, self._start.report
         if self._start.marker.is_safe_mode:
             told = tr(
@@ -339,7 +340,7 @@ class Program(QObject):
         self._window.preferences.flush()
         self._window.hide()
         self._other_starts.close()
-        self._models_here.close()
+        self._model_library.close()
         self._model_fits.close()
         self._hub.close()
         await self._downloads.close()
@@ -349,7 +350,7 @@ class Program(QObject):
         await self._cells.close()
         await self._workspace.shut_down()
         await tasks.finish_all()
-        await self._workspace.stop_saving()  # with what those tasks have changed
+        await self._workspace.stop_saving()  # including what those tasks have changed
         await self._store.close()
         self._window.deleteLater()
         faulthandler.cancel_dump_traceback_later()
@@ -368,7 +369,7 @@ class Program(QObject):
 
     @Slot()
     def _on_restored(self) -> None:
-        """What is in memory is not what is to be saved."""
+        """Restart without saving: memory does not match the restored database."""
         self._end(RESTART)
 
     async def _end_if_saved(self, exit_code: int) -> None:
@@ -380,10 +381,10 @@ class Program(QObject):
 
     @Slot(object)
     def _on_session_ending(self, manager: QSessionManager | None) -> None:
-        """As on SIGTERM. The session would start it again by a command that it does not understand."""
+        """As on SIGTERM. Opts out of session restore, whose command line Skein does not understand."""
         if manager:
             manager.setRestartHint(QSessionManager.RestartHint.RestartNever)
-        self._workspace.save_and_wait()  # some systems end whoever has heard of it
+        self._workspace.save_and_wait()  # some systems kill the process right after this signal
         self._quit.set()
 
     def _end(self, exit_code: int) -> None:
@@ -393,11 +394,11 @@ class Program(QObject):
     @Slot()
     def _on_asked_to_open(self) -> None:
         for file in self._application.take_asked_files():
-            self._on_other_start(OtherStart(file))
+            self._on_other_start(StartMessage(file))
 
     @Slot(object)
-    def _on_other_start(self, start: OtherStart) -> None:
-        """Somebody wanted to see Skein, perhaps with a model."""
+    def _on_other_start(self, start: StartMessage) -> None:
+        """Another start of Skein asks this one to come up, perhaps with a model."""
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowMinimized)
         self._window.raise_()
         self._window.activateWindow()
@@ -418,7 +419,7 @@ class Program(QObject):
 
     @Slot(object, object)
     def _on_load_failed(self, _path: Path, _message: str) -> None:
-        """At the start, the next best model is better than none. The window tells about the failed one."""
+        """At the start, the next best model is better than none. The window reports the failed one."""
         if self._engine.model is None and self._models:
             self._load_next_model()
 

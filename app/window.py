@@ -1,6 +1,6 @@
-"""The window from the click on: whether it may open, its first paint, and then what fills it.
+"""The start of the window: single-instance lock, first paint, then the rest of the program.
 
-GUI thread. Imports little before the window is painted, and the rest where it is needed.
+GUI thread. Imports little before the first paint, and the rest where it is needed.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import app
 from app.look.dressing import dress
 from app.look.language import apply_language, prefer_its_fonts
 from app.look.words import mark
-from app.settings.looks import Looks, read_looks
+from app.settings.appearance import AppearanceSettings, read_appearance
 from app.system import log, paths, refusal
 from app.system.folder_lock import FolderLock, Holder
 from app.system.said import said
@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 SHARED_DISKS = (
     "9p", "afs", "ceph", "cifs", "fuse.", "gluster", "lustre", "nfs", "prl_fs", "smb", "vboxsf", "virtiofs",
 )  # fmt: skip
-MAX_PAINT_MS = 1_000  # a window that nobody sees is not painted
-# What fills the window takes longest to import. In pieces, so that what is typed meanwhile is seen.
+MAX_PAINT_MS = 1_000  # a hidden window is never painted
+# The slowest imports, in pieces, so that typed text is shown meanwhile.
 PIECES = (
     "logging.handlers",
     "asyncio",
@@ -51,7 +51,7 @@ PIECES = (
 
 
 def run(options: argparse.Namespace) -> int:
-    """Returns an exit code where there can be no window, else ends the process with it."""
+    """Returns an exit code if the window cannot be opened, else exits the process."""
     log.hold()
     try:
         data_dir = _data_dir()
@@ -62,11 +62,11 @@ def run(options: argparse.Namespace) -> int:
         exit_code = _take(lock, data_dir, options.model)
         if exit_code is not None:
             return exit_code
-    looks = read_looks(paths.settings_file())
-    looks = looks._replace(theme=options.overrides.get("theme", looks.theme))
-    application = _new_application(looks)
+    appearance = read_appearance(paths.settings_file())
+    appearance = appearance._replace(theme=options.overrides.get("theme", appearance.theme))
+    application = _new_application(appearance)
     state = WindowState(paths.window_state_file())
-    window = MainWindow(looks, state.layout)
+    window = MainWindow(appearance, state.layout)
     window.restoreGeometry(state.geometry)
     _show_painted(window)
     for piece in PIECES:
@@ -77,21 +77,21 @@ def run(options: argparse.Namespace) -> int:
     return program.run(application, window, state, options, lock)
 
 
-def _new_application(looks: Looks) -> Application:
-    prefer_its_fonts(looks.language)
+def _new_application(appearance: AppearanceSettings) -> Application:
+    prefer_its_fonts(appearance.language)
     application = Application(sys.argv[:1])
     application.setApplicationName("skein")
     application.setApplicationDisplayName("Skein")
     application.setApplicationVersion(app.__version__)
     application.setDesktopFileName("skein")
     application.setQuitOnLastWindowClosed(False)  # the end is `Program.run` returning
-    apply_language(application, looks.language)
-    dress(application, looks)
+    apply_language(application, appearance.language)
+    dress(application, appearance)
     return application
 
 
 def _show_painted(window: MainWindow) -> None:
-    """Returns when it can be seen. No coroutine runs yet that a nested loop could stop."""
+    """Returns when it is visible. A nested loop is fine here: no coroutine runs yet."""
     painting = QEventLoop()
     window.first_view.painted.connect(painting.quit, Qt.ConnectionType.QueuedConnection)
     late = QTimer(painting, singleShot=True, interval=MAX_PAINT_MS)
@@ -103,7 +103,7 @@ def _show_painted(window: MainWindow) -> None:
 
 
 def refuse(reason: str) -> int:
-    """Says why there is no window, and returns the exit code."""
+    """Shows why there is no window, and returns the exit code."""
     _offer(reason)
     return 1
 
@@ -119,7 +119,7 @@ def _offer(reason: str, offer: str = "") -> bool:
 
 
 def _data_dir() -> Path:
-    """Chats on a disk that nobody can write to can still be read. Raises OSError."""
+    """A read-only disk is fine: its chats can still be read. Raises OSError."""
     folder = paths.data_dir()
     try:
         return paths.private_dir(folder)
@@ -170,11 +170,11 @@ def _is_gone(lock: FolderLock, former: Holder, data_dir: Path) -> bool:
 
 
 def _hand_over(lock: FolderLock, data_dir: Path, model: Path | None) -> int:
-    """To the Skein that has the lock: it comes to the front, and opens the model."""
+    """Hands over to the running Skein: it comes to the front, and opens the model."""
     from app.services import other_starts
 
     holder = lock.holder
-    if other_starts.hand_over(other_starts.socket_name(data_dir), other_starts.Start(model)):
+    if other_starts.hand_over(other_starts.socket_name(data_dir), other_starts.StartMessage(model)):
         if sys.stdout:  # on Windows a program without a console has none
             who = f" (process {holder.pid})" if holder else ""
             running = f"Skein is already running with the chats in {data_dir}{who}"

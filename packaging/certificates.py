@@ -1,7 +1,7 @@
 """Run by the frozen program before all else: where this system keeps the authorities it trusts.
 
 The OpenSSL that comes along is Debian's and looks where Debian has them. Other systems have them elsewhere,
-and downloads would trust nobody.
+and downloads would trust no server.
 """
 
 import os

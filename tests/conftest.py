@@ -43,7 +43,7 @@ def garbage_is_collected_on_this_thread() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the chats and settings of whoever runs it."""
+    """No test reads or writes the developer's own chats and settings."""
     for name in ("DATA", "CONFIG", "CACHE", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / f"xdg-{name.lower()}"))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 from app.engine.batch import Batch, BatchSpan
-from app.engine.drafting import Drafting
+from app.engine.draft_planner import DraftPlanner
 from app.engine.engine import Engine
 from app.protocol.output import FinishReason, Usage
 from app.protocol.report import StepReport
@@ -85,8 +85,8 @@ def ask(engine: Engine, one: Request) -> Answer:
 
 @contextmanager
 def all_guesses_checked() -> Iterator[None]:
-    """As many as fit into each step: what a step takes in tests is noise, and so is whether a guess pays."""
-    with mock.patch.object(Drafting, "_best_number", lambda _drafting, ranked, *_: (len(ranked),) * 2):
+    """As many as fit into each step: in tests, step times are noise, and so is whether drafting pays."""
+    with mock.patch.object(DraftPlanner, "_best_number", lambda _drafting, ranked, *_: (len(ranked),) * 2):
         yield
 
 

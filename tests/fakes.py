@@ -292,7 +292,7 @@ class CountingBackend:
         seq_id, position = int(batch.seq_ids[row]), int(batch.positions[row])
         self.batches[-1].setdefault(seq_id, []).append(position)
         if batch.wants_logits[row]:
-            self._rows[row] = self.tokens_of(seq_id)[: position + 1]  # guesses may stand behind it
+            self._rows[row] = self.tokens_of(seq_id)[: position + 1]  # draft tokens may follow it
             assert len(self._rows) <= self.model.n_outputs_max, "more rows with logits than the context has"
 
 

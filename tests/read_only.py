@@ -12,7 +12,7 @@ NOBODY = 65_534
 
 @contextmanager
 def foreign_folder() -> Iterator[Path]:
-    """One that nobody can get to: pytest's own are closed to all but their owner."""
+    """One that other users can reach: pytest's own are closed to all but their owner."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     try:
@@ -24,7 +24,7 @@ def foreign_folder() -> Iterator[Path]:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """As long as this lasts. Root becomes nobody for the time."""
+    """As long as this lasts. Root becomes the user “nobody” meanwhile."""
     for path in folder.iterdir():
         path.chmod(0o444)
     folder.chmod(0o555)

@@ -45,7 +45,7 @@ class Machine:
 
 @contextmanager
 def machines(number: int, where: Where, *arguments: str) -> Iterator[list[Machine]]:
-    """So many workers. Raises NotPermittedError for namespaces that nobody lets us make."""
+    """So many workers. Raises NotPermittedError where namespaces are not allowed."""
     with ExitStack() as stack:
         found = []
         for index in range(number):

@@ -1,4 +1,4 @@
-"""Parts of answers that several endpoints write alike: what it cost, how long it took, how likely it was."""
+"""The parts that answers of several endpoints share: usage, timings and log probabilities."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _timing(name: str, count: int, num_timed: int, seconds: float) -> dict[str, 
 
 
 def logprobs_json(tokens: Sequence[SampledToken], num_top: int) -> list[dict[str, Any]]:
-    """With so many of the likeliest, which may be fewer than the engine told."""
+    """With so many of the likeliest tokens, which may be fewer than the engine reported."""
     return [
         {
             **_logprob_json(token.chosen),
@@ -67,7 +67,7 @@ def logprobs_json(tokens: Sequence[SampledToken], num_top: int) -> list[dict[str
 
 
 def probabilities_json(tokens: Sequence[SampledToken], num_top: int) -> list[dict[str, Any]]:
-    """After sampling: how likely each was to be drawn. What was ruled out is not among the likeliest."""
+    """Probabilities after sampling. Tokens that a sampler ruled out are not listed."""
     listed = []
     for token in tokens:
         drawable = [other for other in token.likeliest if other.probability > 0]
@@ -94,7 +94,7 @@ def _token_json(token: TokenLogprob) -> dict[str, Any]:
 
 
 def error_of(output: Output, client: EngineClient) -> ApiError | None:
-    """Why there is no answer, if the engine gave none."""
+    """The error to return if the engine gave no answer."""
     if output.finish_reason is FinishReason.ABORT:
         return unavailable(output.notice or "The answer was stopped in Skein.")
     if output.finish_reason is not FinishReason.ERROR:

@@ -1,4 +1,4 @@
-"""From the engine's outputs to an HTTP answer, whole or streamed. How it is written is each endpoint's."""
+"""Turns the engine's outputs into an HTTP answer, whole or streamed. Each endpoint brings its own format."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Chunks(Protocol):
 
 
 async def whole_answers(request: web.Request, answers: Answers) -> list[Whole]:
-    """All that was asked for. Raises ApiError when one of them fails."""
+    """All answers of a request. Raises ApiError when one of them fails."""
     wholes = [Whole() for _request in answers.requests]
     async for batch in answers:
         _raise_first_error(request, batch)
@@ -62,7 +62,7 @@ async def whole_answers(request: web.Request, answers: Answers) -> list[Whole]:
 
 
 async def stream_answers(request: web.Request, answers: Answers, chunks: Chunks) -> web.StreamResponse:
-    """Sends nothing before the first token, so that what cannot be answered gets a status of its own."""
+    """Sends nothing before the first token, so that a failure until then still gets its own HTTP status."""
     batch: list[tuple[int, Output]] | None = await anext(answers)
     _raise_first_error(request, (batch or [])[:1])
     stream = EventStream(request)
@@ -80,7 +80,7 @@ async def stream_answers(request: web.Request, answers: Answers, chunks: Chunks)
 async def _send(
     request: web.Request, stream: EventStream, chunks: Chunks, batch: list[tuple[int, Output]]
 ) -> None:
-    """Raises ApiError at the first output that is one, when all before it is sent."""
+    """Sends the outputs up to the first error, which it raises as ApiError."""
     events: list[Event] = []
     for index, output in batch:
         if error := error_of(output, request.app[CLIENT]):

@@ -1,4 +1,4 @@
-"""POST /v1/chat/completions: a chat in, its next turn out, which may be calls of tools."""
+"""POST /v1/chat/completions: a chat in, its next turn out, which may consist of tool calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     requests = await beside(request, lambda: fields.requests(sampling))
     kind = "chat.completion.chunk" if fields.stream else "chat.completion"
     frame = Frame.of(request, kind, "chatcmpl")
-    with client.answer(*requests, tells_progress=fields.tells_progress) as answers:
+    with client.answer(*requests, reports_progress=fields.reports_progress) as answers:
         if fields.stream:
             return await stream_answers(request, answers, _Chunks(frame, fields, len(requests)))
         wholes = await whole_answers(request, answers)

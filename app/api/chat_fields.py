@@ -1,4 +1,4 @@
-"""The body of a chat request: its messages and tools, made what the chat template is given."""
+"""The body of a chat request: converts its messages and tools to what the chat template takes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class ChatFields(OpenAiFields):
     chat_template_kwargs: AnyObject | None = None
     add_generation_prompt: bool | None = None
     continue_final_message: bool | None = None
-    verbose: bool | None = None  # llama-server's: tell the whole prompt, and more, beside the answer
+    verbose: bool | None = None  # llama-server's: return the whole prompt, and more, with the answer
 
     @property
     def offered_tools(self) -> list[Tool]:
@@ -154,7 +154,7 @@ class ChatFields(OpenAiFields):
         )
 
     def _split_messages(self) -> tuple[list[Message], str]:
-        """As in llama-server, an answer at the end of the chat is the beginning of the one asked for."""
+        """As in llama-server, an assistant message at the end is the beginning of the answer."""
         if self.add_generation_prompt and self.continue_final_message:
             raise invalid("add_generation_prompt and continue_final_message exclude each other.")
         messages = [one.message() for one in self.messages]
@@ -192,7 +192,7 @@ class ChatFields(OpenAiFields):
         return sampling
 
     def _schema_of_tool_call(self) -> AnyObject | None:
-        """What makes the model call a tool where the caller insists on it."""
+        """A schema that forces the model to call a tool, where the caller requires one."""
         if self.tool_choice in (None, "auto", "none"):
             return None
         tools = self.offered_tools
@@ -209,7 +209,7 @@ def _call_schema(function: Function) -> AnyObject:
 
 
 def _call_for_template(call: Call) -> AnyObject:
-    """Templates want the arguments as an object, OpenAI has them as text."""
+    """Templates take the arguments as an object, OpenAI sends them as text."""
     arguments: object = call.function.arguments
     if isinstance(arguments, str):
         try:

@@ -72,7 +72,7 @@ async def completions(request: web.Request) -> web.StreamResponse:
     frame = Frame.of(request, "text_completion", "cmpl")
     sampling = client.sampling
     requests = await beside(request, lambda: fields.requests(sampling))
-    with client.answer(*requests, tells_progress=fields.tells_progress) as answers:
+    with client.answer(*requests, reports_progress=fields.reports_progress) as answers:
         if fields.stream:
             return await stream_answers(request, answers, _Chunks(frame, fields, len(answers.requests)))
         wholes = await whole_answers(request, answers)
@@ -82,7 +82,7 @@ async def completions(request: web.Request) -> web.StreamResponse:
 
 
 def _refuse_unknown(fields: CompletionFields) -> None:
-    """What cannot be done must not be left out without a word."""
+    """An unsupported field is refused, not silently ignored."""
     if fields.echo or fields.suffix:
         raise invalid("echo and suffix are not supported.")
     if fields.best_of is not None and fields.best_of != fields.num_copies:

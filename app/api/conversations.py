@@ -1,8 +1,8 @@
-"""Which chat of the engine a request belongs to, although HTTP knows no chats.
+"""Maps stateless HTTP requests to chats of the engine.
 
-A request that begins as an earlier one did goes on with its chat, so that what was computed is found again,
-even after it was hibernated. Only so many chats are kept: a new one then takes over that unused for longest,
-and where all are being answered it is not kept.
+A request that begins like an earlier one continues its chat, so that its cells are reused, even after
+hibernation. The number of chats is limited: a new one replaces the least recently used, or is not kept if all
+of them are being answered.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ class _Conversation:
 class Conversations:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, _Conversation] = OrderedDict()  # the one used last at the end
-        self._passing: dict[str, _Conversation] = {}  # gone with their answer
+        self._passing: dict[str, _Conversation] = {}  # dropped with their answer
 
     @property
     def titles(self) -> dict[str, str]:
-        """What their tabs would be called, by chat id."""
+        """Their titles, as a tab would show them, by chat id."""
         every = (*self._kept.values(), *self._passing.values())
         return {one.chat_id: _title(one.asked) for one in every}
 
     def begin(self, request: Request, max_kept: int) -> Request:
-        """`request` with the chat that it goes on with, or with a new one."""
+        """`request` with the id of the chat that it continues, or of a new one."""
         asked: Beginning = request.messages or request.prompt
         earlier = found = None
         if request.keep_cells:
@@ -56,11 +56,11 @@ class Conversations:
         return replace(request, chat_id=conversation.chat_id, keep_cells=is_kept)
 
     def end(self, chat_id: str, *, was_answered: bool) -> bool:
-        """The request is over. False: nobody will go on with this chat, so its cells can go."""
+        """The request is over. False: no later request can continue this chat, so its cells can be freed."""
         self._passing.pop(chat_id, None)
         conversation = self._kept.get(chat_id)
         if conversation is None:
-            return True  # its cells went with its answer
+            return True  # its cells were freed with its answer
         conversation.is_busy = False
         conversation.was_answered = conversation.was_answered or was_answered
         if not conversation.was_answered:
@@ -76,12 +76,12 @@ class Conversations:
 
     @property
     def _idle(self) -> list[_Conversation]:
-        """All of them have been answered; the one unused for longest is the first."""
+        """Chats without an open request, the least recently used first."""
         return [one for one in self._kept.values() if not one.is_busy]
 
 
 def _begins_with(asked: Beginning, earlier: Beginning) -> bool:
-    """Text may go on within the last piece."""
+    """The last piece of `earlier` need only be a prefix of its counterpart."""
     end = len(earlier) - 1
     if len(asked) < len(earlier) or asked[:end] != earlier[:end]:
         return False

@@ -1,4 +1,4 @@
-"""What the one who started the server has decided for all requests."""
+"""The server's own defaults for all requests, from its command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.protocol.sampling import SamplingParams
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """They hold where a request says nothing else. With `is_verbose` chats tell their whole prompt."""
+    """For requests without values of their own. With `is_verbose`, chat answers include the whole prompt."""
 
     temperature: float | None = None
     seed: int | None = None
@@ -25,7 +25,7 @@ class Defaults:
     repeatable: bool | None = None
 
     def check(self) -> None:
-        """Raises InvalidRequestError for what no request could have."""
+        """Raises InvalidRequestError for values that a request could not have either."""
         self.sampling(SamplingParams())
         self.applied_to(Request("", "", (Message(Role.USER, ""),)))
         if self.max_tokens is not None and self.max_tokens < 1:

@@ -1,8 +1,8 @@
 """The engine as the API sees it: requests in, their outputs as an asynchronous iterator out.
 
-Knows no HTTP. Runs on an asyncio loop's thread, and never makes the engine wait: outputs are kept until they
-are read, and who reads too slowly loses his answer. `EngineAccess` is what it needs: `ThreadedEngine` has it
-without Qt, the window's `ActiveEngine` with.
+Knows no HTTP. Runs on an asyncio loop's thread, and never makes the engine wait: outputs are buffered until
+they are read, and a reader that is too slow loses its answer. What it needs of an engine is `EngineAccess`:
+`ThreadedEngine` provides it without Qt, the window's `ActiveEngine` with Qt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ T = TypeVar("T")
 MAX_OPEN = 256  # requests, those included that wait their turn
 MAX_UNREAD_BYTES = 256 * 1024  # of one answer
 BYTES_PER_LOGPROB = 64  # about what one takes as JSON
-QUIET_SECONDS = 15.0  # after so long without a word the reader is told that nothing has come
+QUIET_SECONDS = 15.0  # after so long without output the reader gets an empty list
 
 ANSWERED = (FinishReason.STOP, FinishReason.LENGTH)
 TOO_SLOW = "The answer was not read as fast as it was written, so it was ended."
@@ -50,7 +50,7 @@ class EngineAccess(Protocol):
     def post(self, command: Command) -> None: ...
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
-        """Calls `work` beside the engine, where templates are rendered and texts are tokenised."""
+        """Calls `work` beside the engine, where templates are rendered and texts are tokenized."""
 
 
 class Answers:
@@ -60,13 +60,13 @@ class Answers:
     or empty when nothing has come for QUIET_SECONDS. Ends when every request has had its last output.
     """
 
-    def __init__(self, client: EngineClient, requests: Sequence[Request], tells_progress: bool) -> None:
+    def __init__(self, client: EngineClient, requests: Sequence[Request], reports_progress: bool) -> None:
         self.requests = tuple(requests)
         self.seq_ids: dict[int, int] = {}  # of each request that has or had a slot, by its index
         self._client = client
         self._index = {request.request_id: index for index, request in enumerate(requests)}
         self._unfinished = set(self._index)
-        self._progress = {request_id: PromptProgress() for request_id in self._index if tells_progress}
+        self._progress = {request_id: PromptProgress() for request_id in self._index if reports_progress}
         self._unread: list[tuple[int, Output]] = []
         self._num_unread_bytes = 0
         self._arrived = asyncio.Event()
@@ -96,7 +96,7 @@ class Answers:
         return self._take()
 
     def abort(self) -> None:
-        """End what is still running. Its last outputs go nowhere."""
+        """Abort what is still running. Its last outputs are dropped."""
         unfinished, self._unfinished = self._unfinished, set()
         for request_id in unfinished:
             self._client.abort(self.requests[self._index[request_id]])
@@ -107,7 +107,7 @@ class Answers:
             if lease.request_id == request_id:
                 self.seq_ids[self._index[request_id]] = lease.seq_id
         if request_id in self._progress:
-            for progress in self._progress[request_id].news(report, request_id):
+            for progress in self._progress[request_id].updates(report, request_id):
                 self.put(progress)
 
     def put(self, output: Output) -> None:
@@ -122,7 +122,7 @@ class Answers:
             self.fail(unavailable(TOO_SLOW))
 
     def fail(self, error: ApiError) -> None:
-        """End all of it; the reader gets `error` instead of what he has not read."""
+        """End all of it; the reader gets `error` instead of the outputs it has not read."""
         self._failure = error
         self._unread.clear()
         self._arrived.set()
@@ -136,9 +136,9 @@ class Answers:
 
 
 class EngineClient:
-    """Hands requests to the engine, and its outputs to those who asked.
+    """Submits requests to the engine and routes its outputs to their callers.
 
-    With `num_spare_slots` so many slots stay free for others: what is more than the rest waits here.
+    With `num_spare_slots`, so many slots stay free for others: requests beyond the rest wait here.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class EngineClient:
 
     @property
     def sampling(self) -> SamplingParams:
-        """What a request gets that asks for nothing. Raises ApiError (503)."""
+        """The sampling of a request that sets nothing. Raises ApiError (503)."""
         return self.defaults.sampling(self.model.sampling)
 
     def require_model(self) -> None:
@@ -183,16 +183,16 @@ class EngineClient:
 
     @property
     def titles(self) -> dict[str, str]:
-        """What the inspector may call the chats of callers, by chat id."""
+        """Titles of the callers' chats for the inspector, by chat id."""
         return self._conversations.titles
 
     @property
     def num_waiting(self) -> int:
-        """Requests the engine has not been given yet."""
+        """Requests that were not submitted to the engine yet."""
         return len(self._waiting)
 
-    def answer(self, *requests: Request, tells_progress: bool = False) -> Answers:
-        """A request without a chat id gets one. `tells_progress` asks for Progress among the outputs.
+    def answer(self, *requests: Request, reports_progress: bool = False) -> Answers:
+        """A request without a chat id gets one. `reports_progress` asks for Progress among the outputs.
 
         Raises ApiError (503) while no model is loaded, and when too many requests are open.
         """
@@ -203,7 +203,7 @@ class EngineClient:
             raise unavailable(f"{len(self._open)} requests are being answered or wait. Try again later.")
         complete = map(self.defaults.applied_to, requests)
         named = [one if one.chat_id else self._conversations.begin(one, max_kept) for one in complete]
-        answers = Answers(self, named, tells_progress)
+        answers = Answers(self, named, reports_progress)
         for request in named:
             self._open[request.request_id] = answers
             self._waiting[request.request_id] = request
@@ -223,7 +223,7 @@ class EngineClient:
         return await asyncio.wrap_future(self._engine.use_prompts(work))
 
     def on_reports(self, reports: Sequence[StepReport]) -> None:
-        """News from the engine, in order."""
+        """Takes the engine's reports, in order."""
         for report in reports:
             self.metrics.note(report)
             concerned = {lease.request_id for lease in report.leases}
@@ -266,7 +266,7 @@ class EngineClient:
         self.on_changed()
 
     def _let_in(self) -> None:
-        if self._is_letting_in:  # an engine that is gone ends a request while it is submitted
+        if self._is_letting_in:  # an engine that is gone ends a request during its submission
             return
         self._is_letting_in = True
         try:

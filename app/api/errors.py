@@ -1,4 +1,4 @@
-"""What a caller is told when something goes wrong: always a JSON object of one form. Any thread."""
+"""Error responses: always a JSON object of one form. Any thread."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from app.protocol.errors import EngineError, RequestError
 MAX_MESSAGE_CHARS = 500
 RETRY_SECONDS = 2
 
-# llama-server's words, which clients know.
+# llama-server's wording, which clients match on.
 TYPES = {
     401: "authentication_error",
     403: "permission_error",

@@ -1,4 +1,4 @@
-"""Answers on their way out, whole or as server-sent events, to readers who may be slow or gone."""
+"""Writes answers, whole or as server-sent events, to readers that may be slow or gone."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ DONE = "[DONE]"  # OpenAI's last event
 
 
 class EventStream:
-    """Raises ConnectionError when the reader is gone, or takes nothing for too long."""
+    """Raises ConnectionError when the reader is gone, or has read nothing for too long."""
 
     def __init__(self, request: web.Request) -> None:
         self._request = request
@@ -30,7 +30,7 @@ class EventStream:
         await self._write("".join(f"data: {text}\n\n" for text in texts))
 
     async def send_comment(self) -> None:
-        """Tells the reader that somebody is still there, and us whether he is."""
+        """Keeps the connection alive, and shows whether the reader is still there."""
         await self._write(":\n\n")
 
     async def end(self) -> web.StreamResponse:
@@ -53,7 +53,7 @@ async def send_whole(request: web.Request, response: web.StreamResponse) -> None
 
 @asynccontextmanager
 async def _deadline(request: web.Request) -> AsyncIterator[None]:
-    """A reader who takes nothing for so long is cut off."""
+    """Disconnects a reader that has read nothing for so long."""
     try:
         async with asyncio.timeout(request.app[LIMITS].send_s):
             yield

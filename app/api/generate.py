@@ -1,4 +1,4 @@
-"""POST /generate: a raw prompt in, its continuation out. The smallest way to ask."""
+"""POST /generate: a raw prompt in, its continuation out. The smallest endpoint."""
 
 from __future__ import annotations
 

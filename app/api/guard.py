@@ -1,4 +1,4 @@
-"""Who may ask: this machine's programs with the key, and web pages of this machine. Not the rest of the web.
+"""Access control: this machine's programs with the key, and web pages served by this machine. No others.
 
 A page from elsewhere can make a browser send requests to 127.0.0.1. It cannot hide its Origin, know the key,
 or choose another Host than its own name (DNS rebinding). Every route is checked, and before a body is read.
@@ -25,7 +25,7 @@ ALLOWED_HEADERS = "Authorization, Content-Type, X-Api-Key"
 
 
 class Guard:
-    """`hosts` and `port` are what the server is bound to. Without a `key` every program may ask."""
+    """`hosts` and `port` are what the server is bound to. Without a `key`, every program has access."""
 
     def __init__(self, hosts: Sequence[str], port: int, key: str | None) -> None:
         self._port = port
@@ -92,7 +92,7 @@ def _local_origin(request: web.BaseRequest) -> str | None:
 
 
 def _given_keys(request: web.BaseRequest) -> list[bytes]:
-    """Whatever header it comes in, it is judged in one place."""
+    """The key may come in one of several headers; it is checked in one place."""
     schemes = [value.partition(" ") for value in request.headers.getall("Authorization", [])]
     keys = [key.strip() for scheme, _, key in schemes if scheme.lower() == "bearer"]
     keys += request.headers.getall("X-Api-Key", [])

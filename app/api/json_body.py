@@ -1,4 +1,4 @@
-"""JSON in and out. What comes in is read within limits, and what only Python takes for JSON is refused."""
+"""JSON in and out. Input is read within limits, and what only Python accepts as JSON is refused."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How much of what one caller may use, so that none can use up all."""
+"""Limits for each caller, so that none can use up what others need."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Limits:
     header_s: float = 10.0
     body_s: float = 30.0
     send_s: float = 30.0  # for a reader to make room for the next piece of an answer
-    linger_s: float = 1.0  # for a caller to read that his body is refused, while it is thrown away
+    linger_s: float = 1.0  # for a caller to read that its body is refused, while the body is discarded
     stop_s: float = 0.5  # for answers to end by themselves when the server is stopped
 
 

@@ -50,7 +50,7 @@ SAME_NAMES = (
 
 
 def sampling_json(sampling: SamplingParams, max_tokens: int | None) -> dict[str, Any]:
-    """The settings without what a caller wrote. Adaptive-p is off: Skein does not have it."""
+    """The sampling settings alone, without the caller's texts. Adaptive-p is off: Skein does not have it."""
     limit = NO_LIMIT if max_tokens is None else max_tokens
     return {
         "seed": ANY_SEED if sampling.seed is None else sampling.seed,
@@ -65,7 +65,7 @@ def sampling_json(sampling: SamplingParams, max_tokens: int | None) -> dict[str,
 
 
 async def settings_json(request: web.Request, asked: Request) -> dict[str, Any]:
-    """What one answer is made with."""
+    """The settings an answer is generated with."""
     client = request.app[CLIENT]
     sampling = asked.sampling or client.sampling
     biases = dict(sampling.logit_bias)

@@ -12,7 +12,7 @@ PREFIX = "llamacpp:"
 
 @dataclass(slots=True)
 class Metrics:
-    """Counts what ended and what was computed, the window's chats included: it is one engine."""
+    """Counts ended requests and computed tokens, the window's chats included: it is one engine."""
 
     num_prompt_tokens: int = 0  # computed
     num_cached_tokens: int = 0
@@ -21,7 +21,7 @@ class Metrics:
     num_decoded_tokens: int = 0  # without the first of each answer, which belongs to the prompt's time
     decode_s: float = 0.0
     num_drafted_tokens: int = 0
-    num_kept_tokens: int = 0  # of the drafted ones
+    num_accepted_tokens: int = 0  # of the drafted ones
     num_drafts: int = 0
     num_decodes: int = 0
     num_busy_slots: int = 0  # summed over the decodes
@@ -35,7 +35,7 @@ class Metrics:
         for span in report.spans:
             self.num_drafts += span.num_drafted > 0
             self.num_drafted_tokens += span.num_drafted
-            self.num_kept_tokens += span.num_kept
+            self.num_accepted_tokens += span.num_kept
         for output in report.outputs:
             if output.finish_reason:
                 self._note_end(output.usage)
@@ -52,7 +52,7 @@ class Metrics:
         self.longest = max(self.longest, usage.num_prompt_tokens + usage.num_generated_tokens)
 
     def text(self, num_deferred: int) -> str:
-        """With so many requests that the engine has not been given yet."""
+        """`num_deferred` requests were not submitted to the engine yet."""
         lines = []
         for name, kind, value, meaning in [*self._counters(), *self._gauges(num_deferred)]:
             lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
@@ -69,7 +69,7 @@ class Metrics:
             ("n_decode_total", self.num_decodes, "Calls of llama_decode."),
             ("n_tokens_max", self.longest, "Tokens of the longest sequence, prompt and answer."),
             ("spec_decode_num_draft_tokens_total", self.num_drafted_tokens, "Tokens drafted."),
-            ("spec_decode_num_accepted_tokens_total", self.num_kept_tokens, "Drafted tokens accepted."),
+            ("spec_decode_num_accepted_tokens_total", self.num_accepted_tokens, "Drafted tokens accepted."),
             ("spec_decode_num_drafts_total", self.num_drafts, "Drafts verified."),
         ]
         return [(name, "counter", value, meaning) for name, value, meaning in counters]

@@ -1,4 +1,4 @@
-"""/v1/models: the one model there is, by its outside name."""
+"""/v1/models: the one model there is, by its public name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenAI's two completion endpoints have in common: fields of requests, and the frame of answers."""
+"""Common parts of OpenAI's two completion endpoints: request fields and the frame of answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StreamOptions(Body):
 
 
 class OpenAiFields(SamplingFields):
-    """`model` is whatever the caller likes: there is one."""
+    """`model` may be anything: there is only one."""
 
     max_tokens: MaxTokens | None = None
     n: Annotated[int, Field(ge=1, le=MAX_COPIES)] | None = None
@@ -48,7 +48,7 @@ class OpenAiFields(SamplingFields):
         return self.n or 1
 
     @property
-    def tells_progress(self) -> bool:
+    def reports_progress(self) -> bool:
         return bool(self.stream and self.return_progress)
 
     @property
@@ -62,7 +62,7 @@ def limit(max_tokens: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What is the same in all parts of one answer."""
+    """The fields that all chunks of one answer share."""
 
     kind: str
     model: str
@@ -86,7 +86,7 @@ class Frame:
 
 
 class ChoiceChunks:
-    """Streams choices. What the pieces of one look like, its subclasses know."""
+    """Streams choices. Subclasses define what a chunk looks like."""
 
     def __init__(self, frame: Frame, fields: OpenAiFields, num_requests: int) -> None:
         self._frame = frame

@@ -1,7 +1,7 @@
 """How an answer is sampled and where it ends: JSON fields that OpenAI's and llama-server's endpoints share.
 
 Names are llama-server's, but for `repeatable`: with a `seed` alone an answer is the same only if it is
-computed in the same steps. A field that is missing or null leaves what the model's maker recommends.
+computed in the same steps. A missing or null field means what the model's maker recommends.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class SamplingFields(Body):
         return stops
 
     def sampling(self, recommended: SamplingParams, copy: int = 0) -> SamplingParams:
-        """For the answer number `copy` to the same question. Raises InvalidRequestError and ApiError."""
+        """For answer number `copy` to the same prompt. Raises InvalidRequestError and ApiError."""
         values = {name: getattr(self, name) for name in SAME_NAMES}
         values["top_k"] = self.top_k if self.top_k is None else max(self.top_k, 0)  # -1 means all, too
         values["penalty_last_n"] = _window("repeat_last_n", self.repeat_last_n)
@@ -118,14 +118,14 @@ class SamplingFields(Body):
         values["seed"] = _seed(recommended.seed if self.seed is None else self.seed, copy)
         return replace(recommended, **{name: value for name, value in values.items() if value is not None})
 
-    async def tokenise_biases(self, request: web.Request) -> None:
+    async def tokenize_biases(self, request: web.Request) -> None:
         """A bias of a text is one of each of its tokens. Raises ApiError."""
         texts = [token for token, _bias in self._bias_pairs() if isinstance(token, str)]
         if sum(map(len, texts)) > MAX_BIAS_CHARS:
             raise invalid(f"logit_bias: the texts may have {MAX_BIAS_CHARS:,} characters together.")
         if texts:
             self._tokens_of = await request.app[CLIENT].use_prompts(
-                lambda prompts: {text: prompts.tokenise(text, parse_special=False) for text in texts}
+                lambda prompts: {text: prompts.tokenize(text, parse_special=False) for text in texts}
             )
 
     def _token_biases(self) -> tuple[tuple[int, float], ...] | None:
@@ -155,19 +155,19 @@ Sampling = TypeVar("Sampling", bound=SamplingFields)
 async def read_sampling_fields(request: web.Request, kind: type[Sampling]) -> Sampling:
     """Raises ApiError."""
     fields = await read_fields(request, kind)
-    await fields.tokenise_biases(request)
+    await fields.tokenize_biases(request)
     return fields
 
 
 def _seed(seed: int | None, copy: int) -> int | None:
-    """Clients draw seeds of up to 64 bits. Below zero, and llama.cpp's own word for it, ask for any."""
+    """Clients send seeds of up to 64 bits. A negative one, or llama.cpp's own default, means random."""
     if seed is None or seed < 0 or seed == MAX_SEED + 1:
         return None
     return (seed + copy) % (MAX_SEED + 1)
 
 
 def _window(name: str, num_tokens: int | None) -> int | None:
-    """-1 means all of the context; the largest that can be had is more than that."""
+    """-1 means the whole context; the largest allowed value is more than that."""
     if num_tokens is not None and not -1 <= num_tokens <= MAX_WINDOW:
         raise InvalidRequestError(f"{name} must be between -1 and {MAX_WINDOW:,}, not {shown(num_tokens)}.")
     return MAX_WINDOW if num_tokens == -1 else num_tokens

@@ -1,4 +1,4 @@
-"""How far the engine is with the prompts of requests whose callers want to know."""
+"""Prefill progress for requests that asked for it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PromptProgress:
     def __init__(self) -> None:
         self._last: Progress | None = None
 
-    def news(self, report: StepReport, request_id: str) -> Iterator[Progress]:
+    def updates(self, report: StepReport, request_id: str) -> Iterator[Progress]:
         """Once when it got its slot, then after each step that computed some of it."""
         for lease in report.leases:
             if lease.request_id == request_id and self._last is None:
@@ -59,7 +59,7 @@ def _begun(lease: Lease) -> Progress:
 
 
 def _advanced(last: Progress, span: Span, slot: SlotSnapshot) -> Progress:
-    """A prompt that is paused is computed again: no more than all of it is told."""
+    """A paused prompt is computed again, so the count is capped at its length."""
     num_done = min(last.usage.num_prompt_tokens + span.num_rows, last.num_total)
     prompt_s = max(last.usage.prompt_s, slot.usage.prompt_s)
     return replace(last, usage=replace(last.usage, num_prompt_tokens=num_done, prompt_s=prompt_s))

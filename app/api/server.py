@@ -1,4 +1,4 @@
-"""The HTTP server: what every request passes through, and starting and stopping. Any asyncio loop.
+"""The HTTP server: its middleware, start and stop. Any asyncio loop.
 
 Endpoints are in files of their own, each with its `add_routes`.
 """
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class ApiServer:
-    """Begins to listen with `start`, and has given everything back when `stop` returns."""
+    """Listens from `start` on; when `stop` returns, all its resources are released."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ ORIGIN = web.RequestKey("origin", str)
 
 @web.middleware
 async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Whatever goes wrong is told in the one form."""
+    """Turns every error into an error response."""
     try:
         response = await handler(request)
     except ApiError as error:
@@ -170,7 +170,7 @@ class _Connection(web.RequestHandler):
     ) -> web.StreamResponse:
         """An answer that ends the connection. Bad requests are not logged: they may hold keys or prompts.
 
-        Nor are readers who have left: there may be hundreds a second.
+        Nor are readers that have left: there may be hundreds a second.
         """
         if status >= 500 and not isinstance(exc, ConnectionError):
             log.error("a request could not be answered", exc_info=exc)

@@ -1,4 +1,4 @@
-"""What handlers find in the application."""
+"""Shared state of the request handlers."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from app.api.errors import ApiError
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """What the model is called, what it is tagged with, and whether /slots and /metrics tell anything."""
+    """The model's public names and tags, and whether /slots and /metrics are enabled."""
 
     names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ PRESENTATION = web.AppKey("presentation", Presentation)
 
 
 def model_names(application: web.Application) -> tuple[str, ...]:
-    """What the model is called outside: never its path. Raises ApiError while there is none."""
+    """The model's public names, never its path. Raises ApiError while there is no model."""
     return application[PRESENTATION].names or (application[CLIENT].model.name,)
 
 

@@ -1,6 +1,6 @@
 """A model and its engine on a thread of their own, seen from an asyncio loop. Qt-free.
 
-What the window has in `EngineThread` and `ActiveEngine`, for one model.
+The counterpart of the window's `EngineThread` and `ActiveEngine`, for one model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 STACK_BYTES = 64 << 20  # the native library is written for the 8 MB of a main thread
 
 OnProgress = Callable[[float], bool]
-# Gets what is told while the model loads, and who is told of reports.
+# Takes the callbacks for load progress and for reports.
 OpenEngine = Callable[
     [OnProgress, Callable[[], None]], AbstractContextManager[tuple[ModelInfo, RunningEngine]]
 ]
@@ -105,24 +105,24 @@ class ThreadedEngine:
             log.info("The load was called off.")
         except EngineError as reason:
             error = reason
-        except Exception:  # the root of this thread: whoever waits must hear of our bug
+        except Exception:  # the root of this thread: our bug must reach the callers that wait
             log.exception("the engine failed")
             error = EngineError("The engine stopped because of an error in Skein itself.")
-        self._tell(self.ended.set_result, error)
+        self._call_in_loop(self.ended.set_result, error)
 
     def _run_engine(self, model: ModelInfo, engine: RunningEngine) -> None:
         self._engine = engine
         if self._stop_requested.is_set():  # a stop that came before there was an engine
             engine.stop()
         else:
-            self._tell(self._loaded.set_result, model)
+            self._call_in_loop(self._loaded.set_result, model)
         engine.run()
 
     def _on_reports_ready(self) -> None:
-        self._tell(self._deliver)
+        self._call_in_loop(self._deliver)
 
     def _on_progress(self, _fraction: float) -> bool:
         return not self._stop_requested.is_set()
 
-    def _tell(self, callback: Callable[..., object], *arguments: object) -> None:
+    def _call_in_loop(self, callback: Callable[..., object], *arguments: object) -> None:
         self._asyncio_loop.call_soon_threadsafe(callback, *arguments)

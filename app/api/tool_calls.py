@@ -1,8 +1,8 @@
-"""Finds calls of tools in what a model writes. Each family of models writes them in its own way.
+"""Finds tool calls in a model's output. Each model family has its own format.
 
 Knows Hermes and Qwen (`<tool_call>{…}</tool_call>`), Qwen Coder (`<function=name><parameter=key>`), Llama
-(`{"name": …, "parameters": …}`), Mistral (`[TOOL_CALLS]`, a list or `name[ARGS]{…}`) and DeepSeek. Only a
-call of a tool that the caller named is one; anything else stays text.
+(`{"name": …, "parameters": …}`), Mistral (`[TOOL_CALLS]`, a list or `name[ARGS]{…}`) and DeepSeek. Only calls
+of tools that the caller offered count; anything else stays text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from app.api.json_body import as_json
 
-# From the first of these on, text is kept back until the end of the answer tells what it is.
+# From the first of these on, text is held back until the end of the answer shows what it is.
 MARKERS = ("<tool_call>", "<function=", "[TOOL_CALLS]", "<|python_tag|>", "<｜tool▁calls▁begin｜>")
 # Where the marker is a control token, it is not in the text, and the call stands alone.
 BARE = ("{", "[")
@@ -47,7 +47,7 @@ class ToolCall:
 
 
 class ToolCallReader:
-    """Takes an answer piece by piece and gives back what is text for certain."""
+    """Takes an answer piece by piece and returns what is certainly text."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = frozenset(names)

@@ -1,4 +1,4 @@
-"""Files of strangers turned into text that a message can carry. No Qt.
+"""Extracts the text of untrusted files, to be attached to a message. No Qt.
 
-`FileReading` is the door. All else runs in a child process with limits.
+`FileReading` is the entry point. All else runs in a child process with limits.
 """

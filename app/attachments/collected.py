@@ -1,4 +1,4 @@
-"""Text as it is found, up to what is too much."""
+"""Collects text up to a limit."""
 
 from app.attachments.limits import MAX_CHARS
 from app.attachments.refusal import Reason, RefusedError

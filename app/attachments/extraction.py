@@ -1,4 +1,4 @@
-"""Finds out what a file is, by its content rather than by its name, and has its text read.
+"""Detects a file's type by its content, not its name, and picks the reader for it.
 
 In the child process only: each reader may run into its limits.
 """
@@ -34,7 +34,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
 
 def text_of(file: BytesIO, name: str) -> tuple[str, str]:
-    """Its text and its kind. Raises RefusedError, or whatever a broken file makes a reader raise."""
+    """The file's text and kind. Raises RefusedError, or anything that a reader raises on a broken file."""
     head = file.getvalue()[:_PDF_WITHIN]
     if _is_image(head):
         raise RefusedError(Reason.IMAGE)

@@ -1,6 +1,6 @@
 """Has one file read in a child process. Blocks, so for a thread of its own.
 
-Neither opens the file nor looks into it here: some files hang whoever touches them.
+The file is never opened in this process: merely opening some files blocks forever.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ class FileReading:
             return self._ask(child)
         finally:
             timer.cancel()
-            child_process.bury(child)
+            child_process.reap(child)
 
     def cancel(self) -> None:
         """Any thread, any time."""
@@ -64,7 +64,7 @@ class FileReading:
             return self._child
 
     def _ask(self, child: child_process.Child) -> Attachment:
-        with contextlib.suppress(OSError):  # it is dead already: then it says nothing
+        with contextlib.suppress(OSError):  # it is dead already, so it sends no answer
             child_process.send(child.stdin, {"path": str(self.path.absolute()), **self._limits})
         try:
             return self._receive(child)

@@ -1,4 +1,4 @@
-"""What of an HTML page is read, without its scripts and its looks. In the child process only."""
+"""The readable text of an HTML page, without scripts and styles. In the child process only."""
 
 import re
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""How large a file, its text and the work on it may be: far above any document that fits a context."""
+"""Limits on a file, its text and the time to read it: far above any document that fits a context."""
 
 MAX_FILE_BYTES = 100 << 20
 MAX_CHARS = 10_000_000

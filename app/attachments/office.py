@@ -1,6 +1,6 @@
 """Word, PowerPoint and OpenDocument: the text with its headings, lists and tables. In the child process only.
 
-Reads the few elements that carry text, as they come by: no tree is built, whatever the file holds.
+Streams through the few elements that carry text: no tree is built, however large the file is.
 """
 
 import posixpath
@@ -40,7 +40,7 @@ def pptx_text(package: Package) -> str:
 
 
 def odf_kind(package: Package) -> str | None:
-    """None: none of those that hold text. Raises RefusedError if it is locked."""
+    """None for kinds without text. Raises RefusedError if the file is locked."""
     if "META-INF/manifest.xml" in package and b"encryption-data" in package.content("META-INF/manifest.xml"):
         raise RefusedError(Reason.PASSWORD)
     mimetype = package.content("mimetype") if "mimetype" in package else b""
@@ -65,7 +65,7 @@ def _slides(package: Package) -> list[str]:
 
 
 class _Found:
-    """The values that these attributes have in each such element. Of two with one name the last counts."""
+    """Collects these attributes of each such element. Of two with the same name the last counts."""
 
     def __init__(self, element: str, *attributes: str) -> None:
         self._element, self._attributes = element, attributes
@@ -127,7 +127,7 @@ class _Paragraphs:
 class _OoxmlReader:
     """Word's `w:` and PowerPoint's `a:` elements, which have the same names for the same things."""
 
-    # The same once more for old programs; where tabulators stand; what was before a change.
+    # Fallbacks for old programs, tab stop positions, and text before a tracked change.
     _SKIPPED = frozenset({"Fallback", "tabs", "tabLst", "moveFrom", "pPrChange"})
 
     def __init__(self, collected: CollectedText) -> None:

@@ -23,7 +23,7 @@ class XmlReader(Protocol):
 
 class Package:
     def __init__(self, file: BytesIO) -> None:
-        """Raises RefusedError if it is locked, or unpacks to more than anybody would write."""
+        """Raises RefusedError if it is locked, or unpacks to more than any real document."""
         self._zip = zipfile.ZipFile(file)
         parts = self._zip.infolist()
         if any(part.flag_bits & _ENCRYPTED for part in parts):

@@ -1,4 +1,4 @@
-"""Bytes to text, in whatever encoding they are. In the child process only."""
+"""Decodes bytes of unknown encoding. In the child process only."""
 
 import codecs
 import re
@@ -14,7 +14,7 @@ _BOMS = (  # the longer ones first: two of them begin alike
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")  # not those that logs and terminals use
 _MAX_CONTROL_SHARE = 0.01
-_SAMPLE_BYTES = 256 << 10  # to guess from
+_SAMPLE_BYTES = 256 << 10  # the encoding is guessed from these
 
 
 def text_of(data: bytes) -> str:

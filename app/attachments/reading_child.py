@@ -25,12 +25,12 @@ def read(path: Path) -> tuple[bytes, str]:
         raise
     except MemoryError as error:
         raise RefusedError(Reason.LIMITS) from error
-    except Exception as error:  # whatever a library says of a stranger's file: it cannot be read
+    except Exception as error:  # whatever a reader raises, the file cannot be read
         raise RefusedError(Reason.DAMAGED) from error
 
 
 def _content(path: Path) -> bytes:
-    """Raises RefusedError. Opens nothing but plain files: to open a pipe or a device does things."""
+    """Raises RefusedError. Opens regular files only: opening a pipe or a device has side effects."""
     try:
         _check(path.stat())
         # Should it have become a pipe meanwhile, this does not wait for its writer.
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _answer(path: Path) -> None:
-    """The text follows as it is: to take it out of JSON would stop all threads of the parent for long."""
+    """The text follows raw: parsing it from JSON would hold the parent's GIL for long."""
     stdout = sys.stdout.buffer
     try:
         text, kind = read(path)

@@ -1,4 +1,4 @@
-"""Why a file's text cannot be had. Whoever shows it makes a sentence of it. Any thread."""
+"""Reasons why a file's text cannot be read. The UI turns them into sentences. Any thread."""
 
 from enum import StrEnum
 
@@ -30,4 +30,4 @@ class RefusedError(Exception):
 
 
 class ReadingCancelledError(Exception):
-    """Nobody wants the text any more."""
+    """The reading was cancelled."""

@@ -1,8 +1,8 @@
-"""The engine that answers now, and the change to another. GUI thread.
+"""The engine in use, and the switch to another one. GUI thread.
 
-A new model is loaded beside the old one, which goes on answering until the new one is ready, unless there is
-no room for both; what it has not finished then goes on in the new one where that can be. Put to sleep it
-gives its memory back, and is loaded again by the next request. Knows requests and reports, but no chats.
+A new model is loaded beside the old one, which goes on answering until the new one is ready, unless memory
+does not suffice for both; answers it has not finished continue in the new one where possible. A model that
+sleeps has freed its memory, and the next request loads it again. Knows requests and reports, but no chats.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ T = TypeVar("T")
 NO_MODEL = said("No model is open. Open one with Ctrl+O, then send again.")
 ENGINE_GONE = said("The engine stopped. Open the model again, then send again.")
 LOAD_CANCELLED = said("Loading the model was cancelled. Load it again, then send again.")
-MAX_RECOVERIES, RECOVERY_WINDOW_S = 3, 600.0  # an engine that crashes on and on is left alone
+MAX_RECOVERIES, RECOVERY_WINDOW_S = 3, 600.0  # an engine that keeps crashing is not restarted
 
 
 class ActiveEngine(QObject):
@@ -45,10 +45,10 @@ class ActiveEngine(QObject):
     load_progressed = Signal(float)  # 0..1
     loaded = Signal(object)  # ModelInfo; the new model is now active
     load_failed = Signal(object, object)  # Path, message; the former model (if any) stays active
-    load_cancelled = Signal(object)  # Path; likewise
-    slept = Signal()  # the model gave its memory back, and comes back with the next request
+    load_cancelled = Signal(object)  # Path; the former model (if any) stays active
+    slept = Signal()  # the model freed its memory; the next request loads it again
     engine_failed = Signal(object)  # message: the active engine died; every open request has ended with ERROR
-    recovering = Signal(object)  # message: the active engine died and is loaded again; its answers will go on
+    recovering = Signal(object)  # message: the active engine died and is loaded again, and its answers go on
     reported = Signal(object)  # tuple[StepReport, ...], coalesced
     ended = Signal(object)  # Output that is in no report: mostly the end of a request that no engine can end
 
@@ -70,7 +70,7 @@ class ActiveEngine(QObject):
         self._threads.reported.connect(self._on_reported)
         self._threads.failed.connect(self._on_failed)
         self._threads.ended.connect(self._on_ended)
-        self._open.told.connect(self.ended)
+        self._open.reported.connect(self.ended)
 
     @property
     def model(self) -> ModelInfo | None:
@@ -92,19 +92,19 @@ class ActiveEngine(QObject):
 
     @property
     def loaded_params(self) -> LoadParams | None:
-        """With what was left open, as it was found out. None: nothing is loaded."""
+        """With automatic values resolved. None: nothing is loaded."""
         if not self._active or not self._model:
             return None
         return replace(self._active.params, n_ctx=self._model.n_ctx, n_gpu_layers=self._model.n_gpu_layers)
 
     @property
     def held_bytes(self) -> Mapping[str, int]:
-        """What the model will give back, by devices' names, "" for this machine."""
+        """What unloading the model will free, by device name; "" is this machine."""
         return self._model.held_bytes if self._active and self._model else {}
 
     @property
     def idle_s(self) -> float:
-        """How long nobody has wanted anything of the engine. 0 while it is at work, or there is none."""
+        """Time since the engine was last used. 0 while it is at work, or there is none."""
         return monotonic() - self._used_at if self.can_sleep else 0.0
 
     @property
@@ -126,7 +126,7 @@ class ActiveEngine(QObject):
         self.loading.emit(params.path)
 
     def cancel_load(self) -> None:
-        """All is as before at once. Who waited for this model waits no longer, but for a former one."""
+        """Restores the former state at once. Requests that waited for this model wait for the former one."""
         params = self._threads.call_off()
         if params is None:
             return
@@ -135,10 +135,10 @@ class ActiveEngine(QObject):
             self._turn_away(FinishReason.ABORT, LOAD_CANCELLED)
         else:
             self._serve(FinishReason.ABORT, LOAD_CANCELLED)
-        self._tell_if_asleep()
+        self._emit_slept_if_asleep()
 
     def sleep(self) -> None:
-        """Gives the model's memory back until somebody asks for something. Not while it is at work."""
+        """Frees the model's memory until the next request. Does nothing while it is at work."""
         if self._active and self.can_sleep:
             self._set_aside(self._active.params)
             self.slept.emit()
@@ -146,15 +146,16 @@ class ActiveEngine(QObject):
     async def close(self) -> bool:
         """Stops every engine and returns when the last has ended. Never blocks the GUI's loop.
 
-        False: one is still in the library, where nothing can interrupt it. Nobody may delete it then.
+        False: one is still inside a native call that cannot be interrupted. It must not be deleted then.
         """
         self._uses.fail(NO_MODEL)
         return await self._threads.close()
 
-    # What is asked of it
+    # Requests and commands
 
     def post(self, command: Command) -> None:
-        """What holds for every model to come is remembered; most else is dropped while there is no engine.
+        """Settings that outlive a model are remembered; most other commands are dropped while there is no
+        engine.
 
         A request is kept, and submitted when its model is loaded or awake.
         """
@@ -171,7 +172,7 @@ class ActiveEngine(QObject):
             self._active.post(command)
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
-        """Calls `work` beside the active engine, where texts are tokenised. Wakes it up."""
+        """Calls `work` beside the active engine, where texts are tokenized. Wakes it up."""
         self._used_at = monotonic()
         if self._active:
             return self._active.use_prompts(work)
@@ -182,25 +183,25 @@ class ActiveEngine(QObject):
             self._uses.fail(NO_MODEL)
         return future
 
-    # An engine comes, talks and goes
+    # An engine's signals
 
     @Slot(object, object)
     def _on_loaded(self, engine: EngineThread, model: ModelInfo) -> None:
         self._retire()
         self._active, self._model, self._asleep = engine, model, None
         self._used_at = monotonic()
-        self._wishes.tell(engine)
+        self._wishes.post_to(engine)
         self.loaded.emit(model)
         self._serve(FinishReason.ERROR, NO_MODEL)
 
     @Slot(object, object)
     def _on_load_failed(self, params: LoadParams, message: str) -> None:
-        """A model that was asleep, and does not come back, is gone; beside another one it sleeps on."""
+        """A sleeping model that fails to load again is gone; if another one failed, it sleeps on."""
         if params == self._asleep:
             self._asleep = self._model = None
         self.load_failed.emit(params.path, message)
         self._serve(FinishReason.ERROR, message)
-        self._tell_if_asleep()
+        self._emit_slept_if_asleep()
 
     @Slot(object)
     def _load_after_active(self, params: LoadParams) -> None:
@@ -215,7 +216,7 @@ class ActiveEngine(QObject):
         if engine is self._active:
             self._deliver(engine)
         else:
-            self._open.note_last_words(engine)
+            self._open.note_last_reports(engine)
             self._serve(FinishReason.ERROR, ENGINE_GONE)
 
     @Slot(object, object)
@@ -254,10 +255,10 @@ class ActiveEngine(QObject):
         times = self._recovered_at
         return len(times) < MAX_RECOVERIES or monotonic() - times[0] > RECOVERY_WINDOW_S
 
-    # Who waits, and for what
+    # Waiting requests
 
     def _serve(self, reason: FinishReason, notice: str) -> None:
-        """What waits is asked of the engine there is, or of the one that sleeps. If none comes it ends so."""
+        """Submits waiting requests to the active engine, else wakes a sleeping one, else ends them."""
         if self._threads.is_closing:
             return
         if self._active and self._model:
@@ -283,20 +284,20 @@ class ActiveEngine(QObject):
         self._retire()
         self._asleep = params
 
-    def _tell_if_asleep(self) -> None:
-        """It may have been set aside for a load that has come to nothing."""
+    def _emit_slept_if_asleep(self) -> None:
+        """It may have been set aside for a load that then failed."""
         if self._asleep and not self.is_loading:
             self.slept.emit()
 
     def _retire(self) -> None:
-        """What the engine has not finished it may still tell more of; then it waits for the next one."""
+        """The engine may still report on what it has not finished; the rest waits for the next engine."""
         if self._active:
             self._deliver(self._active)
             self._active.stop()
             self._active = None
 
     def _give_up(self, each: OpenRequest) -> None:
-        """The active engine tells the ends of its own."""
+        """The active engine reports the ends of its own requests."""
         if self._active and each.engine is self._active:
             each.is_aborted = True
         else:

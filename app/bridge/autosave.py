@@ -1,4 +1,4 @@
-"""Decides when what changed is written, and goes on trying when it cannot be. GUI thread.
+"""Schedules the saving of changes, and retries when saving fails. GUI thread.
 
 At most one write is under way; what changes meanwhile goes into the next. Only the new words of answers are
 written beside it, by `GrowingAnswers`.
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Unsaved:
-    """Of one chat: the turns that are not on disk as they are now, and those that are there still."""
+    """The unsaved changes of one chat: turns that changed, and turns that were removed."""
 
     session: ChatSession
     is_chat_itself: bool = False  # its title, draft, settings or path, not only its turns
@@ -71,7 +71,7 @@ class Autosave(QObject):
         self._tabs = tabs
         self._tabs_changed = False
         self._unsaved: dict[str, _Unsaved] = {}  # by chat id
-        self.why_not = ""  # what `failed` has told, as long as it is so
+        self.why_not = ""  # the message of `failed`, until a write succeeds
         self._is_stopped = False
         self._writing = asyncio.Lock()
         self._growing = GrowingAnswers(store.write_answers, self._answers_failed.emit)
@@ -81,7 +81,7 @@ class Autosave(QObject):
         self._timer.timeout.connect(self.save_now)
 
     def touch(self, session: ChatSession, turns: Iterable[Turn] = (), removed: Iterable[str] = ()) -> None:
-        """The chat and these of its turns changed, which can wait a moment."""
+        """The chat and these of its turns changed. They are saved after a moment."""
         unsaved = self._unsaved_of(session)
         unsaved.is_chat_itself = True
         unsaved.add(turns, removed)
@@ -107,7 +107,7 @@ class Autosave(QObject):
         spawn(self.flush())
 
     async def flush(self) -> None:
-        """Returns when all that has changed is on disk, or `failed` has told that it is not."""
+        """Returns when all changes are on disk, or `failed` was emitted."""
         async with self._writing:
             self._timer.stop()
             if self._is_stopped:
@@ -127,7 +127,7 @@ class Autosave(QObject):
                 self._on_saved()
 
     def save_and_wait(self) -> None:
-        """As `flush`, without the loop, which may not come round again. A write under way comes first."""
+        """As `flush`, but blocking, for when the event loop may not run again. Waits for a running write."""
         if self._is_stopped:
             return
         unsaved, with_tabs = self._take()

@@ -1,4 +1,4 @@
-"""One tab: its chat and its open requests. GUI thread.
+"""An open chat and its requests. GUI thread.
 
 Knows neither widgets nor the database: the workspace keeps what changes, the widgets show it.
 """
@@ -36,7 +36,7 @@ WAY_MARK = "#"
 
 
 def owner_of(chat_id: str) -> str:
-    """The chat whose answer a request's `chat_id` stands for: all but the first way have ids of their own."""
+    """The chat a request belongs to: of alternative answers, all but the first have ids of their own."""
     return chat_id.partition(WAY_MARK)[0]
 
 
@@ -47,8 +47,8 @@ class ChatSession(QObject):
     draft_changed = Signal()
     limits_changed = Signal()  # how long the chat may get, and what becomes of it then; its sampling
     loaded = Signal()  # its turns have come from the disk
-    touched = Signal(object, object)  # for whoever saves: the Turns that changed, the ids of those removed
-    asked = Signal(object)  # for whoever saves: a Request; `submit` it when what it asks is on disk
+    touched = Signal(object, object)  # to be saved: the Turns that changed, the ids of those removed
+    asked = Signal(object)  # a Request; call `submit` once what it asks is on disk
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class ChatSession(QObject):
 
     @property
     def draft(self) -> str:
-        """What stands unsent in the composer; kept with the chat."""
+        """The unsent text in the composer; saved with the chat."""
         return self._draft
 
     @draft.setter
@@ -123,12 +123,12 @@ class ChatSession(QObject):
 
     @property
     def queue(self) -> tuple[QueuedMessage, ...]:
-        """What is sent when the answer is done, the next first."""
+        """Messages to send after the current answer, the next one first."""
         return tuple(self._chat.queue)
 
     @property
     def is_blank(self) -> bool:
-        """Nothing in it that anybody would miss."""
+        """Contains nothing worth keeping."""
         chat = self._chat
         has_draft = self._draft.strip() or self._draft_attachments
         return self._is_loaded and not (chat.turns or chat.title or chat.queue or has_draft)
@@ -139,7 +139,7 @@ class ChatSession(QObject):
         return self._chat.turns[-1].id if self._chat.turns else self._kept_leaf_id
 
     def show_end(self, turns: list[Turn]) -> None:
-        """The last of its turns have come from the disk; the others are on their way."""
+        """The newest turns were loaded from disk; the others will follow."""
         if not self._is_loaded:
             self._chat.turns[:] = turns
             self.changed.emit()
@@ -162,10 +162,10 @@ class ChatSession(QObject):
     def set_limits(self, overflow: Overflow, max_context_tokens: int) -> None:
         """From the next message on. `max_context_tokens` 0 means as the settings say."""
         self._chat.overflow, self._chat.max_context_tokens = overflow, max_context_tokens
-        self.tell_settings_changed()
+        self.emit_settings_changed()
 
-    def tell_settings_changed(self) -> None:
-        """Somebody changed the chat's own title, system prompt, sampling or limits."""
+    def emit_settings_changed(self) -> None:
+        """The chat's title, system prompt, sampling or limits were changed."""
         self.touched.emit((), ())
         self.limits_changed.emit()
 
@@ -179,19 +179,19 @@ class ChatSession(QObject):
             self._chat.folder = folder
         if is_pinned is not None:
             self._chat.is_pinned = is_pinned
-        self._tell()
+        self._emit_changed()
 
     def suggest_title(self, title: str) -> None:
-        """In place of the one made from the first message. One that was given stays."""
+        """Replaces a title made from the first message, never one that the user gave."""
         self._chat.auto_title = valid_unicode(title)
-        self._tell()
+        self._emit_changed()
 
     def rename(self, title: str) -> None:
         self.place(title=title)
 
     @property
     def _is_fixed(self) -> bool:
-        """Nothing can be said otherwise now."""
+        """Turns cannot be edited now."""
         return self.is_busy or not self._is_loaded
 
     def _can_ask_for(self, answer: Turn) -> bool:
@@ -206,7 +206,7 @@ class ChatSession(QObject):
         if not message.text.strip() and not message.attachments:
             return
         self._chat.queue.append(message)
-        self._tell()
+        self._emit_changed()
         self.send_queued()
 
     def send_queued(self) -> None:
@@ -220,7 +220,7 @@ class ChatSession(QObject):
     def unqueue(self, message: QueuedMessage) -> None:
         """It is not sent after all."""
         self._chat.queue = [each for each in self._chat.queue if each is not message]
-        self._tell()
+        self._emit_changed()
 
     def insert(self, role: Role, text: str, attachments: Iterable[Attachment] = ()) -> None:
         """Appends a message of the user's, or an answer written by the user, without asking anything."""
@@ -228,21 +228,21 @@ class ChatSession(QObject):
         if self._is_fixed or not (text.strip() or attached):
             return
         turn = self._append(Turn(role, valid_unicode(text), attachments=attached))
-        self._tell(turn)
+        self._emit_changed(turn)
 
     def answer(self) -> None:
-        """Asks for an answer to what stands last, if that is a message of the user's."""
+        """Asks for an answer to the last turn, if that is a user message."""
         if not self._is_fixed and self._chat.turns and self._chat.turns[-1].role is Role.USER:
             self._answer()
 
     def keep_model(self) -> None:
-        """The model that answers now is this chat's from now on."""
+        """From now on the chat prefers the active model."""
         if self._engine.model:
             self._chat.model_path = str(self._engine.model.path)
             self.touched.emit((), ())
 
     def keep_going(self) -> None:
-        """The chat was full: leave out its oldest turns from now on, and finish what found no room."""
+        """The chat was full: drop its oldest turns from now on, and finish the answer that did not fit."""
         if self._is_fixed or not self._chat.turns:
             return
         self.set_limits(Overflow.ROLLING_WINDOW, self._chat.max_context_tokens)
@@ -252,17 +252,17 @@ class ChatSession(QObject):
             self._ask(self._chat.turns[-1])
 
     def go_on(self, answer_start: str | tuple[int, ...]) -> None:
-        """Asks for the rest of the last answer. `answer_start` is what it has so far: text, or its tokens."""
+        """Asks for the rest of the last answer. `answer_start` is its beginning, as text or tokens."""
         if self._can_ask_for(self._chat.turns[-1]):
             self._ask(self._chat.turns[-1], answer_start)
 
     def continue_answer(self) -> None:
-        """The last answer ended early: it goes on where it stands."""
+        """Continues the last answer, which ended early."""
         last = self._chat.turns[-1] if self._chat.turns else None
         if last and last.role is Role.ASSISTANT and last.text:
             self.go_on(last.text)
 
-    # Saying it otherwise: what was said stays, as another version
+    # Versions: an edited or regenerated turn keeps its former text as another version
 
     def regenerate(self, answer: Turn | None = None) -> None:
         """Asks once more for `answer`, or for the last one."""
@@ -295,7 +295,7 @@ class ChatSession(QObject):
         return tuple(ways)
 
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
-        """Says another text in place of a message of the user's, and asks for an answer to that."""
+        """Replaces a user message by a new version with this text, and asks for an answer to it."""
         if self._is_fixed or not text.strip():
             return
         kept = message.attachments if attachments is None else tuple(attachments)
@@ -308,13 +308,13 @@ class ChatSession(QObject):
         if self._is_fixed:
             return
         self._chat.put_aside(self._chat.index_of(answer))
-        self._tell(self._append(Turn(answer.role, valid_unicode(text), model=answer.model)))
+        self._emit_changed(self._append(Turn(answer.role, valid_unicode(text), model=answer.model)))
 
     def show_version(self, turn: Turn) -> None:
         """Shows another version, if it is still there, and what was said after it."""
         if not self._is_fixed and any(known is turn for known in self._chat.all_turns()):
             self._chat.show_version(turn)
-            self._tell()
+            self._emit_changed()
 
     def delete(self, turn: Turn) -> Removed | None:
         """Takes a turn out of the chat; None if busy. Hand what comes back to `undelete` to undo it."""
@@ -328,7 +328,7 @@ class ChatSession(QObject):
     def undelete(self, removed: Removed) -> None:
         if not self._is_fixed:
             self._chat.restore(removed)
-            self._tell(*removed.turns, *removed.moved_up)
+            self._emit_changed(*removed.turns, *removed.moved_up)
 
     # The engine
 
@@ -340,7 +340,7 @@ class ChatSession(QObject):
         return replace(self._request(before, answer.text), max_tokens=0)
 
     def stop(self) -> None:
-        """The answers end through the usual door, with what they have so far."""
+        """Aborts the open answers. They end through the engine's reports, with the text they have so far."""
         for request_id, answer in tuple(self._answers.items()):
             if answer.is_submitted:
                 self._engine.post(Abort(request_id))
@@ -348,7 +348,7 @@ class ChatSession(QObject):
                 self._abort_here(request_id)
 
     def close(self) -> None:
-        """Ends the answers here and now: nobody listens for their last output any more."""
+        """Ends the open answers at once, without waiting for their last outputs."""
         self.files.cancel()
         self.tokens.count(())
         for request_id in tuple(self._answers):
@@ -381,13 +381,13 @@ class ChatSession(QObject):
         answer.model = answer.model or self._model_name()
         if answer.text and self._engine.model:
             self._chat.model_path = str(self._engine.model.path)
-        self._tell(answer)
+        self._emit_changed(answer)
         self.finished.emit(answer)
         if answer.state is TurnState.DONE:
             self.send_queued()
 
     def _cut_notice(self) -> str:
-        """The engine tells nothing about a limit that it was given."""
+        """The engine gives no notice for a limit that the request set."""
         limit = max_answer_tokens(self._settings, self._chat)
         return said("The answer was cut at its limit of {limit:,} tokens.", limit=limit) if limit else ""
 
@@ -412,7 +412,7 @@ class ChatSession(QObject):
             request = replace(request, chat_id=f"{self._chat.id}{WAY_MARK}{way_number}", keep_cells=False)
         before = answer.usage if answer_start else NO_USAGE
         self._answers[request.request_id] = OpenAnswer(answer, before)
-        self._tell(answer)
+        self._emit_changed(answer)
         self.asked.emit(request)
 
     def _model_name(self) -> str:
@@ -426,7 +426,7 @@ class ChatSession(QObject):
     def _on_file_read(self, attachment: Attachment) -> None:
         self.draft_attachments = (*self._draft_attachments, attachment)
 
-    def _tell(self, *turns: Turn) -> None:
+    def _emit_changed(self, *turns: Turn) -> None:
         self.touched.emit(turns, ())
         self.changed.emit()
 

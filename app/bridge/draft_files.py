@@ -1,6 +1,6 @@
-"""The files on their way into a draft: each is read in a process of its own. GUI thread.
+"""Reads the files that are attached to a draft, each in its own process. GUI thread.
 
-Knows paths and what comes of them, but no chat.
+Knows paths and attachments, but no chat.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ MAX_AT_ONCE = 2
 
 
 class DraftFiles(QObject):
-    """Whatever is asked for ends: as `read`, as `refused`, or because somebody cancelled it."""
+    """Every file ends with `read` or `refused`, or is cancelled."""
 
     changed = Signal()  # which files are being read
     read = Signal(object)  # Attachment
@@ -39,7 +39,7 @@ class DraftFiles(QObject):
         self._go_on()
 
     def cancel(self) -> None:
-        """None of them is wanted any more."""
+        """Cancels all of them."""
         self._waiting.clear()
         running, self._running = self._running, []
         for reading in running:

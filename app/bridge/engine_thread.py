@@ -43,7 +43,7 @@ class EngineThread(QThread):
 
     progressed = Signal(float)  # 0..1
     loaded = Signal(object)  # ModelInfo
-    reported = Signal()  # there is something to take: after a quiet time at once, then not too often
+    reported = Signal()  # reports are ready: at once after a pause, then at most every REST_MS
     failed = Signal(object)  # str: the model did not load, or its engine is gone; at most once
     _published = Signal()
 
@@ -56,17 +56,17 @@ class EngineThread(QThread):
         super().__init__(parent)
         self.params = params
         self._open_backend = open_backend
-        # What will be free, too, once the engine before this one has ended: by devices' names.
-        self.coming_bytes: Mapping[str, int] = {}
-        # Once `failed` was seen: the load may begin again when that is free.
+        # Memory that the former engine will free when it has ended, by device name.
+        self.reclaimable_bytes: Mapping[str, int] = {}
+        # After `failed`: whether to load again once that memory is free.
         self.needs_room = False
         self._engine: RunningEngine | None = None
         # Once `failed` was seen: how to load the model again, if its engine has crashed and that may help.
         self.recovery: LoadParams | None = None
         self._stop_requested = threading.Event()
-        self._has_news = False
+        self._has_reports = False
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(self._tell)
+        self._rest.timeout.connect(self._emit_reported)
         self._published.connect(self._on_published)
         self.setObjectName(f"engine {params.path.name}")
         self.setStackSize(STACK_BYTES)
@@ -91,7 +91,7 @@ class EngineThread(QThread):
             self._engine.stop()
 
     def let_go(self) -> None:
-        """Once it has ended and all was taken: of the engine nothing is left in memory."""
+        """To be called once it has ended and its reports were taken: frees the engine."""
         self._engine = None
 
     def _running(self) -> RunningEngine:
@@ -102,14 +102,14 @@ class EngineThread(QThread):
 
     @Slot()
     def _on_published(self) -> None:
-        self._has_news = True
+        self._has_reports = True
         if not self._rest.isActive():
-            self._tell()
+            self._emit_reported()
 
     @Slot()
-    def _tell(self) -> None:
-        if self._has_news:
-            self._has_news = False
+    def _emit_reported(self) -> None:
+        if self._has_reports:
+            self._has_reports = False
             self._rest.start()
             self.reported.emit()
 
@@ -143,7 +143,7 @@ class EngineThread(QThread):
         from app.models.memory_fit import fitted
 
         sys.setswitchinterval(SWITCH_INTERVAL_S)
-        fit = partial(fitted, coming=self.coming_bytes)
+        fit = partial(fitted, reclaimable=self.reclaimable_bytes)
         hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
         open_backend = self._open_backend or open_probed_backend
         with open_engine(

@@ -1,8 +1,7 @@
-"""Every engine from its start to the end of its thread. GUI thread.
+"""Owns every engine from its start to the end of its thread. GUI thread.
 
-One is loaded at a time. Nothing interrupts the library while it loads, so a load that is called off ends in
-its own time; the next waits for the memory it gives back, as it may for that of an engine that was stopped.
-Knows no requests.
+One is loaded at a time. A native load cannot be interrupted, so a cancelled one ends in its own time; the
+next waits for the memory it frees, as it may for that of a stopped engine. Knows no requests.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from app.engine.freed_memory import give_back
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 
-PATIENCE_MS = 5_000  # an engine that ends is waited for no longer
-CLOSING_S = 1.5  # nor is any, at the end of the program
+PATIENCE_MS = 5_000  # the longest wait for an engine that ends
+CLOSING_S = 1.5  # the same at the end of the program
 
 NOTHING: Mapping[str, int] = {}
 StartThread = Callable[[LoadParams, QObject], EngineThread]
@@ -29,13 +28,13 @@ StartThread = Callable[[LoadParams, QObject], EngineThread]
 class EngineThreads(QObject):
     """Holds each until it has ended: a running QThread must not be deleted."""
 
-    progressed = Signal(float)  # 0..1 of the load that goes on
+    progressed = Signal(float)  # 0..1 of the running load
     loaded = Signal(object, object)  # EngineThread, ModelInfo: the load has ended
-    load_failed = Signal(object, object)  # LoadParams, message: likewise
-    room_missed = Signal(object)  # LoadParams: likewise, and it may go well once the engine before has ended
-    reported = Signal(object)  # EngineThread that has something to tell
+    load_failed = Signal(object, object)  # LoadParams, message: the load has failed
+    room_missed = Signal(object)  # LoadParams: too little memory until the former engine has ended
+    reported = Signal(object)  # EngineThread that has reports
     failed = Signal(object, object)  # EngineThread, message: it had loaded
-    ended = Signal(object)  # EngineThread; what it has to tell must be taken now
+    ended = Signal(object)  # EngineThread; its last reports must be taken now
 
     def __init__(self, make_thread: StartThread, parent: QObject) -> None:
         super().__init__(parent)
@@ -44,7 +43,7 @@ class EngineThreads(QObject):
         self._loading: EngineThread | None = None
         self._wanted: LoadParams | None = None  # waits for the memory of those that end
         self._ending: set[EngineThread] = set()
-        self._coming_bytes: Mapping[str, int] = {}
+        self._reclaimable_bytes: Mapping[str, int] = {}
         self._all_ended = asyncio.Event()
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(self._start_wanted)
@@ -61,12 +60,12 @@ class EngineThreads(QObject):
     def start(
         self,
         params: LoadParams,
-        coming_bytes: Mapping[str, int] = NOTHING,
+        reclaimable_bytes: Mapping[str, int] = NOTHING,
         after: EngineThread | None = None,
     ) -> None:
-        """After the end of the engine `after`. `coming_bytes` are held by one that ends later."""
+        """Loads once the engine `after` has ended. `reclaimable_bytes` are held by one that ends later."""
         assert not self.load, "it must be called off first"
-        self._wanted, self._coming_bytes = params, coming_bytes
+        self._wanted, self._reclaimable_bytes = params, reclaimable_bytes
         if after in self._threads:
             self._ending.add(after)
         if self._ending:
@@ -75,7 +74,7 @@ class EngineThreads(QObject):
             self._start_wanted()
 
     def call_off(self) -> LoadParams | None:
-        """What was being loaded, if anything was. Nobody waits for the end of its thread."""
+        """Cancels the load and returns its parameters, if there was one. Its thread ends later."""
         params = self.load
         if self._loading:
             self._loading.stop()
@@ -87,7 +86,7 @@ class EngineThreads(QObject):
     async def close(self) -> bool:
         """Stops all and returns when the last has ended. Never blocks the GUI's loop.
 
-        False: one is still in the library. Nobody may delete it then.
+        False: one is still inside a native call. It must not be deleted then.
         """
         self.is_closing = True
         self._wanted = None
@@ -106,7 +105,7 @@ class EngineThreads(QObject):
             return
         params, self._wanted = self._wanted, None
         thread = self._make_thread(params, self)
-        thread.coming_bytes = self._coming_bytes
+        thread.reclaimable_bytes = self._reclaimable_bytes
         thread.progressed.connect(self._on_progressed)
         thread.loaded.connect(self._on_loaded)
         thread.reported.connect(self._on_reported)
@@ -116,7 +115,7 @@ class EngineThreads(QObject):
         self._loading = thread
         thread.start()
 
-    # A signal may still be on its way when its load was called off, so each asks who sent it.
+    # A queued signal may arrive after its load was cancelled, so each slot checks the sender.
 
     def _sending(self) -> EngineThread:
         return cast(EngineThread, self.sender())

@@ -1,7 +1,7 @@
-"""What is wanted of every engine to come. GUI thread.
+"""Settings that are applied to every new engine. GUI thread.
 
-A pinned chat and an open map are wishes about a chat and a panel, so they outlive a model. A pause is about
-the batch that comes next: a new model would seem to hang in it, so it runs.
+A pinned chat and an open cell map belong to a chat and a panel, so they outlive a model. A pause belongs to
+the next batch: a new model that began paused would seem to hang.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class EngineWishes:
             case WatchCells(is_watching):
                 self.is_watching_cells = is_watching
 
-    def tell(self, engine: EngineThread) -> None:
+    def post_to(self, engine: EngineThread) -> None:
         engine.post(SetSpeed(self.speed))
         engine.post(KeepCells(self.cell_store))
         engine.post(SetFront(self.front_chat_id))

@@ -12,7 +12,7 @@ PERIOD_MS = 1_000
 
 
 class GarbageCollector(QObject):
-    """Takes the place of the automatic collector as long as it lives."""
+    """Replaces the automatic collector as long as it exists."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class GarbageCollector(QObject):
                 return
 
     def _set_aside(self) -> None:
-        """What has grown old by now are modules, which stay: to look through them takes 60 ms each time."""
+        """Freezes the objects that exist by now, mostly modules: to traverse them takes 60 ms each time."""
         self._has_set_aside = True
         gc.collect(1)
         gc.freeze()

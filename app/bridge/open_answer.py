@@ -1,4 +1,4 @@
-"""An answer that is being written: takes what is told of it. GUI thread. Knows no engine and no chat."""
+"""An answer that is being written, updated from outputs. GUI thread. Knows no engine and no chat."""
 
 from dataclasses import dataclass
 from time import monotonic
@@ -13,15 +13,15 @@ NO_USAGE = Usage()
 @dataclass(slots=True)
 class OpenAnswer:
     turn: Turn
-    usage_before: Usage = NO_USAGE  # of the part that it goes on from
+    usage_before: Usage = NO_USAGE  # of the part that it continues
     is_submitted: bool = False  # the engine has been asked
     text_since: float = 0.0  # when its first text came
 
     def take(self, outputs: tuple[Output, ...], model: str) -> bool:
-        """Whether it has more text now, which `model` has made."""
+        """Adds the output of `model`. True if there is more text now."""
         turn = self.turn
         usage = next((output.usage for output in reversed(outputs) if output.usage != NO_USAGE), None)
-        if usage:  # when the engine is gone, the last words have no figures
+        if usage:  # the last output of an engine that is gone has no usage
             turn.usage = self.usage_before.followed_by(usage)
         text = "".join(output.text for output in outputs)
         if not text:
@@ -37,7 +37,7 @@ class OpenAnswer:
         self.text_since = self.text_since or monotonic()
         is_under_way = len(turn.text) > LONGEST_MARK and not turn.thinking_s
         if is_under_way and MARK_ENDS.isdisjoint(new_text):
-            return  # it does not think, and goes on so: mostly there is nothing to look for
+            return  # it has not thought so far: mostly there is nothing to search for
         split = split_thinking(turn.text, is_growing=True)
         if split.is_thinking or (split.thinking and not turn.thinking_s):
             turn.thinking_s = monotonic() - self.text_since

@@ -1,7 +1,7 @@
-"""What was asked and has not ended, and how an answer goes on in another engine. GUI thread.
+"""The open requests, and how an answer continues in another engine. GUI thread.
 
-The tokens of an answer are noted as they are told, so that another context of the same model goes on where it
-stood. Knows neither which engine counts now nor which comes next.
+The tokens of an answer are recorded as they are reported, so that another context of the same model continues
+from there. Does not choose the engine.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from app.system.said import said
 
 MODEL_CHANGED = said("Another model was loaded before this answer was finished.")
 NO_USAGE = Usage()
-HALF_A_CHARACTER = "\ufffd"  # what is told at last of one whose other bytes have not come
+HALF_A_CHARACTER = "\ufffd"  # the last output for a character whose other bytes have not come
 
 
 @dataclass(slots=True, eq=False)
 class OpenRequest:
     request: Request
-    model: ModelInfo | None  # that it was asked of; None while there has been none
+    model: ModelInfo | None  # that it was submitted to; None: not submitted yet
     engine: EngineThread | None = (
-        None  # that answers it, or was stopped and may tell more; None: it waits for one
+        None  # that answers it, or was stopped but may report more; None: it waits for one
     )
-    usage: Usage = NO_USAGE  # of `engine`, as far as it was told
+    usage: Usage = NO_USAGE  # of `engine`, as reported so far
     usage_before: Usage = NO_USAGE  # of the engines it had before
-    token_ids: list[int] = field(default_factory=list)  # of the answer, as far as it was told
-    text: str = ""  # likewise; kept only where the answer began with text
-    is_begun: bool = False  # somebody has read some of it
-    is_aborted: bool = False  # its engine was told so
+    token_ids: list[int] = field(default_factory=list)  # of the answer, as reported so far
+    text: str = ""  # of the answer so far; kept only where the answer began with text
+    is_begun: bool = False  # some of it was passed on
+    is_aborted: bool = False  # its engine was asked to abort it
 
     def note(self, output: Output) -> Output:
-        """As it is told to others: with what the answer has cost in all."""
+        """The output to pass on: with the usage of all engines that worked on the answer."""
         self.is_begun = self.is_begun or bool(output.text or output.token_ids)
         self.token_ids += output.token_ids
         if isinstance(self.request.answer_start, str) and self.request.answer_start:
@@ -52,12 +52,12 @@ class OpenRequest:
         return replace(output, usage=self.usage_before.followed_by(output.usage))
 
     def leave(self) -> None:
-        """Its engine tells no more of it: it waits for another."""
+        """Its engine will report no more on it: it waits for another."""
         self.engine = None
         self.usage, self.usage_before = NO_USAGE, self.usage_before.followed_by(self.usage)
 
     def can_move_to(self, model: ModelInfo) -> bool:
-        """A begun answer goes on with the same model only; another, with any that can read the request."""
+        """An answer that has begun needs the same model; others can move to any that fits the request."""
         if self.model is None or is_same_model(self.model, model):
             return True
         request = self.request
@@ -65,7 +65,7 @@ class OpenRequest:
         return not (self.is_begun or has_tokens or any(isinstance(piece, int) for piece in request.prompt))
 
     def rest(self) -> Request:
-        """What is left to be asked."""
+        """The request for the rest of the answer."""
         request = self.request
         if not self.token_ids:
             return request
@@ -77,9 +77,11 @@ class OpenRequest:
 
 
 class OpenRequests(QObject):
-    """Every request that was added ends: by an Output that was noted, or by one in `told`."""
+    """Every request that was added ends: by an Output that was noted, or by one in `reported`."""
 
-    told = Signal(object)  # Output of a request that its engine no longer answers, or that no engine answers
+    reported = Signal(
+        object
+    )  # Output of a request that its engine no longer answers, or that no engine answers
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -102,7 +104,9 @@ class OpenRequests(QObject):
     def end(self, each: OpenRequest, reason: FinishReason, notice: str = "") -> None:
         request = each.request
         if self._requests.pop(request.request_id, None):
-            self.told.emit(Output(request.request_id, request.chat_id, finish_reason=reason, notice=notice))
+            self.reported.emit(
+                Output(request.request_id, request.chat_id, finish_reason=reason, notice=notice)
+            )
 
     def end_waiting(self, reason: FinishReason, notice: str) -> None:
         for each in self:
@@ -110,7 +114,7 @@ class OpenRequests(QObject):
                 self.end(each, reason, notice)
 
     def ask(self, engine: EngineThread, model: ModelInfo) -> None:
-        """All that waits. What `model` cannot go on with ends, even if a former engine has more to tell."""
+        """Submits all waiting ones. Those that `model` cannot continue end, even with reports outstanding."""
         for each in self:
             if each.engine is engine:
                 continue
@@ -121,13 +125,13 @@ class OpenRequests(QObject):
                 engine.post(Submit(each.rest()))
 
     def note(self, report: StepReport) -> StepReport:
-        """What the engine that answers has told, as it is told to others."""
+        """The report of the active engine as it is passed on."""
         if not report.outputs:
             return report
         return replace(report, outputs=tuple(map(self._note, report.outputs)))
 
-    def note_last_words(self, engine: EngineThread) -> None:
-        """Of an engine that was stopped, and so has broken its answers off: they go on elsewhere."""
+    def note_last_reports(self, engine: EngineThread) -> None:
+        """Takes the last reports of a stopped engine, which aborted its answers: they continue elsewhere."""
         for output in [output for report in engine.take_reports() for output in report.outputs]:
             each = self.get(output.request_id)
             if each is None or each.engine is not engine:
@@ -137,11 +141,11 @@ class OpenRequests(QObject):
                 each.leave()
             else:
                 told = self._note(output)
-            self.told.emit(told)
+            self.reported.emit(told)
 
     def leave(self, engine: EngineThread) -> None:
-        """It is gone, and some it has left without a word."""
-        self.note_last_words(engine)
+        """The engine is gone. Some requests may have ended without a last output."""
+        self.note_last_reports(engine)
         for each in self:
             if each.engine is engine:
                 each.leave()
@@ -168,5 +172,5 @@ def is_same_model(one: ModelInfo, other: ModelInfo) -> bool:
 
 
 def _broken_off(last: Output) -> Output:
-    """What an answer that goes on elsewhere was told last, without its end."""
+    """The last output of an answer that continues elsewhere, without its finish reason."""
     return replace(last, text=last.text.removesuffix(HALF_A_CHARACTER), finish_reason=None, notice="")

@@ -21,7 +21,7 @@ def context_cap(settings: Settings, chat: Chat) -> int | None:
 
 
 def max_answer_tokens(settings: Settings, chat: Chat) -> int | None:
-    """How long an answer may get: as the chat says, else as the settings do. None: as there is room."""
+    """The limit of an answer: the chat's own, else that of the settings. None: what the context holds."""
     return chat.max_tokens or settings.max_tokens
 
 
@@ -37,7 +37,7 @@ def sampling_params(settings: Settings, chat: Chat, model: ModelInfo | None) -> 
 
 
 class Source(StrEnum):
-    """Whose value holds where a chat has none of its own."""
+    """Where the value comes from if a chat has none of its own."""
 
     SETTINGS = "settings"
     MODEL = "model"  # its maker recommends it
@@ -45,7 +45,7 @@ class Source(StrEnum):
 
 
 def inherited_sampling(settings: Settings, model: ModelInfo | None) -> dict[str, tuple[Any, Source]]:
-    """What holds for a chat that chooses nothing, by the names of SamplingParams."""
+    """The values for a chat without choices of its own, by the names of SamplingParams."""
     default = SamplingParams()
     inherited: dict[str, tuple[Any, Source]] = {}
     for field in fields(SamplingParams):
@@ -58,7 +58,7 @@ def inherited_sampling(settings: Settings, model: ModelInfo | None) -> dict[str,
 
 
 def _fitting(recommended: SamplingParams, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Each value is good; together two may not be, when one of them is the chat's and the other is not."""
+    """Each value is valid, but two may not fit together when only one of them is the chat's."""
     temperature = chosen.get("temperature", recommended.temperature)
     spread = chosen.get("dynatemp_range", recommended.dynatemp_range)
     return chosen | {"dynatemp_range": min(spread, temperature)}

@@ -1,4 +1,4 @@
-"""Work on texts that waits for an engine, which has the tokenizer. GUI thread; it ends on any."""
+"""Calls on the tokenizer that wait until an engine is loaded. GUI thread; they complete on any thread."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PromptUses:
 
 
 def _pass_on(source: Future[T], target: Future[T]) -> None:
-    """What becomes of `source` becomes of `target`. On whichever thread ends it."""
+    """Copies the outcome of `source` to `target`, on the thread that completes it."""
     if not target.set_running_or_notify_cancel():
         source.cancel()
         return

@@ -20,7 +20,7 @@ class ReportRouter(QObject):
 
     @Slot(object)
     def on_reported(self, reports: tuple[StepReport, ...]) -> None:
-        """What came for one request in several steps is brought at once."""
+        """Outputs of several steps for one request are delivered together."""
         outputs_of: dict[str, list[Output]] = {}
         for report in reports:
             for output in report.outputs:

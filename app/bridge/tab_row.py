@@ -1,6 +1,6 @@
 """Which tabs there are, in what order, which are pinned, which one or two are shown and which is current.
 
-Pure arithmetic on whatever the tabs are: knows neither chats nor widgets, tells nobody.
+Pure logic on opaque tabs: knows neither chats nor widgets, and emits no signals.
 """
 
 from typing import Generic, TypeVar
@@ -49,7 +49,7 @@ class TabRow(Generic[T]):
         return index
 
     def remove(self, tab: T) -> None:
-        """Of two that are shown the other stays, else its neighbour takes its place."""
+        """Of two shown tabs the other one stays, else its neighbour takes its place."""
         index = self._tabs.index(tab)
         self._num_pinned -= self.is_pinned(tab)
         self._tabs.remove(tab)

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-# asyncio itself holds only weak references: a task nobody keeps may vanish half way.
+# asyncio itself holds only weak references: an unreferenced task may be collected while it runs.
 _running: set[asyncio.Task[None]] = set()
 
 
 def spawn(coro: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Runs `coro` beside everything else; an error it lets out goes to the loop's exception handler."""
+    """Runs `coro` concurrently; an unhandled exception goes to the loop's exception handler."""
     task = asyncio.get_running_loop().create_task(coro)
     _running.add(task)
     task.add_done_callback(_on_done)

@@ -1,6 +1,6 @@
-"""How many tokens the active model makes of what is not sent yet. GUI thread.
+"""Counts the tokens of unsent text for the active model. GUI thread.
 
-Texts are counted beside the engine, in pieces, so that prompts of other chats find their turn between them.
+Texts are counted beside the engine, in pieces, so that other chats' prompts are not delayed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.engine.prompt_builder import PromptBuilder
 
 PIECE_CHARS = 32_000  # some 10 ms
-MAX_COUNTED_CHARS = 32 * PIECE_CHARS  # of one text: after so many the rest is taken to be like them
+MAX_COUNTED_CHARS = 32 * PIECE_CHARS  # of one text; the rest is extrapolated
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class TokenCount:
 
 
 class TokenCounter(QObject):
-    """Knows the texts it was asked for last, until there is another model."""
+    """Caches the counts of the texts asked for last, until the model changes."""
 
-    counted = Signal()  # one more of them, or none any more
+    counted = Signal()  # another text was counted, or the counts were dropped
 
     def __init__(self, engine: ActiveEngine, parent: QObject) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class TokenCounter(QObject):
         engine.engine_failed.connect(self._on_model_changed)
 
     def count(self, texts: Iterable[str]) -> None:
-        """From now on these texts are wanted, and no others."""
+        """Counts these texts, and cancels what was asked for before."""
         self._wanted = tuple(texts)
         self._known = {text: count for text, count in self._known.items() if text in (*self._wanted, "")}
         self._go_on()
@@ -66,7 +66,7 @@ class TokenCounter(QObject):
             spawn(self._count_all())
 
     def _next(self) -> str | None:
-        if not self._engine.model or self._engine.is_asleep:  # to count is no reason to wake it up
+        if not self._engine.model or self._engine.is_asleep:  # does not wake it up
             return None
         return next((text for text in self._wanted if text not in self._known), None)
 
@@ -86,7 +86,7 @@ class TokenCounter(QObject):
             self._is_counting = False
 
     async def _count(self, text: str) -> TokenCount | None:
-        """None if nobody wants to know any more."""
+        """None if it is no longer wanted."""
         num_tokens = start = 0
         while start < min(len(text), MAX_COUNTED_CHARS):
             if text not in self._wanted:
@@ -100,7 +100,7 @@ class TokenCounter(QObject):
 
 
 def _counting(piece: str) -> Callable[[PromptBuilder], int]:
-    return lambda prompts: len(prompts.tokenise(piece, parse_special=False))
+    return lambda prompts: len(prompts.tokenize(piece, parse_special=False))
 
 
 def _end_of_piece(text: str, start: int) -> int:

@@ -1,7 +1,7 @@
 """The open chats in tab order, and the closed ones that can come back. GUI thread.
 
-Keeps them in the ChatStore: when a message is sent, before the engine sees it, when one is ended, and four
-times a second while one is written. Knows no widgets: whoever shows tabs follows the signals.
+Saves them to the ChatStore: when a message is sent, before the engine sees it, when an answer ends, and four
+times a second while one is written. Knows no widgets: the tabs follow its signals.
 """
 
 import asyncio
@@ -44,8 +44,8 @@ class Workspace(QObject):
     closed = Signal(object)  # ChatSession
     current_changed = Signal(object)  # ChatSession or None
     shown_changed = Signal()  # one chat is shown, or two others side by side
-    restoring = Signal(bool)  # many tabs open from now on, or have been
-    pinned = Signal(object, int)  # ChatSession, index: its tab was pinned or let go, and stands there now
+    restoring = Signal(bool)  # a restore of many tabs began (True) or ended (False)
+    pinned = Signal(object, int)  # ChatSession, index: its tab was pinned or unpinned, and moved there
     save_failed = Signal(object)  # one sentence for the user
     save_recovered = Signal()  # what could not be saved is saved now
 
@@ -60,15 +60,15 @@ class Workspace(QObject):
         self._by_chat_id: dict[str, ChatSession] = {}
         self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
         self._loading: dict[ChatSession, asyncio.Future[SavedTurns]] = {}
-        self._told: tuple[tuple[ChatSession, ...], ChatSession | None] = ((), None)  # shown, current
+        self._last_emitted: tuple[tuple[ChatSession, ...], ChatSession | None] = ((), None)  # shown, current
         self._closed: list[ClosedChat] = []  # the last closed at the end
-        # What new chats begin with, given what the settings say; whoever keeps presets puts his own here.
+        # Gives new chats their options, by default those of the settings; the presets replace it.
         self.options_for_new: Callable[[ChatOptions], ChatOptions] = lambda options: options
         self._autosave = Autosave(store, self._tabs, self)
         self._autosave.failed.connect(self.save_failed)
         self._autosave.recovered.connect(self.save_recovered)
-        self._holds_tabs_back = True  # until those of the last run are known
-        self._stand_in: ChatSession | None = None  # the empty chat in place of those
+        self._holds_tabs_back = True  # until the tabs of the last run are known
+        self._stand_in: ChatSession | None = None  # the empty chat shown until then
 
     @property
     def sessions(self) -> tuple[ChatSession, ...]:
@@ -90,7 +90,7 @@ class Workspace(QObject):
 
     @property
     def why_not_saved(self) -> str:
-        """What `save_failed` has told, as long as it is so; else an empty text."""
+        """The message of `save_failed` while saving fails; else an empty text."""
         return self._autosave.why_not
 
     def session_of(self, chat_id: str) -> ChatSession | None:
@@ -106,7 +106,7 @@ class Workspace(QObject):
         return session
 
     async def open_saved(self, chat_id: str) -> ChatSession | None:
-        """Shows a chat that is kept: its tab if it has one, else a new one at the end.
+        """Shows a saved chat: its tab if it has one, else a new one at the end.
 
         None if there is no such chat. Raises StorageError.
         """
@@ -122,16 +122,18 @@ class Workspace(QObject):
         return session
 
     async def load(self, session: ChatSession) -> None:
-        """Brings the turns of a chat from the disk, if that has not been done. Raises StorageError."""
+        """Loads the turns of a chat from disk, unless they are here. Raises StorageError."""
         kept = self._kept.get(session.chat.id)
         if kept is None or not self._is_open(session):
             return
         loading = self._loading.get(session)
-        if loading is None:  # who shows a chat and who opens it both ask for its turns
+        if loading is None:  # showing a chat and opening it both load its turns
             loading = self._loading[session] = asyncio.ensure_future(self._load_turns(session, kept))
             loading.add_done_callback(lambda _done: self._loading.pop(session))
         turns = await asyncio.shield(loading)
-        if self._is_open(session) and self._kept.pop(session.chat.id, None) is not None:  # nobody was faster
+        if (
+            self._is_open(session) and self._kept.pop(session.chat.id, None) is not None
+        ):  # nothing else has filled it meanwhile
             session.fill(turns.shown, turns.asides)
 
     async def _load_turns(self, session: ChatSession, kept: SavedChat) -> SavedTurns:
@@ -181,7 +183,7 @@ class Workspace(QObject):
         self._autosave.touch_tabs()
         self.closed.emit(session)
         if self.sessions:
-            self._tell_shown()
+            self._emit_shown()
         else:
             self.new_chat()
         session.deleteLater()
@@ -194,7 +196,7 @@ class Workspace(QObject):
         self._autosave.touch_tabs()
 
     def place_closed(self, chat_id: str, **placed: str | bool) -> None:
-        """A chat that may be reopened has another title, folder or pin by now."""
+        """The title, folder or pin of a closed chat was changed; `reopen` will use it."""
         for closed in self._closed:
             if closed.kept.chat.id == chat_id:
                 for name, value in placed.items():
@@ -205,7 +207,7 @@ class Workspace(QObject):
         await self._autosave.flush()
 
     def save_and_wait(self) -> None:
-        """As `flush`, for when the loop may not come round again: returns when all is on disk that can be."""
+        """As `flush`, but blocking, for when the event loop may not run again."""
         self._autosave.save_and_wait()
 
     def reopen(self) -> ChatSession | None:
@@ -213,7 +215,7 @@ class Workspace(QObject):
         if not self._closed:
             return None
         closed = self._closed.pop()
-        if session := self.session_of(closed.kept.chat.id):  # it has been opened from the list of all chats
+        if session := self.session_of(closed.kept.chat.id):  # it was opened from the sidebar meanwhile
             self.set_current(session)
             return session
         session = self._open(closed.kept, closed.index, is_loaded=closed.is_loaded)
@@ -234,7 +236,7 @@ class Workspace(QObject):
         """Shows it where the current one is shown, or goes to where it is shown already."""
         if self._is_open(session):
             self._row.set_current(session)
-            self._tell_shown()
+            self._emit_shown()
 
     def show_beside(self, session: ChatSession) -> None:
         """On the right, and makes it current. If there is no other for the left, that is a new chat."""
@@ -242,18 +244,18 @@ class Workspace(QObject):
             return
         other = self._open_new() if len(self.sessions) == 1 else None
         self._row.show_beside(session, other)
-        self._tell_shown()
+        self._emit_shown()
 
     def split(self) -> None:
         """Shows another tab, or a new chat, beside the current one."""
         if len(self.shown) == 1:
             self._row.show_beside(self._row.next_to(self.shown[0]) or self._open_new())
-            self._tell_shown()
+            self._emit_shown()
 
     def end_split(self) -> None:
         """Only the current one is shown from now on."""
         self._row.end_split()
-        self._tell_shown()
+        self._emit_shown()
 
     async def restore(self) -> None:
         """Opens the tabs of the last run, or an empty chat if there were none."""
@@ -271,7 +273,7 @@ class Workspace(QObject):
         begun = self.current if self.current is not stand_in else None
         self.restoring.emit(True)
         self._restore_tabs(saved)
-        if begun:  # whoever has opened a chat meanwhile goes on there
+        if begun:  # a chat that was opened meanwhile stays current
             self.set_current(begun)
         self.restoring.emit(False)
         if stand_in in self.sessions and len(self.sessions) > 1:
@@ -285,7 +287,7 @@ class Workspace(QObject):
         self._stand_in = self.new_chat()
 
     async def stop_saving(self) -> None:
-        """Ends what is being written and saves for the last time: nothing is written behind it."""
+        """Aborts open answers and saves for the last time: nothing is written after that."""
         for session in self.sessions:
             session.close()
         await self._autosave.stop()
@@ -294,7 +296,7 @@ class Workspace(QObject):
         self._autosave.resume()
 
     async def shut_down(self) -> None:
-        """Ends what is being written; returns when all is on disk, or `save_failed` was emitted."""
+        """Aborts open answers; returns when all is on disk, or `save_failed` was emitted."""
         for session in self.sessions:
             session.close()
         await self._autosave.flush()
@@ -367,25 +369,25 @@ class Workspace(QObject):
         return fork
 
     async def _fork_when_loaded(self, session: ChatSession) -> None:
-        await self._load_or_tell(session)
+        await self._load_or_report(session)
         if session.is_loaded:
             self.fork(session)
 
-    async def _load_or_tell(self, session: ChatSession) -> None:
+    async def _load_or_report(self, session: ChatSession) -> None:
         try:
             await self.load(session)
         except StorageError as error:
             self.save_failed.emit(str(error))
 
-    def _tell_shown(self) -> None:
-        """If it is other than what was told last. What is shown needs its turns."""
+    def _emit_shown(self) -> None:
+        """Emits what is shown, if that has changed, and loads the turns of shown chats."""
         now = (self.shown, self.current)
-        before, self._told = self._told, now
+        before, self._last_emitted = self._last_emitted, now
         if now == before:
             return
         for session in self.shown:
             if not session.is_loaded:
-                spawn(self._load_or_tell(session))
+                spawn(self._load_or_report(session))
         self._autosave.touch_tabs()
         if now[0] != before[0]:
             self.shown_changed.emit()
@@ -417,7 +419,7 @@ class Workspace(QObject):
         spawn(self._submit_when_saved(self._by_chat_id[owner_of(request.chat_id)], request))
 
     async def _submit_when_saved(self, session: ChatSession, request: Request) -> None:
-        """What was asked is on disk by then, or the user has been told that it is not."""
+        """Submits it once it is on disk, or once `save_failed` was emitted."""
         await self._autosave.flush()
         session.submit(request)
 

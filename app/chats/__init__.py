@@ -1,1 +1,1 @@
-"""The conversation as the user means it: turns, titles, text for the model. No Qt."""
+"""Conversations: turns, titles, and the messages for the model. No Qt."""

@@ -1,4 +1,4 @@
-"""A file's text that goes to the model with a message. No Qt."""
+"""The text of a file that is sent with a message. No Qt."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ class Attachment:
 
 
 def with_attachments(text: str, attachments: Iterable[Attachment]) -> str:
-    """What the model reads: the files first, so that chats about the same file share its cells."""
+    """The message as the model reads it: files first, so that chats about the same file share its cells."""
     return "\n\n".join([*(_quoted(attachment) for attachment in attachments), *([text] if text else [])])
 
 

@@ -1,8 +1,8 @@
-"""One conversation: its turns, all versions of them, and what the model is shown.
+"""One conversation: its turns in all their versions, and the messages made of them.
 
-Turns form a tree: each knows the one it follows, and those that follow the same one are versions of each
-other. One path through the tree is shown; nothing that was ever said is lost by editing or asking again.
-Belongs to the GUI thread; the engine gets frozen `Message`s made from it.
+Turns form a tree: each knows its parent, and children of the same parent are versions of each other. One path
+through the tree is shown; editing or regenerating loses nothing. Belongs to the GUI thread; the engine gets
+frozen `Message`s made from it.
 """
 
 import time
@@ -30,7 +30,7 @@ class TurnState(StrEnum):
 
 @dataclass(slots=True)
 class Turn:
-    """One message of the user or one answer. Only an answer is ever other than DONE.
+    """A user message or an answer. User messages are always DONE.
 
     Its text is final once it is DONE: an edit makes another version. Only an answer that ended early may
     grow again, when it is continued.
@@ -40,7 +40,7 @@ class Turn:
     text: str
     state: TurnState = TurnState.DONE
     notice: str = ""  # why it ended early, one sentence
-    model: str = ""  # who answered
+    model: str = ""  # the model that answered
     usage: Usage = field(default_factory=Usage)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created_at: float = field(default_factory=time.time)  # seconds since the epoch
@@ -57,7 +57,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """Written while an answer was still coming; sent when that is done."""
+    """A message written during an answer; sent when that is done."""
 
     text: str
     attachments: tuple[Attachment, ...] = ()
@@ -65,7 +65,7 @@ class QueuedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was taken out of a chat, for `Chat.restore`."""
+    """What `Chat.remove` took out, for `Chat.restore`."""
 
     turn: Turn
     gone_with_it: tuple[Turn, ...]  # what followed a version that was removed
@@ -117,7 +117,7 @@ class Chat:
         return self.title or self.auto_title or NEW_CHAT
 
     def messages(self, num_turns: int | None = None) -> tuple[Message, ...]:
-        """What the model is shown of `num_turns`: those with text but the questions that failed at once.
+        """The first `num_turns` turns as messages: those with text, except questions that failed at once.
 
         A question that was too long for the context would make every later one too long as well.
         """
@@ -131,7 +131,7 @@ class Chat:
         return bool(self.system_prompt) or any(True for _ in self._read_turns(before))
 
     def index_of(self, turn: Turn) -> int:
-        """Which of the shown turns it is: another may say the same."""
+        """Its index among the shown turns, by identity: another turn may be equal."""
         return next(index for index, known in enumerate(self.turns) if known is turn)
 
     def shows(self, turn: Turn) -> bool:
@@ -161,7 +161,7 @@ class Chat:
         del self.turns[index:]
 
     def versions_of(self, turn: Turn) -> tuple[Turn, ...]:
-        """All that was ever said in its place, oldest first, itself included."""
+        """All versions of a turn, oldest first, itself included."""
         versions = self.asides.get(turn.parent_id)
         if not versions:
             return (turn,)
@@ -188,7 +188,7 @@ class Chat:
             self._take_from_aside(followers[-1])
 
     def remove(self, turn: Turn) -> Removed:
-        """Takes out a shown turn: of several versions with all that follows it, else it alone."""
+        """Takes out a shown turn: with everything below it if it has other versions, else it alone."""
         index = self.index_of(turn)
         if versions := self.asides.get(turn.parent_id):
             gone = (*self.turns[index + 1 :], *self._below(self.turns[index:]))
@@ -206,7 +206,7 @@ class Chat:
         return Removed(turn, (), followers)
 
     def restore(self, removed: Removed) -> None:
-        """Takes `remove` back. What has been said since becomes another version."""
+        """Undoes `remove`. Turns added since become another version."""
         above = removed.turn.parent_id
         self.put_aside(
             next((i for i, turn in enumerate(self.turns) if turn.parent_id == above), len(self.turns))
@@ -222,15 +222,15 @@ class Chat:
     # Copies
 
     def fork(self, num_turns: int | None = None) -> "Chat":
-        """A chat of its own that begins with copies of the first `num_turns` turns that are shown.
+        """A new chat with copies of the first `num_turns` shown turns.
 
-        What is still being answered belongs to this chat alone.
+        An answer in progress stays in this chat alone.
         """
         num_open = self.is_answering + (self.open_question is not None)
         return self._copy(self.turns[: len(self.turns) - num_open][:num_turns])
 
     def fork_at(self, answer: Turn, text: str) -> "Chat":
-        """A chat of its own that is the same up to `answer`, which begins with `text` there."""
+        """A new chat that is the same up to `answer`, which begins with `text` there."""
         begun = Turn(answer.role, text, created_at=answer.created_at)
         return self._copy([*self.turns[: self.index_of(answer)], begun])
 

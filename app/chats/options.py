@@ -1,4 +1,4 @@
-"""What a chat has chosen for itself, as one value: to be shown, changed, kept as a preset. Any thread."""
+"""A chat's own options as one value: to be shown, changed, or saved as a preset. Any thread."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from app.protocol.request import Overflow
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """`sampling` has only what the chat overrides. Zero and None mean: as the settings say."""
+    """`sampling` has only what the chat overrides. Zero and None mean the value of the settings."""
 
     system_prompt: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)

@@ -35,7 +35,7 @@ class PresetError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """`options` without a cap: how much room a chat has is a matter of the machine."""
+    """`options` without a context limit, since that depends on the machine."""
 
     name: str
     options: ChatOptions
@@ -52,7 +52,7 @@ class PresetFolder:
         self._path = path
 
     def load(self) -> tuple[dict[str, Preset], list[str]]:
-        """By file name, and a sentence for each file that is none. A folder that is not there has none."""
+        """Presets by file name, and a sentence for each file that is not one. A missing folder has none."""
         presets: dict[str, Preset] = {}
         problems: list[str] = []
         for path in sorted(self._path.glob("*.json"))[:MAX_PRESETS]:
@@ -63,7 +63,7 @@ class PresetFolder:
         return presets, problems
 
     def save(self, preset: Preset, file: str = "") -> str:
-        """Under `file`, or in a file of its own. Returns the file's name. Raises PresetError."""
+        """Under `file`, or in a new file. Returns the file's name. Raises PresetError."""
         taken = {path.name.casefold() for path in self._path.glob("*.json")}
         file = file or free_name(preset.name, Form.JSON, taken)
         with _explained(file):
@@ -176,7 +176,7 @@ def _from_lm_studio(stored: Mapping[str, Any], stem: str) -> Preset:
 
 
 def _checked(value: Any, off: Any) -> Any:
-    """A box that is not checked switches a sampler off."""
+    """An unchecked box disables a sampler."""
     if isinstance(value, dict):
         return value.get("value") if value.get("checked") is True else off
     return value

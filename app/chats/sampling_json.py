@@ -1,6 +1,6 @@
-"""What a chat or a preset has of SamplingParams, in JSON and back. What comes from outside is checked.
+"""Sampling options of a chat or preset, to JSON and back. Input is validated.
 
-A token that is ruled out is `false` there, as in llama.cpp's own API: JSON knows no infinity. Any thread.
+A banned token is `false` there, as in llama.cpp's own API: JSON has no infinity. Any thread.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ def to_json(sampling: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_json(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Raises BadSamplingError. Settings that a later version may know are left out."""
+    """Raises BadSamplingError. Unknown settings, as of a later version, are left out."""
     sampling = {}
     for name in NAMES & stored.keys():
         value = frozen(name, stored[name])

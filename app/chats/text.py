@@ -1,4 +1,4 @@
-"""What is done to text from outside before it becomes part of a chat."""
+"""Cleans text from outside before it becomes part of a chat."""
 
 
 def valid_unicode(text: str) -> str:

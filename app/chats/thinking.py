@@ -1,7 +1,7 @@
 """Splits what a model wrote into its thinking and its answer, also while it is still writing.
 
-Models mark their thinking in the text itself, each family in its own way; the whole text is what is kept and
-sent back, this only says which part of it is which. Pure functions, any thread.
+Models mark their thinking in the text itself, each family in its own way. The whole text is stored and sent
+back; this only splits it for display. Pure functions, any thread.
 
 How long a turn has been thinking is measured by the session, which sees its text grow: the time from its
 first text to the last that left it thinking. A chat template may have opened the thinking already, in the
@@ -25,7 +25,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """What a family writes around its thinking, and what it may write around its answer after that."""
+    """The marks that a model family writes around its thinking, and those it may write around its answer."""
 
     opens: str
     closes: str

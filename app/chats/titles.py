@@ -1,10 +1,10 @@
-"""A chat's name, made from its first message without asking a model. Pure text."""
+"""Makes a chat's title from its first message, without a model. Pure text."""
 
 import re
 
 MAX_TITLE_CHARS = 48
 NEW_CHAT = "New chat"  # what has no title; translated where it is shown
-# A title is looked for at the beginning only, however long the message.
+# Only the beginning of a message is searched for a title.
 _MAX_READ_CHARS = 4_000
 _MAX_LINE_CHARS = 400
 
@@ -31,14 +31,14 @@ _SENTENCE_END = re.compile(r"(?<=[^\W\d_]{3})\.(?=\s)|[?!](?=\s)|[。？！]")
 
 
 def title_from(text: str) -> str:
-    """The first sentence in at most 48 characters, without Markdown, greetings and code; "" of no text."""
+    """The first sentence in at most 48 characters, without Markdown, greetings and code; "" without text."""
     beginning = text[:_MAX_READ_CHARS]
     prose = _first_line(_FENCED.sub("\n", beginning))
     return _shortened(_first_sentence(_without_greeting(prose)) or _first_code(beginning))
 
 
 def title_of_copy(title: str) -> str:
-    """Numbered, which needs no translation: "Sums", "Sums (2)", "Sums (3)"."""
+    """Adds a number, which needs no translation: "Sums", "Sums (2)", "Sums (3)"."""
     number = _COPY.search(title)
     stem = title[: number.start()] if number else title
     return f"{stem} ({int(number[1]) + 1 if number else 2})"

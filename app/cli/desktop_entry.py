@@ -1,4 +1,4 @@
-"""Puts Skein into the menu of this user's desktop, and makes it open GGUF files; takes it out again.
+"""Adds Skein to this user's desktop menu and to the programs for GGUF files; removes it again.
 
 For a checkout or a pip installation on Linux: a package has done the same for all users. Follows the XDG base
 directories. Knows no Qt. Any thread.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.system import paths
 
-# What reads the folders anew. Each may be missing: then the desktop finds out at its next start.
+# These make the desktop reread the folders. Where one is missing, that happens at its next start.
 _REFRESH = (
     ("update-desktop-database", "applications"),
     ("update-mime-database", "mime"),
@@ -52,7 +52,7 @@ def remove() -> int:
 
 
 def command() -> str:
-    """How the desktop starts this installation."""
+    """The command that starts this installation."""
     program = Path(sys.argv[0]).absolute()
     if program.name in ("skein", "skein-gui") and os.access(program, os.X_OK):
         return _quoted(str(program))

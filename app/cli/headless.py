@@ -1,6 +1,6 @@
-"""What `skein ask` and `skein serve` share: which model, loaded how, and its engine without a window.
+"""What `skein ask` and `skein serve` share: the options for the model, and its engine without a window.
 
-What was chosen for the model in the window counts here, too, where the options say nothing. Knows no Qt.
+Settings made for the model in the window apply where the options say nothing. Knows no Qt.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def add_seed_options(parser: argparse.ArgumentParser) -> None:
 
 
 def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParams:
-    """As the options say, else as was chosen for this model, else for all of them."""
+    """From the options, else the model's settings, else those for all models."""
     settings = Settings() if options.no_settings else Settings.load(paths.settings_file())
     chosen_for = _known_path(options.model, settings)
     own = settings.models.get(str(chosen_for), ModelSettings())
@@ -112,19 +112,19 @@ def open_engine(
 
 
 def warning_of(params: LoadParams) -> str:
-    """Before anything is sent to another machine. Empty where nothing is."""
+    """The warning before anything is sent to other machines. Empty without workers."""
     return TRUSTED_ONLY if params.workers else ""
 
 
 def reason_of(error: EngineError) -> str:
-    """What it says, and what to do where only the command line can do it."""
+    """The error's message, with advice for the command line where there is some."""
     if isinstance(error, EngineCrashedError) and error.lost_workers:
         return together(str(error), said("Start it there again, or name those that are left by --workers."))
     return str(error)
 
 
 def _known_path(path: Path, settings: Settings) -> Path:
-    """As the window calls the file, which may be shorter or longer here."""
+    """The path by which the window's settings know the file."""
     place = os.path.realpath(path)
     return next((Path(name) for name in settings.models if os.path.realpath(name) == place), path)
 

@@ -90,7 +90,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _add_defaults(parser: argparse.ArgumentParser) -> None:
-    """What holds for requests that say nothing else."""
+    """Options with the defaults for all requests."""
     parser.add_argument("--temp", type=float, metavar="T", help="temperature (default: the model's)")
     headless.add_seed_options(parser)
     parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)")
@@ -144,7 +144,7 @@ async def _serve(options: argparse.Namespace) -> int:
 
 
 async def _load(engine: ThreadedEngine, client: EngineClient, asked_to_stop: asyncio.Future[None]) -> None:
-    """Or until somebody has enough of waiting. Raises EngineError."""
+    """Loads the model, unless a signal stops it. Raises EngineError."""
     loading = asyncio.ensure_future(engine.start(client.on_reports))
     await asyncio.wait((loading, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
     if not loading.done():
@@ -157,7 +157,7 @@ async def _load(engine: ThreadedEngine, client: EngineClient, asked_to_stop: asy
 
 
 async def _lost_workers(engine: ThreadedEngine, asked_to_stop: asyncio.Future[None]) -> tuple[str, ...]:
-    """Waits for the end of the engine, or of all. Empty: it was no worker that ended it."""
+    """Waits until the engine or the program ends. Returns the lost workers; empty if none was the cause."""
     await asyncio.wait((engine.ended, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
     error = engine.ended.result() if engine.ended.done() else None
     return error.lost_workers if isinstance(error, EngineCrashedError) else ()

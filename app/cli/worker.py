@@ -1,6 +1,6 @@
 """`skein worker`: lends this machine's processor or GPUs to a Skein on another machine.
 
-A model that is too large for one machine is then spread over several. Without a window and without Qt.
+So a model that is too large for one machine is spread over several. Without a window and without Qt.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _free_port(host: str, port: int) -> int:
-    """The library says on no channel of ours that it cannot listen. Raises OSError."""
+    """Checks the port first: the library does not report that it cannot listen. Raises OSError."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         if sys.platform != "win32":  # as the library does; there it would let two listen on one port
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -93,9 +93,9 @@ def _cache_dir() -> Path:
 
 
 def _lend(address: str, n_threads: int, cache_dir: Path | None) -> int:
-    """The library's server never looks up, so it has a thread, and this one waits for a signal."""
-    from app.engine.llama.library import described_device
+    """The library's server never returns, so it runs on a thread, and this one waits for a signal."""
     from app.engine.llama.loading import LIBRARY_VERSION
+    from app.engine.llama.native_library import described_device
     from app.engine.llama.rpc import Rpc, lent_devices
 
     stdout = child_process.take_stdout()  # the library writes there, too, in the middle of our lines
@@ -105,7 +105,7 @@ def _lend(address: str, n_threads: int, cache_dir: Path | None) -> int:
         stdout.flush()
 
     rpc = Rpc()
-    # Not an Event: this thread holds its lock for moments, and a handler run in one would wait for ever.
+    # Not an Event: a signal handler that runs while this thread holds its lock would deadlock.
     ends: queue.SimpleQueue[None] = queue.SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: ends.put(None))
@@ -131,11 +131,11 @@ def _lend(address: str, n_threads: int, cache_dir: Path | None) -> int:
     if failed.is_set():
         return _refuse(f"llama.cpp cannot listen on {address}.")
     say("ended")
-    os._exit(0)  # its thread is in the middle of the library, which must not be taken down under it
+    os._exit(0)  # its thread is inside the library, which must not be unloaded then
 
 
 def _await_listening(address: str, failed: threading.Event) -> None:
-    """The library does not tell. Not for ever: in some networks a machine cannot call itself."""
+    """The library gives no signal. Gives up in the end: on some networks a machine cannot reach itself."""
     deadline = time.monotonic() + MAX_START_S
     while not failed.is_set() and time.monotonic() < deadline:
         if ask(address).state is not WorkerState.UNREACHABLE:

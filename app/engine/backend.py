@@ -1,4 +1,4 @@
-"""What the engine needs from the native library: `LlamaBackend` is real, the tests have a strict fake.
+"""What the engine needs from the native library. `LlamaBackend` implements it; the tests have a strict fake.
 
 The tokenizer half may be called from any thread, the memory half from the engine's thread only.
 """
@@ -23,11 +23,11 @@ class Backend(Protocol):
     chat_template: str | None  # Jinja source from the model file
     bos_text: str
     eos_text: str
-    fingerprint: str  # of model file, context settings and library: saved states fit where it is equal
+    fingerprint: str  # of model file, context settings and library: a saved state is valid where it is equal
 
     @property
     def draft(self) -> "Backend | None":
-        """A small model of the same vocabulary that guesses. It is interrupted and resumed with this one."""
+        """A small model of the same vocabulary that drafts tokens. Interrupted and resumed with this one."""
 
     @property
     def private(self) -> "Backend | None":
@@ -36,7 +36,7 @@ class Backend(Protocol):
     # Any thread.
 
     def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
-        """Token ids of `text`; control tokens written out in it count only with `parse_special`."""
+        """Token ids of `text`; control tokens spelled out in it are recognised only with `parse_special`."""
 
     def token_piece(self, token_id: int) -> bytes:
         """The bytes a token stands for; none for a control token."""
@@ -45,13 +45,13 @@ class Backend(Protocol):
         """As `token_piece`, but the name of a control token."""
 
     def take_log_lines(self) -> list[str]:
-        """The library's warnings and errors since the last call, the oldest lost if they were many."""
+        """The library's warnings and errors since the last call; if too many, without the oldest."""
 
     def is_end_of_generation(self, token_id: int) -> bool: ...
 
     @property
     def end_tokens(self) -> frozenset[int]:
-        """All that end an answer."""
+        """All tokens that end an answer."""
 
     def control_texts(self) -> frozenset[str]:
         """How the control tokens are written, such as `<|im_end|>`."""
@@ -60,13 +60,13 @@ class Backend(Protocol):
         """What every prompt must begin with (the BOS token, where the model wants one)."""
 
     def check_sampling(self, params: SamplingParams) -> None:
-        """Raise InvalidRequestError for what `new_sampler` would not take. The second time it is fast."""
+        """Raise InvalidRequestError for what `new_sampler` would refuse. Cached."""
 
     def interrupt(self) -> None:
         """Make a running decode return at once with DecodeInterruptedError, and every later one too."""
 
     def resume(self) -> None:
-        """Take `interrupt` back: the next decode runs."""
+        """Undo `interrupt`: the next decode runs."""
 
     # The engine thread only.
 
@@ -78,9 +78,9 @@ class Backend(Protocol):
         """
 
     def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
-        """What the library itself says to tokens at positions that `decode` would not let through.
+        """How the library itself refuses tokens at positions that `decode` would not pass on.
 
-        Empty if it took them: clear the sequence then. For the self-test.
+        Empty if it accepted them: clear the sequence then. For the self-test.
         """
 
     def open_private(self, num_rows: int) -> "Backend":
@@ -100,10 +100,10 @@ class Backend(Protocol):
     def new_sampler(
         self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0
     ) -> Sampler:
-        """The last `num_start_tokens` of the prompt are the beginning of the answer.
+        """The last `num_start_tokens` of the prompt already belong to the answer.
 
-        Raises InvalidRequestError for a grammar that cannot be followed, or that they do not follow, and
-        GrammarError for one that takes too long.
+        Raises InvalidRequestError for an invalid grammar, or one that these tokens violate, and GrammarError
+        for one that takes too long.
         """
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
@@ -114,7 +114,7 @@ class Backend(Protocol):
         """
 
     def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
-        """Let the empty `target` hold the first `num_tokens` cells of `source` too, without a copy."""
+        """Make the empty `target` share the first `num_tokens` cells of `source`, without a copy."""
 
     def remove_and_shift(self, seq_id: int, start: int, end: int) -> None:
         """Drop the cells at positions start … end - 1 and move those behind them down to close the gap.
@@ -124,11 +124,11 @@ class Backend(Protocol):
         """
 
     def save_state(self, seq_id: int) -> npt.NDArray[np.uint8]:
-        """A copy of everything `seq_id` holds. Its tokens are not in it, nor is the model's identity."""
+        """A copy of everything `seq_id` holds. Contains neither its tokens nor the model's identity."""
 
     def restore_state(self, seq_id: int, state: npt.NDArray[np.uint8]) -> bool:
-        """Put a saved state into `seq_id`, which loses what it held. False: no room, or not usable; it is
-        empty then. Damaged data is not always noticed: check it before.
+        """Put a saved state into `seq_id`, replacing what it held. False: no room, or not usable; it is empty
+        then. Damaged data is not always noticed: check it before.
         """
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:

@@ -1,6 +1,6 @@
 """The rows of one step: which token of which sequence, at which position, with or without logits.
 
-One owner, one set of arrays for the life of the engine: nothing to allocate or free between steps.
+One owner and one set of arrays for the life of the engine: nothing is allocated or freed between steps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BatchSpan:
     num_rows: int
     wants_logits: bool
     is_prefill: bool
-    num_drafted: int = 0  # the last rows: guesses at the tokens behind the sequence's own
+    num_drafted: int = 0  # the last rows: draft tokens after the sequence's own
 
     @property
     def last_row(self) -> int:
@@ -32,7 +32,7 @@ class BatchSpan:
 
     @property
     def sampled_rows(self) -> range:
-        """Those that have logits: that of the sequence's newest token, then one for each guess."""
+        """The rows with logits: that of the sequence's newest token, then one for each draft token."""
         end = self.first_row + self.num_rows
         return range(end - 1 - self.num_drafted, end) if self.wants_logits else range(0)
 
@@ -55,7 +55,7 @@ class Batch:
 
     @property
     def is_current(self) -> bool:
-        """There are rows, and every sequence still stands where it stood when they were added."""
+        """There are rows, and no sequence has advanced since they were added."""
         return bool(self.spans) and all(
             span.seq.slot is not None
             and span.seq.slot.seq_id == span.seq_id
@@ -68,7 +68,7 @@ class Batch:
         self.spans.clear()
 
     def add(self, seq: Sequence, num_rows: int, drafted: list[int] | None = None) -> None:
-        """Append the next `num_rows` tokens that `seq` has not computed yet, then guesses at those behind."""
+        """Append the next `num_rows` tokens that `seq` has not computed yet, then draft tokens."""
         first_pos = seq.num_computed_tokens
         end_pos = first_pos + num_rows
         assert first_pos < end_pos <= len(seq.token_ids)

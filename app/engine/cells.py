@@ -1,10 +1,10 @@
 """The books of the KV cache: each cell's position, token and holders, by the cell's index.
 
-The library tells neither who shares a cell with whom nor where a cell lies. So every change of its memory is
-entered here by `SlotMemory`, its only user, and the way in which llama.cpp chooses cells is followed step by
-step: `find_slot`, `apply_ubatch` and `seq_rm` of its llama-kv-cache.cpp, `split_simple` and `split_equal` of
-its llama-batch.cpp. Where a model's memory is more than plain cells (sliding window, recurrent), the counts
-are right and the indices are only ours. Engine thread only.
+The library reports neither which sequences share a cell nor where a cell lies. So every change of its memory
+is entered here by `SlotMemory`, its only user, and llama.cpp's choice of cells is replicated step by step:
+`find_slot`, `apply_ubatch` and `seq_rm` of its llama-kv-cache.cpp, `split_simple` and `split_equal` of its
+llama-batch.cpp. Where a model's memory is more than plain cells (sliding window, recurrent), the counts are
+right but the indices are only estimates. Engine thread only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.protocol.model import ModelInfo
 
 Places = npt.NDArray[np.intp]  # cell indices
-FoundPlaces = range | list[int]  # likewise, of the few rows of a step
+FoundPlaces = range | list[int]  # cell indices of the few rows of a step
 Ints = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]  # one bit a sequence
 Chunk = tuple[slice, FoundPlaces]  # rows of a batch, and their cells
@@ -42,7 +42,7 @@ class UsedCells:
     holders: Words
 
     def listed(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Position and holders of each, for people."""
+        """Position and holders of each, readable."""
         return [(int(pos), _seq_ids(words)) for pos, words in zip(self.pos, self.holders, strict=True)]
 
 
@@ -51,7 +51,7 @@ class CellLedger:
 
     def __init__(self, model: ModelInfo) -> None:
         self.num_total = model.n_ctx
-        self.high_water = 0  # cells used at most so far
+        self.high_water = 0  # the most cells used so far
         num_seqs = model.n_seq_max
         num_streams = 1 if model.is_unified else num_seqs
         self._n_ubatch = model.n_ubatch
@@ -91,7 +91,7 @@ class CellLedger:
         return self._shared_counts[seq_id]
 
     def num_own_cells(self, seq_id: int) -> int:
-        """Cells that nobody else holds."""
+        """Cells that no other sequence holds."""
         return self.num_cells(seq_id) - self.num_shared_cells(seq_id)
 
     def num_cells_of_any(self, seq_ids: Sequence[int]) -> int:
@@ -113,7 +113,7 @@ class CellLedger:
         return UsedCells(self._pos[used], self._holders[:, used].T)
 
     def map(self) -> CellMap:
-        """A copy of everything."""
+        """A snapshot of all cells."""
         copies = self._pos.copy(), self._token_ids.copy(), self._holders.copy()
         for copy in copies:
             copy.setflags(write=False)
@@ -121,7 +121,7 @@ class CellLedger:
         return CellMap(pos, token_ids, holders.T, self.high_water)
 
     def append(self, batch: Batch, num_rows: int | None = None) -> None:
-        """The rows of a decode got cells. `num_rows`: of one that broke off, how many have kept theirs."""
+        """The rows of a decode got cells. `num_rows`: if it was interrupted, how many kept theirs."""
         for rows, places in self._filled(batch) if num_rows is None else self._broken_off(batch, num_rows):
             for row, place in enumerate(places, rows.start):
                 self._places[batch.seq_ids[row]].append(place)
@@ -157,7 +157,7 @@ class CellLedger:
         self._pos[self._places_of(seq_id, start, self.num_cells(seq_id))] -= end - start
         self._heads[self._stream_of[seq_id]] = 0  # by seq_add
 
-    # What the library does.
+    # Replicates what the library does.
 
     def _ubatches(self, batch: Batch) -> Iterable[list[slice]]:
         """The rows of each micro-batch, those of one stream together."""
@@ -168,7 +168,7 @@ class CellLedger:
 
     def _ubatches_of_streams(self, batch: Batch) -> Iterator[list[slice]]:
         left = [(span.seq_id, span.first_row, span.num_rows) for span in batch.spans]
-        while left:  # one after another, as long as their numbers do: equally many rows of each
+        while left:  # consecutive streams only, and equally many rows of each
             num_seqs = next((n for n in range(1, len(left)) if left[n][0] != left[n - 1][0] + 1), len(left))
             num_seqs = min(num_seqs, self._n_ubatch + 1)
             num_rows = min(rows for _, _, rows in left[:num_seqs])
@@ -185,7 +185,7 @@ class CellLedger:
                 yield rows, places
 
     def _broken_off(self, batch: Batch, num_rows: int) -> Iterator[Chunk]:
-        """The micro-batches that were computed, `num_rows` together. The next had its cells and lost them."""
+        """The computed micro-batches, `num_rows` rows in all. The next one got cells and lost them."""
         for chunks in self._planned(batch):
             for rows, places in chunks:
                 self._fill(batch, rows, places)
@@ -198,7 +198,7 @@ class CellLedger:
             assert num_rows >= 0, "a decode breaks off between two micro-batches"
 
     def _planned(self, batch: Batch) -> list[list[Chunk]]:
-        """The cells of each micro-batch, as `prepare` finds them: all are put in, and taken out again."""
+        """The cells of each micro-batch, as `prepare` finds them: it fills all in, and undoes that."""
         planned: list[list[Chunk]] = []
         heads: list[list[int]] = []
         for ubatch in self._ubatches(batch):
@@ -245,7 +245,7 @@ class CellLedger:
         return places
 
     def _note_filled(self, stream: int, num_cells: int, last: int) -> None:
-        """So many cells, of which the library filled that at `last` as the last one."""
+        """Cells were filled, the one at `last` last."""
         self._heads[stream] = last + 1 - stream * self._stream_size
         self._num_used_in[stream] += num_cells
 
@@ -264,7 +264,7 @@ class CellLedger:
         self._free(places[~after.any(axis=0)])
 
     def _free(self, places: Places) -> None:
-        """Cells of one stream that nobody holds any more."""
+        """Cells of one stream that no sequence holds any more."""
         if not places.size:
             return
         self._pos[places] = FREE
@@ -288,7 +288,7 @@ class CellLedger:
 
 
 class CellWatch:
-    """Copies the books for whoever watches, at most ten times a second, and not at all for nobody."""
+    """Copies the cell map for the inspector, at most ten times a second, and only while it is watched."""
 
     def __init__(self, cells: CellLedger) -> None:
         self._cells = cells

@@ -1,7 +1,7 @@
-"""Turns a chat into the model's own prompt text by the Jinja2 template in its file.
+"""Renders a chat to prompt text with the Jinja2 template in the model file.
 
-A template is code from a stranger. It runs in Jinja's sandbox, and in a child process with limits on time
-and memory, because the sandbox stops neither an endless loop nor a 10 GB string.
+A template is untrusted code. It runs in Jinja's sandbox, and in a child process with limits on time and
+memory, because the sandbox stops neither an endless loop nor a 10 GB string.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_REASON_CHARS = 500
 
 
 class ChatTemplate:
-    """A compiled template. Any thread; no limits, so only for templates that are ours."""
+    """A compiled template. Any thread; no limits, so only for our own templates."""
 
     def __init__(self, source: str, bos_text: str = "", eos_text: str = "") -> None:
         self._template = _compile(source)
@@ -46,13 +46,13 @@ class ChatTemplate:
     def render(self, messages: Sequence[Message], variables: str = "") -> str:
         """The prompt up to where the answer begins. Raises ChatTemplateError.
 
-        `variables` is a JSON object of what else the template is given.
+        `variables` is a JSON object of further template variables.
         """
         given = read_object(variables, "template_variables")
         try:
             known = self._variables | _names_of_families(given.get("tools"))
             return self._template.render(known | given, messages=[_turn(message) for message in messages])
-        except Exception as error:  # whatever a stranger's code raises is one thing to us: it failed
+        except Exception as error:  # untrusted code may raise anything
             raise ChatTemplateError(
                 said("The model's chat template failed: {reason}", reason=_reason(error))
             ) from error
@@ -83,10 +83,10 @@ class LimitedChatTemplate:
             return self._ask([turns, variables])
 
     def close(self) -> None:
-        """Ends a rendering that is under way, too."""
+        """Also aborts a rendering under way."""
         self._child.kill()
         with self._lock:
-            child_process.bury(self._child)
+            child_process.reap(self._child)
 
     def _start(self) -> child_process.Child:
         child = child_process.start(__name__)
@@ -101,7 +101,7 @@ class LimitedChatTemplate:
             child_process.send(self._child.stdin, question)
             return self._receive()
         except (EOFError, OSError):  # the child was killed at one of its limits
-            child_process.bury(self._child)
+            child_process.reap(self._child)
             raise ChatTemplateError(
                 said(
                     "The model's chat template took more than {seconds} seconds or {size} MiB. "
@@ -144,7 +144,8 @@ def _compile(source: str) -> Template:
 
 
 def _names_of_families(tools: Any) -> dict[str, str]:
-    """Today, by Llama 3's name and by FireFunction's, and the tools by FireFunction's.
+    """Variables with family-specific names: the date for Llama 3 and FireFunction, the tools for
+    FireFunction.
 
     Without them Llama 3 takes a day of 2024 for today, and FireFunction's template fails. A time of day would
     change the prompt with every turn.
@@ -164,12 +165,12 @@ def _turn(message: Message) -> dict[str, Any]:
 
 
 def _to_json(value: Any, indent: int | None = None) -> str:
-    """As Hugging Face has it: Jinja's own would escape for HTML."""
+    """As in Hugging Face transformers: Jinja's own filter would escape for HTML."""
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def _raise_exception(message: str) -> NoReturn:
-    """What templates call to refuse a chat, such as one that begins with the assistant."""
+    """Templates call this to refuse a chat, such as one that begins with the assistant."""
     raise ChatTemplateError(message)
 
 
@@ -180,7 +181,7 @@ def _reason(error: Exception) -> str:
 
 
 def _serve() -> None:
-    """The child's life: one reply for each request, until the other end closes or a limit strikes."""
+    """The child's loop: one reply to each request, until the pipe is closed or a limit is hit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
     _limit_memory()
     with contextlib.suppress(EOFError, OSError):

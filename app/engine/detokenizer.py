@@ -1,12 +1,12 @@
-"""Tokens in, showable text out: whole characters only, and nothing of a stop string."""
+"""Turns tokens into text: whole characters only, without stop strings."""
 
 import codecs
 from collections.abc import Callable
 
 
 class Detokenizer:
-    """One answer's text. A character split across tokens waits for its last byte, and a tail that may
-    become a stop string waits until it is one or cannot be one any more. `stopping_word` is what it became.
+    """One answer's text. A character split across tokens is held back until its last byte, and a tail that
+    may become a stop string until that is decided. `stopping_word` is the stop string found.
     """
 
     def __init__(self, token_piece: Callable[[int], bytes], stop: tuple[str, ...] = ()) -> None:
@@ -21,11 +21,11 @@ class Detokenizer:
         return bool(self.stopping_word)
 
     def skip(self, token_id: int) -> None:
-        """This token came before; of its text only a character that has begun and not ended is told."""
+        """The token was shown before; of its text, only an incomplete character is kept."""
         self._decoder.decode(self._token_piece(token_id))
 
     def add(self, token_id: int) -> str:
-        """The text that became certain with this token. After a stop string `stopped` is set."""
+        """The text that is final with this token. After a stop string `stopped` is set."""
         text = self._decoder.decode(self._token_piece(token_id))
         return self._release(text) if self._stop else text
 

@@ -1,7 +1,7 @@
-"""What it takes to check guesses, and to have a draft model write some: measured, and believed before that.
+"""Costs of verifying draft tokens and of running a draft model: measured, and estimated before that.
 
-All in steps of the answers alone. Checking takes a share of such a step for each guess. What was not measured
-for long is believed to have become faster, until it is tried again. Engine thread only.
+All in units of a step without draft tokens. Each draft token to verify adds a share of such a step. Estimates
+that were not measured for long decay, so that drafting is tried again. Engine thread only.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import math
 from collections import deque
 
-FADING = 0.99  # of what a measurement is worth, with each step
-NUM_MEASURED = 3  # of one thing
-LONG_AGO = 100  # steps: what was measured then and what is measured now have nothing in common
-UNTRIED_ROW = 0.25  # of what an answer's own row takes, before any was measured
+FADING = 0.99  # the decay of a measurement, for each step
+NUM_MEASURED = 3  # measurements of one kind
+LONG_AGO = 100  # steps: older measurements are dropped
+UNTRIED_ROW = 0.25  # of the time of an answer's own row, before any was measured
 
 
 class DraftCosts:
     def __init__(self, size_share: float, most: int) -> None:
-        """`size_share`: how large the draft model is beside the other. `most` guesses are made in a step."""
+        """`size_share`: the draft model's size over the main model's. At most `most` draft tokens a step."""
         self._size_share = size_share
         self._most = most
         self._step = 0
         self._alone_ms: dict[int, _Measured] = {}  # by number of answers, since the newest of them began
-        # Of such a step, for one guess: by number of answers, and number of guesses as a power of two.
+        # For one draft token, by the number of answers and the bit length of the number of draft tokens.
         self._shares: dict[tuple[int, int], _Measured] = {}
         self._model_ms = _Measured()  # for the next token of each answer
 
@@ -40,7 +40,7 @@ class DraftCosts:
         return self._alone_ms[num_answers].value
 
     def learn(self, num_answers: int, num_drafted: int, step_ms: float) -> None:
-        """What a step without prompts took."""
+        """Record the time of a step without prompts."""
         alone_ms = self._alone_ms.setdefault(num_answers, _Measured())
         if not num_drafted:
             alone_ms.add(step_ms, self._step)
@@ -52,22 +52,22 @@ class DraftCosts:
         self._model_ms.add(decode_ms, self._step)
 
     def length_without(self, num_answers: int) -> float:
-        """Of a step without guesses."""
-        return self._alone_ms[num_answers].hope(self._step)
+        """The length of a step without draft tokens."""
+        return self._alone_ms[num_answers].decay(self._step)
 
-    def length(self, num_answers: int, num_guesses: int, num_written: int) -> float:
-        """Of a step with so many guesses, for which the draft model writes on so many times."""
+    def length(self, num_answers: int, num_draft_tokens: int, num_written: int) -> float:
+        """The length of a step with so many draft tokens, for which the draft model decodes so many times."""
         written = num_written * self._model_share(num_answers) if num_written else 0.0
-        return 1 + self._expected_share(num_answers, num_guesses) + written
+        return 1 + self._expected_share(num_answers, num_draft_tokens) + written
 
     def _learn_share(self, num_answers: int, size: int, share: float) -> None:
         known = self._shares.get((num_answers, size))
         if known and known.is_sure and share < known.value - UNTRIED_ROW:
-            self._shares.clear()  # far faster than ever: what slowed down the machine has ended
+            self._shares.clear()  # much faster than before: the machine was busy and no longer is
         self._shares.setdefault((num_answers, size), _Measured()).add(share, self._step)
 
     def _expected_share(self, num_answers: int, number: int) -> float:
-        """For so many guesses. Beyond what was tried each costs little: the first ones may cost most."""
+        """For so many draft tokens. Those beyond the tried number count as cheap: the first may cost most."""
         untried = UNTRIED_ROW / num_answers
         size = number.bit_length()
         while size and not self._is_tried(num_answers, size):
@@ -77,7 +77,7 @@ class DraftCosts:
         tried = self._shares[num_answers, size]
         num_tried = min(number, (1 << size) - 1)  # the most of that size
         # The more steps another trial costs, the later it comes.
-        share = tried.value * tried.hope(self._step, num_steps=max(num_tried * tried.value, 1.0))
+        share = tried.value * tried.decay(self._step, num_steps=max(num_tried * tried.value, 1.0))
         return num_tried * share + (number - num_tried) * min(untried, share)
 
     def _is_tried(self, num_answers: int, size: int) -> bool:
@@ -85,15 +85,15 @@ class DraftCosts:
         return share is not None and share.is_sure
 
     def _model_share(self, num_answers: int) -> float:
-        """As its size tells, before it was measured: to compute a token, all weights are read once."""
+        """Before it was measured, by its size: to compute a token, all weights are read once."""
         if not self._model_ms.is_sure:
             return self._size_share
         share = self._model_ms.value / self.alone_ms(num_answers)
-        return share * self._model_ms.hope(self._step, num_steps=max(self._most * share, 1.0))
+        return share * self._model_ms.decay(self._step, num_steps=max(self._most * share, 1.0))
 
 
 class _Measured:
-    """The lowest of the newest few measurements: whatever else the machine does only adds to them."""
+    """The minimum of the last few measurements, since other load on the machine only adds to them."""
 
     def __init__(self) -> None:
         self.value = 0.0
@@ -111,6 +111,6 @@ class _Measured:
         self.value = min(self._newest)
         self._at = step
 
-    def hope(self, step: int, num_steps: float = 1.0) -> float:
-        """How much of it is believed to be left at `step`."""
+    def decay(self, step: int, num_steps: float = 1.0) -> float:
+        """The factor by which the measurement has decayed at `step`."""
         return math.pow(FADING, (step - self._at) / num_steps)

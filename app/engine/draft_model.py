@@ -1,7 +1,7 @@
-"""A small model that writes on what a large one says, so that the large one need only check it.
+"""A draft model: it continues the answers of a large model, which then only verifies these tokens.
 
-Its cells follow those of the large one, slot by slot: what is no longer there goes, and what is missing is
-computed for all chats together. A chat that finds no room has no guesses. Engine thread only.
+Its cells mirror those of the large model, slot by slot: stale ones are removed, and missing ones are computed
+for all chats together. A chat without room gets no draft. Engine thread only.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.sequence import Sequence
 
-# A token less likely than this is not guessed, nor any behind it. llama-server calls it p_min.
+# A token less likely than this is not drafted, nor any after it. llama-server calls it p_min.
 MIN_PROBABILITY = 0.75
-FEW = 16  # tokens that a chat may lack and still be written on at once; after each step it lacks one or two
-FIRST_READ = 32  # tokens, before it is known how long one takes
+FEW = 16  # missing tokens up to which a chat is drafted at once; after each step one or two are missing
+FIRST_READ = 32  # tokens, before the time of one is known
 
 
 class Draft(NamedTuple):
-    """What was guessed, in how many decodes, and how long one of them took."""
+    """The draft tokens, the number of decodes, and the time of one."""
 
     token_ids: dict[Sequence, list[int]]
     num_decodes: int = 0
@@ -37,21 +37,21 @@ class DraftModel:
         self._backend = backend
         self._model = backend.model
         self._batch = Batch(backend.model.n_batch)
-        # By seq_id, that of the large model's slot: the tokens in its cells here. The oldest use comes first.
+        # The tokens in its cells, by the seq_id of the large model's slot, least recently used first.
         self._held: dict[int, list[int]] = {seq_id: [] for seq_id in range(backend.model.n_seq_max)}
         self._read_ms = 0.0  # a token
         for seq_id in self._held:
-            self._truncate(seq_id, 0)  # whatever an engine before this one left
+            self._truncate(seq_id, 0)  # left by a former engine
 
     @property
     def name(self) -> str:
         return self._model.name
 
-    def guess(self, wanted: dict[Sequence, int], read_ms: float) -> Draft:
-        """For each answer up to so many tokens; for those with 0 only what is computed is kept.
+    def propose(self, wanted: dict[Sequence, int], read_ms: float) -> Draft:
+        """Drafts up to so many tokens for each answer; with 0, only its cells are kept.
 
-        Of what it has not read of them it reads some for about `read_ms`. Raises EngineError or
-        BadLogitsError when it cannot go on, DecodeInterruptedError when it need not.
+        Spends about `read_ms` on text that it has not read yet. Raises EngineError or BadLogitsError when it
+        cannot go on, DecodeInterruptedError when it need not.
         """
         for seq in wanted:
             self._drop_what_differs(seq)
@@ -60,9 +60,9 @@ class DraftModel:
         return self._write({seq: wanted[seq] for seq in self._ready(fitting)})
 
     def _write(self, numbers: dict[Sequence, int]) -> Draft:
-        """One token of each answer in one decode, as long as it is sure of the next one."""
+        """One token of each answer a decode, as long as the next token is likely enough."""
         started, num_decodes = time.perf_counter(), 0
-        guessed: dict[Sequence, list[int]] = {seq: [] for seq in numbers}
+        proposed: dict[Sequence, list[int]] = {seq: [] for seq in numbers}
         new = {seq: self._missing(seq) for seq in numbers}
         while new:
             rows, new = self._decode(new), {}
@@ -71,14 +71,14 @@ class DraftModel:
                 token_id, probability = self._backend.likeliest(row)
                 if probability < MIN_PROBABILITY or self._backend.is_end_of_generation(token_id):
                     continue
-                guessed[seq].append(token_id)
-                if len(guessed[seq]) < numbers[seq]:
+                proposed[seq].append(token_id)
+                if len(proposed[seq]) < numbers[seq]:
                     new[seq] = [token_id]
         took_ms = (time.perf_counter() - started) * 1000
-        return Draft(guessed, num_decodes, took_ms / max(num_decodes, 1))
+        return Draft(proposed, num_decodes, took_ms / max(num_decodes, 1))
 
     def _read(self, unread: list[Sequence], read_ms: float) -> None:
-        """The next tokens of each, those first that lack the fewest."""
+        """Prefill the next missing tokens of each, those with the fewest first."""
         left = int(read_ms / self._read_ms) if self._read_ms else FIRST_READ
         left = min(max(left, FEW), self._batch.capacity)
         parts: dict[Sequence, list[int]] = {}
@@ -93,13 +93,13 @@ class DraftModel:
         self._read_ms = (time.perf_counter() - started) * 1000 / self._batch.num_rows
 
     def _decode(self, new: dict[Sequence, list[int]]) -> dict[Sequence, int]:
-        """Compute these tokens behind what is held. The row of the last one of each, which has logits."""
+        """Compute these tokens after the held ones. Returns the row of each last token, which has logits."""
         self._batch.clear()
         for seq in sorted(new, key=_seq_id):
             self._batch.add_tokens(seq, len(self._held[_seq_id(seq)]), new[seq], wants_logits=True)
         try:
             self._backend.decode(self._batch)
-        finally:  # it may have broken off: the library knows how much is in
+        finally:  # it may have been interrupted: the library knows which are in
             for seq, token_ids in new.items():
                 held = self._held[_seq_id(seq)]
                 held += token_ids
@@ -115,7 +115,7 @@ class DraftModel:
         return len(seq.token_ids) - len(self._held[_seq_id(seq)])
 
     def _drop_what_differs(self, seq: Sequence) -> None:
-        """Guesses that were wrong, or all that another chat left in this slot."""
+        """Remove rejected draft tokens, or all that another chat left in this slot."""
         seq_id = _seq_id(seq)
         held = self._held.pop(seq_id)
         self._held[seq_id] = held  # the newest use
@@ -129,7 +129,7 @@ class DraftModel:
         del self._held[seq_id][num_tokens:]
 
     def _with_room(self, wanted: dict[Sequence, int]) -> list[Sequence]:
-        """Those it can read and has cells for, the shortest first. What idle chats have gives way."""
+        """The chats it can read and has cells for, shortest first. Evicts the cells of idle chats."""
         running = set(map(_seq_id, wanted))
         fitting: list[Sequence] = []
         num_taken = 0
@@ -143,7 +143,7 @@ class DraftModel:
         return fitting
 
     def _can_read(self, seq: Sequence, num_tokens: int) -> bool:
-        """The vocabularies may end differently, and its texts may be shorter."""
+        """Its vocabulary may be shorter, and so may its context."""
         is_known = max(self._missing(seq)) < self._model.n_vocab
         return is_known and num_tokens <= self._model.max_sequence_tokens
 
@@ -158,7 +158,7 @@ class DraftModel:
         return self._model.n_ctx - sum(map(len, self._held.values()))
 
     def _ready(self, fitting: list[Sequence]) -> list[Sequence]:
-        """Those that lack few tokens, as many as fit into one batch."""
+        """The chats with few missing tokens, as many as fit into one batch."""
         ready: list[Sequence] = []
         num_rows = 0
         for seq in fitting:

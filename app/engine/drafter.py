@@ -1,32 +1,32 @@
-"""The guesses at one answer, and how often those of each kind were right. Engine thread only."""
+"""The draft tokens of one answer, and the acceptance rate of each source. Engine thread only."""
 
 from __future__ import annotations
 
 from app.engine.prompt_lookup import PromptLookup
 
-MEMORY = 8.0  # guesses that count: text that is copied and text that is new take turns
-FADING = 0.99  # of what was learned, with each step, so that what was given up is tried again now and then
-UNTRIED = 0.5  # chance of a guess, before any was checked
+MEMORY = 8.0  # draft tokens that count: copied text and new text alternate
+FADING = 0.99  # of the record with each step, so that a source that was given up is tried again now and then
+UNTRIED = 0.5  # chance of a draft token, before any was verified
 
 
 class Record:
-    """How often guesses of one kind were right, and how often lately."""
+    """The acceptance rate of draft tokens from one source, in total and lately."""
 
     def __init__(self, of_all: Record | None = None, memory: float = MEMORY) -> None:
-        """`of_all` is believed as long as nothing is known of these, and learns from them."""
-        self.num_drafted = 0  # guesses that were checked
-        self.num_kept = 0  # those that were right, and all before them in the same step
+        """`of_all` is the prior while this record is empty, and learns from it."""
+        self.num_drafted = 0  # draft tokens that were verified
+        self.num_accepted = 0  # those that were accepted
         self._of_all, self._memory = of_all, memory
-        self._right = self._wrong = 0.0  # how many lately: the newest count most
+        self._right = self._wrong = 0.0  # recent counts, the newest weigh most
 
     @property
     def chance(self) -> float:
-        """That a guess is right, if all before it in the same step are."""
+        """The chance that a draft token is accepted, if all before it in the step are."""
         believed = self._of_all.chance if self._of_all else UNTRIED
         return (self._right + believed) / (self._right + self._wrong + 1)
 
     def learn(self, is_right: bool) -> None:
-        """Of one guess. What stands behind a wrong one tells nothing."""
+        """Record one draft token. Those after a rejected one are not recorded."""
         self._right += is_right
         self._wrong += not is_right
         self.fade(min(1.0, self._memory / (self._right + self._wrong)))
@@ -39,13 +39,13 @@ class Record:
 
 
 class Drafter:
-    """Looks its answer up, and keeps the records of that and of a draft model."""
+    """Drafts by prompt lookup, and keeps the records of lookup and draft model."""
 
     def __init__(self, model_at_all: Record | None = None) -> None:
-        """`model_at_all` is the record of the draft model with all answers."""
+        """`model_at_all` is the draft model's record over all answers."""
         self.lookup = Record()
         self.model = Record(model_at_all)
-        self.source = self.lookup  # of the newest guesses
+        self.source = self.lookup  # of the newest draft tokens
         self._prompt_lookup = PromptLookup()
 
     @property
@@ -53,23 +53,23 @@ class Drafter:
         return self.lookup.num_drafted + self.model.num_drafted
 
     @property
-    def num_kept(self) -> int:
-        return self.lookup.num_kept + self.model.num_kept
+    def num_accepted(self) -> int:
+        return self.lookup.num_accepted + self.model.num_accepted
 
     def look_up(self, token_ids: list[int], most: int) -> list[int]:
-        """What came behind the last tokens before. Called once for each step."""
+        """The tokens that followed an earlier occurrence of the last ones. Called once a step."""
         self.lookup.fade(FADING)
         self.model.fade(FADING)
-        return self._prompt_lookup.guess(token_ids, most)
+        return self._prompt_lookup.propose(token_ids, most)
 
     def note_checked(self, num_drafted: int) -> None:
         self.source.num_drafted += num_drafted
 
     def learn(self, is_right: bool) -> None:
-        """Of one guess that was checked."""
-        self.source.num_kept += is_right
+        """Record one verified draft token."""
+        self.source.num_accepted += is_right
         self.source.learn(is_right)
 
     def forget_text(self) -> None:
-        """Another prompt stands before the answer now."""
+        """The answer has another prompt now."""
         self._prompt_lookup = PromptLookup()

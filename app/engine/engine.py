@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.cells import CellWatch
 from app.engine.detokenizer import Detokenizer
-from app.engine.drafting import Drafting
+from app.engine.draft_planner import DraftPlanner
 from app.engine.hibernation import HibernatedChats
 from app.engine.idle import MIN_CELLS, IdleChats
 from app.engine.inspection import Inspection
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from app.protocol.output import SampledToken
     from app.protocol.report import CellMap, SlotSnapshot
 
-    Sampled = tuple[int, tuple[SampledToken, ...]]  # a token, and if that was asked for, how likely it was
+    Sampled = tuple[int, tuple[SampledToken, ...]]  # a token, with its log probabilities if requested
 
 log = logging.getLogger(__name__)
 
@@ -87,15 +87,15 @@ class Engine:
     def __init__(
         self, backend: Backend, hibernated: HibernatedChats | None = None, *, verify: bool = False
     ) -> None:
-        """With `verify` every cell is compared with the library after every step, else only when idle."""
+        """With `verify`, every cell is compared with the library after every step, else only when idle."""
         self._backend = backend
         self._verify = verify
         self.model = backend.model
         self.prompts = PromptBuilder(backend)
         self.slots = SlotPool(backend, hibernated or HibernatedChats())
         self._budget = StepBudget(backend.model.n_batch)
-        self._drafting = Drafting(backend, self._tell_of_draft)
-        self._scheduler = Scheduler(self.slots, self._budget, self._drafting)
+        self._draft_planner = DraftPlanner(backend, self._log_draft)
+        self._scheduler = Scheduler(self.slots, self._budget, self._draft_planner)
         self._idle = IdleChats()
         self._cell_watch = CellWatch(self.slots.cells)
         self._inspection = Inspection(
@@ -106,12 +106,13 @@ class Engine:
         self._lane = self._last_lane = self._shared  # of this step, and of the last one that was computed
         self.stepping = Stepping()
         self._outputs: list[Output] = []  # since the last report
-        self._sampled: list[tuple[Sequence, int]] = []  # in this step, also tokens that only ended an answer
-        self._num_kept: Counter[int] = Counter()  # guesses that were right, by seq_id; likewise
-        self._sample_s = 0.0  # likewise
-        self._return_code = 0  # likewise
+        self._sampled: list[tuple[Sequence, int]] = []  # in this step, including end tokens
+        self._num_accepted: Counter[int] = Counter()  # draft tokens accepted in this step, by seq_id
+        self._sample_s = 0.0  # time spent sampling in this step
+        self._return_code = 0  # of this step
         self._is_planned = False  # the batch waits for its step
-        # Builds the prompt under so many generated tokens and calls `refit`: elsewhere, once a loop is there.
+        # Builds the prompt for so many generated tokens and calls `refit`. An `EngineLoop` does it on another
+        # thread.
         self.build_shorter_prompt: Callable[[Request, int], None] = self._build_shorter_prompt
         self._step = 0
 
@@ -137,7 +138,7 @@ class Engine:
         return self._lane.batch
 
     def add_request(self, request: Request, prompt: Prompt | None = None) -> None:
-        """Queue a request. Without its prompt that is built here, on the calling thread."""
+        """Queue a request. Without `prompt`, it is built here, on the calling thread."""
         self.slots.hibernated.take_found()
         try:
             prompt = prompt or self.prompts.build(request)
@@ -152,7 +153,7 @@ class Engine:
         lane.scheduler.add(seq)
 
     def refit(self, request_id: str, prompt: Prompt | RequestError) -> None:
-        """Go on with an answer that reached the limit of its context, under a shorter prompt, or end it."""
+        """Continue an answer that reached its context limit with a shorter prompt, or end it."""
         refitting = (seq for lane in self._lanes for seq in lane.scheduler.refitting)
         seq = next((seq for seq in refitting if seq.request.request_id == request_id), None)
         if seq is None:
@@ -184,7 +185,7 @@ class Engine:
         )
 
     def abort(self, request_id: str) -> None:
-        """End an answer now: it is in no later batch. Nothing happens if it has ended already."""
+        """End an answer now: it is in no later batch. No effect if it has ended already."""
         for seq in self._sequences:
             if seq.request.request_id == request_id:
                 self._break_off(seq, FinishReason.ABORT)
@@ -210,7 +211,7 @@ class Engine:
         return self._lane_with(chat_id).slots.hibernate_chat(chat_id)
 
     def obey(self, command: Command) -> None:
-        """What comes of it is in the next report. PositionMismatchError: the library holds other cells."""
+        """The result is in the next report. Raises PositionMismatchError if the library holds other cells."""
         match command:
             case Pause() | Resume() | StepOnce() | RunUntil():
                 self.stepping.obey(command)
@@ -241,7 +242,7 @@ class Engine:
                 self._inspection.obey(command, self._step)
 
     def step(self) -> StepReport:
-        """One decode, or none when there is only news to report. Raises EngineError when that is the end."""
+        """At most one decode, and its report. Raises EngineError when the engine cannot go on."""
         self._step += 1
         started = time.perf_counter()
         if not (self._is_planned and self._can_compute_plan):
@@ -262,7 +263,7 @@ class Engine:
             schedule_ms=(scheduled - started) * 1000,
             decode_ms=(decoded - scheduled) * 1000,
             update_ms=(updated - decoded) * 1000,
-            draft_ms=self._drafting.take_model_ms(),
+            draft_ms=self._draft_planner.take_model_ms(),
         )
         sampled = (SampledId(seq.request.chat_id, token_id) for seq, token_id in self._sampled)
         self.stepping.note_step(report, sampled)
@@ -290,11 +291,11 @@ class Engine:
         return True
 
     def report(self) -> StepReport:
-        """What there is to tell without a step, such as the ends of aborted answers."""
+        """A report without a step, such as of aborted answers."""
         return self._report(time.perf_counter(), self._snapshots())
 
     def post_mortem(self, error: Exception) -> StepReport:
-        """The last report of an engine that `error` ends: the batch that failed, and what was found wrong."""
+        """The last report of an engine that failed with `error`: the failed batch and the findings."""
         if isinstance(error, PositionMismatchError):
             self._inspection.note_disagreement(error, self._step)
         evidence = (slot for lane in self._lanes for slot in lane.slots.evidence())
@@ -305,13 +306,13 @@ class Engine:
         self._backend.interrupt()
 
     def resume(self) -> None:
-        """After `interrupt`: go on with what was not aborted."""
+        """Undo `interrupt`: continue what was not aborted."""
         self._backend.resume()
 
     def close(self) -> None:
         """Free what the sequences hold in the library. The backend itself belongs to its opener.
 
-        What is to be kept for the next start is written first, as far as there is time.
+        Chats to be kept for the next start are written first, as far as time allows.
         """
         self.abort_all(FinishReason.ABORT, "")
         self.prompts.close()
@@ -330,7 +331,7 @@ class Engine:
                 raise RequestError(together(what, str(error))) from error
             slots = RepeatableSlots(backend, self.slots.hibernated)
             slots.front_chat_id, slots.pinned_chat_ids = self.slots.front_chat_id, self.slots.pinned_chat_ids
-            scheduler = RepeatableScheduler(slots, StepBudget(backend.model.n_batch), Drafting(backend))
+            scheduler = RepeatableScheduler(slots, StepBudget(backend.model.n_batch), DraftPlanner(backend))
             inspection = Inspection(backend, self.prompts, slots, scheduler, checks_each_step=self._verify)
             self._private = Lane(backend, slots, scheduler, inspection)
         return self._private
@@ -359,11 +360,11 @@ class Engine:
     def _note_overflow(self, seq: Sequence) -> None:
         if seq.notice:
             text = said("shortened a prompt: {notice}", notice=seq.notice)
-            self.slots.news.tell(EventKind.OVERFLOW, text, seq.slot, seq.request.chat_id)
+            self.slots.event_log.add(EventKind.OVERFLOW, text, seq.slot, seq.request.chat_id)
 
-    def _tell_of_draft(self, text: str) -> None:
+    def _log_draft(self, text: str) -> None:
         log.warning("%s", text)
-        self.slots.news.tell(EventKind.DRAFT, text)
+        self.slots.event_log.add(EventKind.DRAFT, text)
 
     def _build_shorter_prompt(self, request: Request, num_generated_tokens: int) -> None:
         """On the calling thread."""
@@ -373,7 +374,7 @@ class Engine:
             self.refit(request.request_id, error)
 
     def _hibernate_for_speed(self) -> None:
-        """One chat at a time that was idle for so long that its cells only make the others' steps longer."""
+        """One chat at a time, idle for so long that its cells only slow down the steps of others."""
         if not self._idle.can_try or not self.model.is_unified:
             return
         now = time.perf_counter()
@@ -410,13 +411,13 @@ class Engine:
 
     @property
     def _can_compute_plan(self) -> bool:
-        """A chat that was restored since may have taken cells that were free when it was made."""
+        """A chat restored since then may have taken the free cells it counted on."""
         return self._batch.is_current and self._batch.num_rows <= self._lane.slots.cells.num_free
 
     def _end_step(self) -> None:
         self._batch.clear()
         self._sampled.clear()
-        self._num_kept.clear()
+        self._num_accepted.clear()
         self._sample_s, self._return_code = 0.0, 0
 
     def _decode(self) -> bool:
@@ -441,13 +442,13 @@ class Engine:
         return True
 
     def _make_room(self) -> None:
-        """The library found no cells where our books have some: a sliding window pins more than it shows."""
+        """The library found no cells although some are free in our books: a sliding window pins more."""
         if not self._lane.scheduler.make_room_for_good():
             seq = self._batch.spans[0].seq
             self._finish(seq, FinishReason.LENGTH, self._context_full(seq.request))
 
     def _update(self, decode_ms: float) -> None:
-        """Book what was computed, then sample for every sequence whose last token was in the batch."""
+        """Record what was computed, then sample for every sequence whose last token was in the batch."""
         if self._batch.num_rows and self._lane is self._shared:
             self._learn(decode_ms)
         self._lane.slots.memory.note_decoded(self._batch)
@@ -461,20 +462,20 @@ class Engine:
             self._advance(span, sampled)
 
     def _learn(self, decode_ms: float) -> None:
-        """What the rows of this step took."""
+        """Record the times of this step."""
         num_prompt_rows = num_drafted = 0
         for span in self._batch.spans:
             num_prompt_rows += span.num_rows if span.is_prefill else 0
             num_drafted += span.num_drafted
         num_decoding = self._batch.num_rows - num_prompt_rows - num_drafted
         if not num_prompt_rows:
-            self._drafting.learn(num_decoding, num_drafted, decode_ms)
+            self._draft_planner.learn(num_decoding, num_drafted, decode_ms)
         if not num_drafted:
             self._budget.learn(num_decoding, num_prompt_rows, decode_ms)
             self._idle.learn(num_decoding, num_prompt_rows, decode_ms)
 
     def _sample_first(self, span: BatchSpan) -> Sampled | None:
-        """The token behind a sequence's own newest one. None: it was ended."""
+        """The token after a sequence's newest one. None: it was ended."""
         seq = span.seq
         if seq.max_tokens == 0:  # only its prompt was wanted
             self._finish(seq, FinishReason.LENGTH)
@@ -484,35 +485,35 @@ class Engine:
         return self._sample(seq, span.last_row - span.num_drafted)
 
     def _advance(self, span: BatchSpan, sampled: Sampled | None) -> None:
-        """Take the next token of one sequence, and while that is the guessed one, the token behind it."""
+        """Take the next token of one sequence and, as long as it equals the draft token, the one after it."""
         seq, row = span.seq, span.last_row - span.num_drafted
         while sampled is not None:
-            was_guessed = row < span.last_row and self._check_guess(span, row + 1, sampled[0])
+            was_drafted = row < span.last_row and self._check_draft_token(span, row + 1, sampled[0])
             self._take(seq, *sampled)
             has_ended = seq.slot is None  # or waits for a shorter prompt
-            if has_ended or not was_guessed:
+            if has_ended or not was_drafted:
                 return
             row += 1
             began = time.perf_counter()
             sampled = self._sample(seq, row)
             self._sample_s += time.perf_counter() - began
 
-    def _check_guess(self, span: BatchSpan, row: int, token: int) -> bool:
-        """Whether the token in `row` is the one that was sampled. If not, it goes, and all behind it."""
+    def _check_draft_token(self, span: BatchSpan, row: int, token: int) -> bool:
+        """Accept the draft token in `row` if it is the sampled one, else drop it and all after it."""
         drafter, slot = span.seq.drafter, span.seq.slot
         assert drafter is not None
         assert slot is not None
         is_right = self._batch.token_ids[row] == token
         drafter.learn(is_right)
-        self._num_kept[span.seq_id] += is_right
+        self._num_accepted[span.seq_id] += is_right
         if not is_right:
             self.slots.cut_back(slot, self._batch.positions[row])
         return is_right
 
     def _sample(self, seq: Sequence, row: int) -> Sampled | None:
-        """The next token of one sequence, and if its request wants to know, how likely it was.
+        """The next token of one sequence, with its log probabilities if requested.
 
-        None: there is nothing to choose, so it was ended.
+        None: no valid token, so the sequence was ended.
         """
         sampled: Sampled
         try:
@@ -528,7 +529,7 @@ class Engine:
         return sampled
 
     def _take(self, seq: Sequence, token: int, logprobs: tuple[SampledToken, ...]) -> None:
-        """Add a token to its answer, and end that where it has to end."""
+        """Add a token to its answer, and end the answer at an end token, stop string or limit."""
         if self._backend.is_end_of_generation(token):
             self._finish(seq, FinishReason.STOP, ended_by=next(iter(logprobs), None))
             return
@@ -537,15 +538,15 @@ class Engine:
         if seq.detokenizer.stopped:
             self._finish(seq, FinishReason.STOP, text=text, logprobs=logprobs)
         elif seq.num_generated_tokens < seq.max_tokens:
-            self._tell(seq, text, logprobs)
+            self._append_output(seq, text, logprobs)
         elif seq.request.overflow is Overflow.STOP or seq.has_all_that_was_asked:
             self._finish(seq, FinishReason.LENGTH, self._length_notice(seq), text, logprobs)
         else:
-            self._tell(seq, text, logprobs)
+            self._append_output(seq, text, logprobs)
             self._lane.scheduler.set_aside(seq)
             self.build_shorter_prompt(seq.request, seq.num_generated_tokens)
 
-    def _tell(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:
+    def _append_output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:
         if text or logprobs:
             self._outputs.append(self._output(seq, text, logprobs))
 
@@ -559,7 +560,7 @@ class Engine:
             )
         else:
             text = said("broke off the answer that had no slot: {tokens} tokens were made", tokens=made)
-        self.slots.news.tell(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
+        self.slots.event_log.add(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
         self._finish(seq, reason, notice)
 
     def _finish(
@@ -586,9 +587,9 @@ class Engine:
         self._outputs.append(last)
 
     def _output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> Output:
-        """What is told now, with all tokens since the last output."""
-        token_ids = seq.untold_token_ids
-        seq.num_told_tokens += len(token_ids)
+        """The output so far, with all tokens since the last one."""
+        token_ids = seq.unreported_token_ids
+        seq.num_reported_tokens += len(token_ids)
         request = seq.request
         return Output(
             request.request_id,
@@ -600,7 +601,7 @@ class Engine:
         )
 
     def _length_notice(self, seq: Sequence) -> str:
-        """No notice for a limit that the caller set."""
+        """Empty for a limit that the caller set."""
         return "" if seq.has_all_that_was_asked else self._context_full(seq.request)
 
     def _context_full(self, request: Request) -> str:
@@ -608,7 +609,7 @@ class Engine:
         cut = said("The answer was cut: this chat fills its context of {limit:,} tokens.", limit=limit)
         return together(cut, longer_chats_need(request, self.model))
 
-    # What is reported.
+    # Reports.
 
     def _report(
         self,
@@ -620,9 +621,9 @@ class Engine:
         draft_ms: float = 0.0,
     ) -> StepReport:
         for line in self._backend.take_log_lines():
-            self.slots.news.tell(EventKind.NATIVE, line)
+            self.slots.event_log.add(EventKind.NATIVE, line)
         outputs, self._outputs = tuple(self._outputs), []
-        news = [lane.slots.news.take() for lane in self._lanes]
+        event_log = [lane.slots.event_log.take() for lane in self._lanes]
         return StepReport(
             step=self._step,
             outputs=outputs,
@@ -632,8 +633,8 @@ class Engine:
             schedule_ms=schedule_ms,
             decode_ms=decode_ms,
             update_ms=update_ms,
-            events=tuple(event for events, _ in news for event in events),
-            leases=tuple(lease for _, leases in news for lease in leases),
+            events=tuple(event for events, _ in event_log for event in events),
+            leases=tuple(lease for _, leases in event_log for lease in leases),
             hibernated=self.slots.hibernated.chats(),
             started_at=started_at,
             return_code=self._return_code,
@@ -656,11 +657,11 @@ class Engine:
         return self._cell_watch.take(time.perf_counter(), is_last=is_resting)
 
     def _spans(self) -> tuple[Span, ...]:
-        batch, num_kept = self._batch, self._num_kept
-        return tuple([_span(span, batch, num_kept.get(span.seq_id, 0)) for span in batch.spans])
+        batch, num_accepted = self._batch, self._num_accepted
+        return tuple([_span(span, batch, num_accepted.get(span.seq_id, 0)) for span in batch.spans])
 
 
-def _span(span: BatchSpan, batch: Batch, num_kept: int) -> Span:
+def _span(span: BatchSpan, batch: Batch, num_accepted: int) -> Span:
     request = span.seq.request
     return Span(
         seq_id=span.seq_id,
@@ -674,7 +675,7 @@ def _span(span: BatchSpan, batch: Batch, num_kept: int) -> Span:
         is_prefill=span.is_prefill,
         token_bytes=batch.token_ids[span.first_row : span.first_row + span.num_rows].tobytes(),
         num_drafted=span.num_drafted,
-        num_kept=num_kept,
+        num_kept=num_accepted,
     )
 
 

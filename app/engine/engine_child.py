@@ -1,7 +1,7 @@
-"""The engine in a process of its own, which may die of a lost worker. Run by `engine_process`.
+"""The child process of `engine_process`: an engine that may crash when a worker is lost.
 
-Is told on stdin what `EngineLoop` can be told, pickled, and tells on stdout what comes of it: pickled tuples,
-each a word and what belongs to it. Both ends are ours, of one version and one user.
+Reads pickled commands of `EngineLoop` from stdin and writes pickled tuples to stdout, each a word and its
+value. Both ends are ours, of one version and one user.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ STACK_BYTES = 64 * 2**20  # as where the engine is a thread of the window's proc
 
 
 class Channel:
-    """What this process tells. Any thread."""
+    """Messages to the parent. Any thread."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
         self._turn = threading.Lock()
 
-    def tell(self, word: str, value: object = None) -> None:
+    def send(self, word: str, value: object = None) -> None:
         data = pickle.dumps((word, value), pickle.HIGHEST_PROTOCOL)
         with self._turn:
             self._pipe.write(data)
@@ -53,24 +53,24 @@ class Reports:
         self._channel = channel
         self._hibernated: tuple[HibernatedChat, ...] = ()
 
-    def tell(self, reports: list[StepReport]) -> None:
+    def send(self, reports: list[StepReport]) -> None:
         told = []
         for report in reports:
             has_changed = report.hibernated is not self._hibernated
             self._hibernated = report.hibernated
             told.append((replace(report, hibernated=()), self._hibernated if has_changed else None))
-        self._channel.tell("reports", told)
+        self._channel.send("reports", told)
 
 
 class Log(logging.Handler):
-    """Passes log lines on to where the other lines of the program go."""
+    """Forwards log lines to the parent's log."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__()
         self._channel = channel
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._channel.tell("log", (record.name, record.levelno, self.format(record)))
+        self._channel.send("log", (record.name, record.levelno, self.format(record)))
 
 
 def main() -> None:
@@ -87,14 +87,14 @@ def main() -> None:
     engine = threading.Thread(target=_run, args=(params, channel, loop), name="engine")
     engine.start()
     engine.join()
-    os._exit(0)  # all is told and freed; a thread still reads stdin
+    os._exit(0)  # all is sent and freed; a thread still reads stdin
 
 
 def _run(params: LoadParams, channel: Channel, told: Future[EngineLoop]) -> None:
     from app.engine.llama.loading import open_llama_backend
 
     def on_progress(fraction: float) -> bool:
-        channel.tell("progress", fraction)
+        channel.send("progress", fraction)
         return True
 
     try:
@@ -103,17 +103,17 @@ def _run(params: LoadParams, channel: Channel, told: Future[EngineLoop]) -> None
             hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
             engine = Engine(backend, hibernated, verify=params.verify)
             reports = Reports(channel)
-            loop = EngineLoop(engine, lambda: reports.tell(loop.take_reports()))
+            loop = EngineLoop(engine, lambda: reports.send(loop.take_reports()))
             told.set_result(loop)
-            channel.tell("loaded", backend.model)
+            channel.send("loaded", backend.model)
             loop.run()
     except ModelLoadCancelledError:
         pass
     except EngineError as error:
-        channel.tell("failed", str(error))
+        channel.send("failed", str(error))
     except Exception:  # the root of this thread
         logging.getLogger(__name__).exception("the engine failed")
-        channel.tell("failed", OUR_BUG)
+        channel.send("failed", OUR_BUG)
 
 
 def _watch_connections(params: LoadParams) -> None:
@@ -124,7 +124,7 @@ def _watch_connections(params: LoadParams) -> None:
 
 
 def _listen(loop: Future[EngineLoop], channel: Channel, stdin: IO[bytes]) -> None:
-    """On a thread of its own, also while it loads, until the other end is gone: then this process is, too."""
+    """On its own thread, also during the load. When the parent closes the pipe, this process exits."""
     try:
         while True:
             match pickle.load(stdin):
@@ -143,12 +143,12 @@ def _use_prompts(loop: EngineLoop, channel: Channel, use: UsePrompts) -> None:
         wanted = getattr(prompts, use.name)
         return wanted(*use.arguments[0], **use.arguments[1]) if use.arguments else wanted
 
-    loop.use_prompts(work).add_done_callback(partial(_answer, channel.tell, use.number))
+    loop.use_prompts(work).add_done_callback(partial(_answer, channel.send, use.number))
 
 
-def _answer(tell: Callable[[str, object], None], number: int, done: Future[object]) -> None:
+def _answer(send: Callable[[str, object], None], number: int, done: Future[object]) -> None:
     error = done.exception()
-    tell("answer", (number, error is None, error or done.result()))
+    send("answer", (number, error is None, error or done.result()))
 
 
 if __name__ == "__main__":

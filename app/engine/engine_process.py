@@ -1,6 +1,6 @@
-"""An engine in a process of its own, seen from this one: a `RunningEngine`, as an `EngineLoop` is.
+"""An engine in a child process: a `RunningEngine`, as is an `EngineLoop`.
 
-For engines that may take their process with them, such as one that loses a worker. Knows no Qt.
+For engines that may crash their process, as when a worker is lost. Knows no Qt.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Fitter = Callable[[LoadParams, Sequence[Device]], LoadParams]
 
 POLL_S = 0.05
 WORKER_PATIENCE_S = 10.0
-END_S = 2.0  # from the wish that it ends: a step that other machines compute cannot be interrupted
+END_S = 2.0  # to end after `stop`: a step on other machines cannot be interrupted
 PROBE_SHARE = 0.3  # of the progress
 GONE = said("The engine stopped.")
 
@@ -52,7 +52,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class UsePrompts:
-    """To the child: one thing that its PromptBuilder can do or, without arguments, one that it knows."""
+    """To the child: call a method of its PromptBuilder or, without arguments, read a property."""
 
     number: int  # of the answer
     name: str
@@ -60,7 +60,7 @@ class UsePrompts:
 
 
 class EngineProcess:
-    """Loaded by entering it. `run` then takes what the child tells until it ends."""
+    """Entering `loaded` loads the model. `run` then takes the child's messages until it ends."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class EngineProcess:
     # Any thread.
 
     def post(self, command: Command) -> None:
-        """Nobody waits for a child that does not listen, least of all the window."""
+        """Queued, so that a child that does not read never blocks the caller."""
         self._letters.put(command)
 
     def stop(self) -> None:
@@ -97,7 +97,7 @@ class EngineProcess:
         self._letters.put(Stop())
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
-        """`work` is called here; what it asks of the builder is done in the child."""
+        """`work` is called here; its calls on the builder run in the child."""
         try:
             return self._prompt_thread.submit(work, cast(PromptBuilder, _PromptsElsewhere(self._ask)))
         except RuntimeError:  # the thread has ended
@@ -135,7 +135,7 @@ class EngineProcess:
                 child_process.kill(self._child)
                 writer.join()
                 reader.join()
-                child_process.bury(self._child)
+                child_process.reap(self._child)
 
     def run(self) -> None:
         """Returns when the child has ended. Raises EngineError when it has failed in order."""
@@ -145,7 +145,7 @@ class EngineProcess:
             raise EngineError(self._failure)
 
     def _probe_file(self) -> None:
-        """A file larger than this machine's memory is not: the child is the trial."""
+        """Skips a file larger than this machine's memory: loading it in the child is test enough."""
         path = self._params.path
         with contextlib.suppress(OSError):  # then the load says so
             if path.stat().st_size < free_memory_bytes():
@@ -156,7 +156,7 @@ class EngineProcess:
                     probe(draft.path, lambda _fraction: self._on_progress(PROBE_SHARE))
 
     def _workers(self) -> list[Device]:
-        """All of them are there. Raises ModelLoadError."""
+        """Asks all workers. Raises ModelLoadError if one does not answer."""
         workers = self._params.workers
         if len(workers) > MAX_WORKERS:
             raise ModelLoadError(
@@ -171,7 +171,7 @@ class EngineProcess:
         return devices
 
     def _asked(self, address: str) -> Worker:
-        """A worker that serves another engine is waited for: mostly that is the one before."""
+        """Waits for a worker that serves another engine: mostly it is our former one."""
         deadline = time.monotonic() + WORKER_PATIENCE_S
         while True:
             self._check_cancelled(PROBE_SHARE)
@@ -231,7 +231,7 @@ class EngineProcess:
                 self._failure = reason
 
     def _end(self) -> None:
-        """Nobody may be left waiting."""
+        """Ends all open requests and calls."""
         self._is_gone = True
         self._letters.put(None)
         while self._answers:
@@ -246,13 +246,13 @@ class EngineProcess:
         exit_code = self._child.returncode or 0
         log.error("%s: its engine ended with %d.\n%s", self._params.path, exit_code, "\n".join(lines))
         lost_workers = lost(self._params.workers)
-        told = _obituary(lost_workers, exit_code, lines[-1] if lines else "")
+        told = _crash_message(lost_workers, exit_code, lines[-1] if lines else "")
         return EngineCrashedError(told, lost_workers)
 
     # The pipes.
 
     def _write(self, stdin: IO[bytes]) -> None:
-        with contextlib.suppress(OSError):  # it is gone; `run` tells
+        with contextlib.suppress(OSError):  # it is gone; `run` reports that
             while (letter := self._letters.get()) is not None:
                 pickle.dump(letter, stdin, pickle.HIGHEST_PROTOCOL)
                 stdin.flush()
@@ -274,7 +274,7 @@ class EngineProcess:
 
 
 class _PromptsElsewhere:
-    """A PromptBuilder whose work the child does."""
+    """A proxy of the child's PromptBuilder."""
 
     def __init__(self, ask: Callable[..., Any]) -> None:
         self._ask = ask
@@ -285,7 +285,7 @@ class _PromptsElsewhere:
         return lambda *arguments, **named: self._ask(name, arguments, named)
 
 
-def _obituary(lost_workers: tuple[str, ...], exit_code: int, last_words: str) -> Said:
+def _crash_message(lost_workers: tuple[str, ...], exit_code: int, last_words: str) -> Said:
     if len(lost_workers) == 1:
         return said(
             "The machine {address}, which computed a part of the model, does not answer any more.",

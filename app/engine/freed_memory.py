@@ -1,4 +1,4 @@
-"""Gives the memory of a model that was closed back to the system, where the C library would rather keep it.
+"""Returns the memory of a closed model to the system, which the C library would keep.
 
 glibc keeps what was freed for the next allocation; once a block of 30 MB was freed, it takes the next ones
 from its heaps, where a small block above them holds them back: after ten models a process has twice the

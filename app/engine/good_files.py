@@ -1,6 +1,6 @@
-"""Which model files have passed the probe, so that each is tried once and not again until it changes.
+"""The model files that have passed the probe, so that each is probed once until it changes.
 
-Knows files by what the file system says of them, never by their content. Any thread.
+Identifies files by their metadata, never by their content. Any thread.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def parts_of(path: Path) -> list[Path]:
 class GoodFiles:
     """A small JSON file in the cache folder, the latest file last. Where it is lost, a probe is repeated.
 
-    `judge` says who found them good: what another version has let pass is unknown to this one.
+    `judge` identifies the probe's version: results of another version do not count.
     """
 
     def __init__(self, path: Path, judge: str) -> None:

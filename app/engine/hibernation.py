@@ -1,8 +1,8 @@
-"""States of chats that hold no cells: in memory up to a budget, then on disk, least recently used first.
+"""Saved states of hibernated chats: in memory up to a budget, then on disk, least recently used first.
 
-Knows bytes and tokens, not what they mean. Engine thread only, but for `prefetch`. A file on disk has no name
-and is open nowhere but here, so that nothing of a chat is left behind, whatever happens. Only what is wanted
-at the next start goes into files that stay: see `KeptCells`.
+Knows bytes and tokens, not what they mean. Engine thread only, but for `prefetch`. Files on disk are unlinked
+while open, so that a crash leaves nothing of a chat behind. Only states for the next start go into files that
+stay: see `KeptCells`.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ class _Saved:
 
 
 class HibernatedChats:
-    """One state a chat. What does not fit the budgets is dropped: its chat is computed again."""
+    """One state a chat. States beyond the budgets are dropped: such a chat is computed again."""
 
     def __init__(
         self, ram_bytes: int | None = None, disk_bytes: int | None = None, folder: Path | None = None
     ) -> None:
-        """Without a folder nothing goes to disk. None for a budget: a share of what the machine has."""
+        """Without a folder, nothing goes to disk. Budget None: a share of the machine's memory or disk."""
         self._ram_bytes = _default_ram_bytes() if ram_bytes is None else ram_bytes
         self._disk_bytes = _default_disk_bytes(folder) if disk_bytes is None else disk_bytes
         self._folder = folder
@@ -111,8 +111,8 @@ class HibernatedChats:
         self._told: tuple[HibernatedChat, ...] | None = ()  # None: something has changed
         self._lost: list[tuple[str, int]] = []
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="skein-hibernation")
-        self.kept: KeptCells | None = None  # where states go for the next start, if that is wanted
-        self.saved_chat_ids: set[str] = set()  # chats that will be there then
+        self.kept: KeptCells | None = None  # stores states for the next start, if enabled
+        self.saved_chat_ids: set[str] = set()  # chats that can be opened at the next start
         self._found: SimpleQueue[_Saved] = SimpleQueue()
 
     def __contains__(self, chat_id: str) -> bool:
@@ -147,7 +147,7 @@ class HibernatedChats:
         fingerprint: str,
         shifted_from: int | None = None,
     ) -> bool:
-        """Keep a state, which nobody may change from now on. False: it is too large for every budget."""
+        """Keep a state, which must not be changed from now on. False: it exceeds every budget."""
         self.drop(chat_id)
         if state.nbytes > self._ram_bytes and not self._fits_on_disk(state.nbytes):
             return False
@@ -156,7 +156,7 @@ class HibernatedChats:
         return chat_id in self._saved
 
     def take(self, chat_id: str, fingerprint: str) -> State | None:
-        """The chat's state, which is no longer kept from now on. None when it is not what was saved."""
+        """Remove and return the chat's state. None if it is damaged or has another fingerprint."""
         saved = self._saved[chat_id]
         state = saved.read() if saved.fingerprint == fingerprint else None
         self.drop(chat_id)
@@ -167,14 +167,14 @@ class HibernatedChats:
             saved.state = self._told = None
 
     def forget(self, chat_id: str) -> None:
-        """As `drop`, and nothing of the chat is there at the next start either."""
+        """As `drop`, and deletes the chat's file for the next start, too."""
         self.drop(chat_id)
         self.saved_chat_ids.discard(chat_id)
         if self.kept:
             self.kept.delete(chat_id)
 
     def take_lost(self) -> list[tuple[str, int]]:
-        """Chats whose state could not be kept any longer since the last call, and their tokens."""
+        """Chats whose states were dropped since the last call, and their tokens."""
         lost, self._lost = self._lost, []
         return lost
 
@@ -188,7 +188,7 @@ class HibernatedChats:
             self._found.put(_new_saved(chat_id, token_ids, state, self.kept.fingerprint))
 
     def take_found(self) -> None:
-        """What was prefetched of the last run counts as saved from now on."""
+        """Prefetched states of the last run count as saved from now on."""
         while True:
             try:
                 found = self._found.get_nowait()
@@ -198,7 +198,7 @@ class HibernatedChats:
                 self._add(found)
 
     def keep_all(self, deadline: float) -> None:
-        """For the next start, those that were used last first, as far as there is time."""
+        """Keep states for the next start, most recently used first, as far as time allows."""
         for saved in reversed(self._saved.values()):
             chat_id, token_ids = saved.told.chat_id, saved.token_ids
             if saved.shifted_from is None and self.can_keep(chat_id, token_ids, saved.num_bytes, deadline):

@@ -1,8 +1,8 @@
-"""When to hibernate an idle chat although nobody needs its cells: in a unified cache they make steps longer.
+"""Decides when to hibernate an idle chat although cells are free: in a unified cache they slow down steps.
 
-Every row's attention walks over all cells up to the highest used one, also over those of other sequences
-(12 instead of 8 ms a step with seven idle chats of 1,000 tokens, 0.1B model, 2 CPU threads). How much that is
-differs by machine and model, so each time is a trial whose gain is measured. Engine thread only.
+Every row's attention walks over all cells up to the highest used one, also over those of other sequences (12
+instead of 8 ms a step with seven idle chats of 1,000 tokens, 0.1B model, 2 CPU threads). The gain depends on
+machine and model, so each time is a trial whose gain is measured. Engine thread only.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import deque
 from statistics import median
 
-MIN_CELLS = 256  # fewer make no difference that could be measured
+MIN_CELLS = 256  # fewer make no measurable difference
 SHORTEST_IDLE_S, LONGEST_IDLE_S = 10.0, 3600.0
 TRIAL_STEPS = 8
 STEPS_TO_PAY = 100  # the gain of so many steps must exceed saving and restoring
 
 
 class IdleChats:
-    """Says whether a trial can begin, and how long a chat must have been idle for it."""
+    """Decides whether a trial can begin, and how long a chat must have been idle."""
 
     def __init__(self) -> None:
         self.min_idle_s = SHORTEST_IDLE_S
@@ -28,11 +28,11 @@ class IdleChats:
 
     @property
     def can_try(self) -> bool:
-        """Answers run evenly, and the last trial has been judged."""
+        """Steps are comparable, and the last trial is over."""
         return self._before_ms == 0.0 and len(self._step_ms) == TRIAL_STEPS
 
     def note_none_found(self) -> None:
-        """No chat was idle for long enough: look again after as many steps."""
+        """No chat was idle for long enough: try again after as many steps."""
         self._step_ms.clear()
 
     def note_hibernated(self, cost_ms: float) -> None:

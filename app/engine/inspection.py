@@ -1,6 +1,6 @@
-"""Answers the inspector's questions and works its levers on single chats.
+"""Handles the inspector's queries, and its commands on single chats.
 
-Reads what others own, and changes it only through `SlotPool`. Engine thread only.
+Reads the state of others, and changes it only through `SlotPool`. Engine thread only.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from app.protocol.commands import (
     Hibernate,
     Pin,
     Restore,
-    Tokenise,
+    Tokenize,
     TokensOf,
 )
 from app.protocol.errors import PositionMismatchError
-from app.protocol.report import Answer, CellCheck, ChatTokens, EventKind, TokenisedText, TokenTexts
+from app.protocol.report import Answer, CellCheck, ChatTokens, EventKind, TokenizedText, TokenTexts
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from app.engine.scheduler import Scheduler
     from app.engine.slots import SlotPool
 
-InspectionCommand = Hibernate | Restore | ClearCells | Pin | CheckCells | DescribeTokens | Tokenise | TokensOf
+InspectionCommand = Hibernate | Restore | ClearCells | Pin | CheckCells | DescribeTokens | Tokenize | TokensOf
 
 
 class Inspection:
-    """Its answers wait here for the next report; `last_check` stands in every later one."""
+    """Results wait here for the next report; `last_check` is in every later one."""
 
     def __init__(
         self,
@@ -43,9 +43,9 @@ class Inspection:
         *,
         checks_each_step: bool,
     ) -> None:
-        """With `checks_each_step` a check leaves an event only if it finds something, which ends the engine.
+        """With `checks_each_step`, a check logs an event only if it finds a mismatch, which ends the engine.
 
-        Without, cells in another order than ours are only told: the answers are right.
+        Without, cells in another order than ours are only reported, since the answers are right.
         """
         self._backend = backend
         self._prompts = prompts
@@ -71,9 +71,9 @@ class Inspection:
                 self._raise_disagreement()
             case DescribeTokens(token_ids):
                 self._answers.append(self._texts_of(token_ids))
-            case Tokenise(text):
+            case Tokenize(text):
                 tokens = self._texts_of(tuple(self._prompts.tokens_behind(text)))
-                self._answers.append(TokenisedText(text, tokens))
+                self._answers.append(TokenizedText(text, tokens))
             case TokensOf(chat_id):
                 self._answers.append(self._tokens_of(chat_id))
 
@@ -87,7 +87,7 @@ class Inspection:
         self._raise_disagreement()
 
     def note_disagreement(self, error: PositionMismatchError, step: int) -> None:
-        """Keep the evidence, wherever the engine met it."""
+        """Keep the evidence of a mismatch found during a step."""
         if self.last_check is None or self.last_check.agrees or self.last_check.is_order_only:
             self._note_check(CellCheck(step, self._slots.cells.num_used, str(error)))
 
@@ -105,7 +105,7 @@ class Inspection:
 
     def _note_check(self, check: CellCheck) -> None:
         if not check.agrees:
-            self._slots.news.tell(
+            self._slots.event_log.add(
                 EventKind.VERIFY,
                 said("the library does not agree: {difference}", difference=check.difference),
             )
@@ -113,7 +113,7 @@ class Inspection:
             text = said("the library agrees: compared positions, this model has no cells")
             if check.can_compare:
                 text = said("the library agrees: compared {cells} cells", cells=check.num_cells)
-            self._slots.news.tell(EventKind.VERIFY, text)
+            self._slots.event_log.add(EventKind.VERIFY, text)
         self._slots.memory.has_unchecked_changes = False
         self.last_check = check
 
@@ -141,6 +141,6 @@ class Inspection:
         return TokenTexts(token_ids, tuple(map(self._text_of, token_ids)))
 
     def _text_of(self, token_id: int) -> bytes:
-        """Empty for what is no token of this model: it may be a former one's."""
+        """Empty for ids outside the vocabulary: they may be of a former model."""
         n_vocab = self._backend.model.n_vocab
         return self._backend.written_piece(token_id) if 0 <= token_id < n_vocab else b""

@@ -1,8 +1,7 @@
-"""Cells of saved chats on disk, encrypted, from one start of the program to the next.
+"""KV cells of saved chats, encrypted on disk, from one run of the program to the next.
 
-One file a chat. A file counts as a whole or not at all: AES-GCM tells whether a bit of it was changed, and
-whether it is of this chat, model, settings and key. Knows bytes and tokens, not where the key comes from. Any
-thread.
+One file a chat. AES-GCM authenticates each file: content, chat, model and settings. Knows bytes and tokens,
+not where the key comes from. Any thread.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from app.protocol.load import CellStore
 log = logging.getLogger(__name__)
 
 DISK_SHARE = 0.25  # of what is free
-KEEPING_S = 1.0  # for all that is written when an engine ends
+KEEPING_S = 1.0  # for all files written when an engine ends
 SUFFIX = ".cells"
 
 _MAGIC = b"skein cells 1\n"
@@ -40,7 +39,7 @@ State = npt.NDArray[np.uint8]
 
 
 class KeptCells:
-    """Of one model with one set of settings: what was kept of others is not read, and goes when it is old."""
+    """Of one model with one set of settings. Files of others are not read, and are deleted by age."""
 
     def __init__(self, store: CellStore, fingerprint: str) -> None:
         self.fingerprint = fingerprint
@@ -52,7 +51,7 @@ class KeptCells:
         self._is_stopped = False
 
     def holds(self, chat_id: str, token_ids: list[int]) -> bool:
-        """Whether just this was written, by us."""
+        """Whether these tokens were written, by this process."""
         return self._written.get(chat_id) == _checksum(token_ids)
 
     def has_time(self, num_bytes: int, deadline: float) -> bool:
@@ -66,7 +65,7 @@ class KeptCells:
         deadline: float = inf,
         is_wanted: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Replace what is kept of the chat. False, and all is as before: no room, no time, or a full disk.
+        """Replace the chat's file. False if nothing was changed: no room, no time, or a full disk.
 
         `is_wanted` is asked once it is there. If not, nothing is kept: a `delete` may have come before that.
         """
@@ -97,7 +96,7 @@ class KeptCells:
         return self.read(chat_id)
 
     def read(self, chat_id: str) -> tuple[list[int], State] | None:
-        """Tokens and state as they were written, or None. What is damaged is deleted."""
+        """Tokens and state as they were written, or None. A damaged file is deleted."""
         from cryptography.exceptions import InvalidTag
 
         try:
@@ -116,7 +115,7 @@ class KeptCells:
         self._unlink(chat_id)
 
     def stop(self) -> None:
-        """Whatever is being written is left out."""
+        """Cancels writes under way."""
         self._is_stopped = True
 
     def _replace(self, chat_id: str, token_ids: list[int], state: State, deadline: float) -> bool:
@@ -134,7 +133,7 @@ class KeptCells:
     def _encrypt(
         self, chat_id: str, token_ids: list[int], state: State, file: BinaryIO, deadline: float
     ) -> bool:
-        """False: there was no time for all of it."""
+        """False: time ran out."""
         from cryptography.hazmat.primitives.ciphers import Cipher
         from cryptography.hazmat.primitives.ciphers.algorithms import AES256
         from cryptography.hazmat.primitives.ciphers.modes import GCM
@@ -167,7 +166,7 @@ class KeptCells:
             return None
         decryptor = Cipher(AES256(self._store.key), GCM(nonce)).decryptor()
         decryptor.authenticate_additional_data(self._head + chat_id.encode())
-        content = np.empty(num_bytes + _BLOCK_BYTES, np.uint8)  # the library asks for room for a block more
+        content = np.empty(num_bytes + _BLOCK_BYTES, np.uint8)  # the cipher needs room for one more block
         done = 0
         while piece := file.read(min(_PIECE_BYTES, num_bytes - done)):
             done += decryptor.update_into(piece, content[done:].data)
@@ -201,12 +200,12 @@ class KeptCells:
 
 
 def path_of(folder: Path, chat_id: str) -> Path:
-    """Any text may be an id, so it is no name of a file."""
+    """The id may be any text, so the file's name is its hash."""
     return folder / (hashlib.blake2b(chat_id.encode(), digest_size=16).hexdigest() + SUFFIX)
 
 
 def delete_all_but(folder: Path, chat_ids: Iterable[str]) -> None:
-    """Everything else in the folder goes, also what was half written at the end of a run. Raises OSError."""
+    """Deletes everything else in the folder, including half-written files. Raises OSError."""
     wanted = {path_of(folder, chat_id) for chat_id in chat_ids}
     if folder.is_dir():
         for file in folder.iterdir():

@@ -1,4 +1,4 @@
-"""What was last asked in each chat, to say why the cached prefix of its next turn ends where it does.
+"""The last request of each chat, to explain where the cached prefix of its next one ends.
 
 Engine thread only.
 """
@@ -21,7 +21,7 @@ MAX_REMEMBERED_CHATS = 1000
 
 
 class LastTurns:
-    """Of the chats that were asked lately, by chat id."""
+    """The last turns of recent chats, by chat id."""
 
     def __init__(self, text_of: Callable[[list[int]], str]) -> None:
         self._text_of = text_of

@@ -1,4 +1,4 @@
-"""The engine's thread seen from outside: a mailbox in, reports out.
+"""The engine's thread from outside: commands go into a mailbox, reports come out.
 
 Knows no Qt; the thread that calls `run` is the engine's from then on, and no other touches the engine.
 """
@@ -38,15 +38,15 @@ from app.system.said import said
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# Python gives up the interpreter every 5 ms by itself. Who shares a process with this loop feels that while
-# it computes, and sets the switch interval to this.
+# Python switches threads every 5 ms by default. A GUI in the same process would stutter while this loop
+# computes, so it sets the switch interval to this.
 SWITCH_INTERVAL_S = 0.001
 PROMPT_STACK_BYTES = 256 << 20  # virtual memory only; see `prompt.LONG_RUN`
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A submitted request whose prompt is now tokenised, or could not be."""
+    """A submitted request whose prompt is now tokenized, or could not be."""
 
     request: Request
     result: Prompt | RequestError
@@ -65,7 +65,7 @@ class _Stop:
     pass
 
 
-# What these change is told with the next step, or as the end of an answer.
+# The effects of these are reported with the next step, or as the end of an answer.
 SHOWN_BY_STEPS = (Abort, AbortAll, SetFront, SetSpeed, KeepCells)
 ABOUT_PROMPTS = (Abort, AbortAll, Forget, SetFront)
 
@@ -76,7 +76,7 @@ class EngineLoop:
     """Runs an engine until it is stopped. Values cross, objects stay."""
 
     def __init__(self, engine: Engine, on_reports_ready: Callable[[], None]) -> None:
-        """`on_reports_ready` is called on the engine's thread, once for all reports until the next drain."""
+        """`on_reports_ready` is called on the engine's thread, once until the reports are taken."""
         self._engine = engine
         self._on_reports_ready = on_reports_ready
         self._mailbox: SimpleQueue[_Letter] = SimpleQueue()
@@ -90,7 +90,7 @@ class EngineLoop:
     # Any thread.
 
     def post(self, command: Command) -> None:
-        """For the next step. What it is about is in a report soon, also while nothing is computed."""
+        """Handled before the next step. Its effect is reported soon, even while nothing is computed."""
         if isinstance(command, AbortAll):
             self._engine.interrupt()
         self._mailbox.put(command)
@@ -102,12 +102,12 @@ class EngineLoop:
         self._mailbox.put(_Stop())
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
-        """Call `work` beside the engine, on the thread where prompts are built. Others wait meanwhile."""
+        """Call `work` on the prompt thread, beside the engine. Prompts of others wait meanwhile."""
         return self._prompt_thread.use(work)
 
     def take_reports(self) -> list[StepReport]:
         """All reports since the last call, oldest first."""
-        self._woken = False  # before draining: what comes in meanwhile wakes us again
+        self._woken = False  # before draining: a report that comes meanwhile signals again
         reports = []
         while self._reports:
             reports.append(self._reports.popleft())
@@ -116,7 +116,7 @@ class EngineLoop:
     # The engine thread only.
 
     def run(self) -> None:
-        """Step while there is work, sleep while there is none or somebody has paused it.
+        """Step while there is work, sleep while there is none or it is paused.
 
         Raises EngineError when the engine cannot go on; every open request has ended with ERROR by then.
         """
@@ -129,8 +129,8 @@ class EngineLoop:
             self._end_all(FinishReason.ABORT, "")
             if self._engine.has_work:
                 self._publish(self._engine.report())
-        except Exception as error:  # the root of this thread: nobody may be left waiting
-            self._engine.obey(KeepCells(None))  # nobody knows what its cells hold now
+        except Exception as error:  # the root of this thread: all requests must end
+            self._engine.obey(KeepCells(None))  # its cells may be corrupt
             self._end_all(
                 FinishReason.ERROR,
                 said("The engine stopped: {reason} Load the model again.", reason=str(error)),
@@ -142,7 +142,7 @@ class EngineLoop:
             self._engine.close()
 
     def _receive(self) -> None:
-        """Take all letters; wait for one only when there is nothing to compute."""
+        """Handle all messages; block for one only when there is nothing to compute."""
         if self._engine.stepping.is_paused:
             self._handle(self._mailbox.get())
         elif not self._engine.has_work:
@@ -156,7 +156,7 @@ class EngineLoop:
                 return
 
     def _advance(self) -> None:
-        """One step, where that is allowed; in a pause, the plan of the next one instead."""
+        """One step or, while paused, the plan of the next one."""
         stepping = self._engine.stepping
         if self._engine.has_work and not stepping.is_paused:
             self._publish(self._engine.step())
@@ -200,7 +200,7 @@ class EngineLoop:
             self._engine.add_request(request, result)
 
     def _end_all(self, reason: FinishReason, notice: str) -> None:
-        """Every request that anybody still waits for gets its last output."""
+        """Every open request gets its last output."""
         while not self._mailbox.empty():
             letter = self._mailbox.get()
             if isinstance(letter, Submit):
@@ -227,7 +227,7 @@ class _Use:
             return
         try:
             self.future.set_result(self.work(prompts))
-        except Exception as error:  # whoever waits for the result gets it
+        except Exception as error:  # the caller gets it with the result
             self.future.set_exception(error)
 
     def give_up(self) -> None:
@@ -248,7 +248,7 @@ def _is_withdrawn(order: _Build | _Use, command: Command) -> bool:
 
 
 class _PromptThread:
-    """Builds prompts beside the engine, so that a slow template or a long text delays nobody else.
+    """Builds prompts beside the engine, so that a slow template or a long text delays no other answer.
 
     The front tab's first, then in the order in which they came.
     """
@@ -283,7 +283,7 @@ class _PromptThread:
     def use(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         future: Future[T] = Future()
         self._letters.put(_Use(work, future))
-        if self._is_stopped:  # asked after what `stop` puts: it may have come too late for its last look
+        if self._is_stopped:  # `stop` may have drained the queue already
             self._end_uses()
         return future
 
@@ -342,7 +342,7 @@ class _PromptThread:
             return RequestError(said("Skein failed to build the prompt; the log says why."))
 
     def _end_uses(self) -> None:
-        """Nobody may be left waiting."""
+        """Every pending call must complete."""
         with suppress(Empty):
             while True:
                 letter = self._letters.get_nowait()

@@ -1,4 +1,4 @@
-"""From the parameters of a load to an engine that can be run: in this process, or in one of its own."""
+"""Opens an engine for the given load parameters: in this process, or in a child."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OpenBackend = Callable[
 
 
 class Fitter(Protocol):
-    """Says how to load on these devices. Raises ModelLoadError for what would take a machine down."""
+    """Fits the parameters to these devices. Raises ModelLoadError if they would exhaust the memory."""
 
     def __call__(
         self, params: LoadParams, gpus: Sequence[Device], *, workers: Sequence[Device] = ()
@@ -41,7 +41,7 @@ def open_engine(
     hibernated: HibernatedChats | None = None,
     open_backend: OpenBackend = open_probed_backend,
 ) -> Iterator[tuple[ModelInfo, RunningEngine]]:
-    """With workers it gets a process of its own, which a lost one may end. Run it on the calling thread.
+    """With workers it gets a process of its own, since losing one may crash it. Call `run` on this thread.
 
     `on_progress` gets 0 … 1 and cancels by returning False. Raises EngineError.
     """
@@ -52,7 +52,7 @@ def open_engine(
         return
 
     def fit_with(params: LoadParams, workers: Sequence[Device]) -> LoadParams:
-        from app.engine.llama.library import gpus, library
+        from app.engine.llama.native_library import gpus, library
 
         library()
         return fit(params, gpus(), workers=workers)

@@ -1,4 +1,4 @@
-"""How long a chat may get, and what the model is not shown of one that got longer.
+"""How long a chat may get, and what is left out of one that got longer.
 
 Works on messages, their sizes and a measure of them: knows neither tokens nor templates. Any thread.
 """
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from app.protocol.request import Message, Request
 
     Messages = tuple[Message, ...]
-    Measure = Callable[[Messages], int]  # tokens of the prompt that shows these messages
+    Measure = Callable[[Messages], int]  # number of tokens of the prompt with these messages
     CountTokens = Callable[[str], int]
 
 KEPT_SHARE = 3 / 4  # of what could be shown, at least, when turns are dropped
 ROLE_CHARS = 16  # what a template writes around a message, in characters
 USUAL_CHARS_PER_TOKEN = 4.0
 SAMPLE_CHARS = 2000  # enough to tell how many tokens a long text has
-CUT_LINE_CHARS = 40  # what stands in place of what was cut out
+CUT_LINE_CHARS = 40  # the line in place of the text that was cut out
 # Lengths to which texts are cut: few, so that a cut stays where it is while the chat grows.
 CUT_LENGTHS = tuple(round(64 * 2 ** (step / 4)) for step in range(80, -1, -1))
 
@@ -40,7 +40,7 @@ def context_limit(request: Request, model: ModelInfo) -> int:
 
 
 def longer_chats_need(request: Request, model: ModelInfo) -> str:
-    """What a user can do about a chat that does not fit, in one or two sentences."""
+    """What the user can do about a chat that does not fit, in one or two sentences."""
     own_limit = context_limit(request, model) < model.max_sequence_tokens
     need = said("Start a new chat, or raise this chat's own limit.") if own_limit else model.longer_chats_need
     if request.overflow is Overflow.STOP:
@@ -49,7 +49,7 @@ def longer_chats_need(request: Request, model: ModelInfo) -> str:
 
 
 def too_long(num_tokens: int, request: Request, model: ModelInfo) -> PromptTooLongError:
-    """What must be shown of the chat takes `num_tokens`."""
+    """The error if the part that must be shown takes `num_tokens`."""
     limit = context_limit(request, model)
     counts = {"tokens": num_tokens, "limit": limit}
     if limit == model.max_sequence_tokens:
@@ -61,7 +61,7 @@ def too_long(num_tokens: int, request: Request, model: ModelInfo) -> PromptTooLo
 
 
 def rolling_window(messages: Messages, measure: Measure, max_tokens: int) -> Messages:
-    """The system prompt and the newest turns, so many that they measure at most `max_tokens`.
+    """The system prompt and as many of the newest turns as fit into `max_tokens`.
 
     The newest turn is always there: where it does not fit, the result is too long, but no shorter one exists.
     """
@@ -132,9 +132,9 @@ def _split(messages: Messages) -> tuple[Messages, list[Messages]]:
 
 
 def cut_tokens(token_ids: list[int], num_leading: int, overflow: Overflow, max_tokens: int) -> list[int]:
-    """What is shown of a prompt that is no chat: at most `max_tokens`, the first `num_leading` always.
+    """Cuts a raw prompt to `max_tokens`, always keeping the first `num_leading`.
 
-    The model's own beginning is such a leading token. Nothing is cut where the choice is to stop.
+    Leading tokens are those that the model adds itself. Nothing is cut if the overflow choice is to stop.
     """
     if overflow is Overflow.STOP or len(token_ids) <= max_tokens:
         return token_ids
@@ -184,8 +184,8 @@ def _lasting_start(begins: list[int], first: int) -> int:
 
     If it were always `first`, every new turn would drop another one, and as all that follows it moves, the
     whole window would be computed again each time. So it is the turn at the roundest place, the one before
-    which the highest bit changes in the count of characters since the beginning of the chat. What comes later
-    does not change that, and it remains the roundest for many turns. No memory of earlier requests is needed.
+    which the highest bit changes in the count of characters since the beginning of the chat. Later turns do
+    not change that, and it remains the roundest for many turns. No state between requests is needed.
     """
     num_chars_that_fit = begins[-1] - begins[first]
     last = bisect_right(begins, begins[-1] - KEPT_SHARE * num_chars_that_fit) - 1
@@ -195,7 +195,7 @@ def _lasting_start(begins: list[int], first: int) -> int:
 def _first_that_fits(sizes: Sequence[int], measure: Callable[[int], int], max_tokens: int) -> int | None:
     """Index of the first version of at most `max_tokens`. `sizes` are characters and fall.
 
-    Measuring is dear, so it starts where characters promise to fit and corrects itself: a history of 10 MB
+    Measuring is expensive, so it starts from an estimate by characters and corrects that: a history of 10 MB
     is never measured as a whole, and three or four versions are enough as a rule.
     """
     low, high = 0, len(sizes)  # too long below `low`; fits from `high` on
@@ -204,7 +204,7 @@ def _first_that_fits(sizes: Sequence[int], measure: Callable[[int], int], max_to
         if low == high:
             break
         index = bisect_left(sizes, -max_tokens * chars_per_token, key=neg)
-        if num_measured > 8:  # a text whose characters promise nothing
+        if num_measured > 8:  # a text whose length says little about its tokens
             index = (low + high) // 2
         index = min(max(index, low), high - 1)
         num_tokens = measure(index)

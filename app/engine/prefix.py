@@ -1,4 +1,4 @@
-"""Where the cached prefix of a prompt ends, and why. Works on tokens and messages; changes nothing."""
+"""Where the cached prefix of a prompt ends, and why. Pure functions on tokens and messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEEDLE = 4
 
 
 def common_prefix(held: list[int], wanted: list[int]) -> int:
-    """How many leading tokens the two share, at most all but the last of `wanted`.
+    """The length of the common prefix, at most all but the last token of `wanted`.
 
     The last one is always computed: without it there are no logits to sample.
     """
@@ -46,9 +46,9 @@ def moved_run(held: list[int], wanted: list[int], start: int) -> tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class LastTurn:
-    """What was last asked in a chat, to tell an edited message from a template that rewrites history.
+    """The last request of a chat, to tell an edited message from a template that rewrites history.
 
-    With what the slot holds, `uncomputed` makes the whole answer: its last token, mostly.
+    The slot's tokens plus `uncomputed` are the whole answer: mostly its last token.
     """
 
     messages: tuple[Message, ...]
@@ -64,7 +64,7 @@ def why_prefix_ended(
     last_turn: LastTurn | None,
     text_of: Callable[[list[int]], str],
 ) -> PrefixEnd:
-    """`held` are the tokens the chat had, in cells or saved; `num_kept` of them were used."""
+    """`held` are the tokens the chat had, in cells or saved; `num_kept` of them were reused."""
     if not held:
         return PrefixEnd.EVICTED if last_turn else PrefixEnd.NEW_CHAT
     num_common = common_prefix(held, seq.token_ids)
@@ -89,10 +89,10 @@ def _same_history(
     last_turn: LastTurn,
     text_of: Callable[[list[int]], str],
 ) -> bool:
-    """Whether the chat goes on as it was left, so that only its rendering can differ."""
+    """Whether the chat continues unchanged, so that only its rendering can differ."""
     index = len(last_turn.messages)
     if not index or messages[:index] != last_turn.messages:
-        return False  # the former or this one was a raw prompt, or something was edited
+        return False  # one of the two was a raw prompt, or the chat was edited
     if num_common < last_turn.num_prompt_tokens or len(messages) <= index:
         return True
     return messages[index].content.strip() == text_of(held[last_turn.num_prompt_tokens :]).strip()

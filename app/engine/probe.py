@@ -1,8 +1,8 @@
-"""Tries a model file in a child process before it is let into this one.
+"""Tests a model file in a child process before it is loaded into this one.
 
-A GGUF is data of a stranger, and some of them make llama.cpp abort, hang or eat the memory. The child loads
-it, renders its template and computes a few tokens (`probe_child`); a file that survives this is remembered.
-That is no wall against code that would take over the child.
+A GGUF is untrusted data, and a bad one can make llama.cpp abort, hang or exhaust the memory. The child loads
+it, renders its template and computes a few tokens (`probe_child`); a file that passes is remembered. This is
+no sandbox against code that takes over the child.
 
 The thread that loads. It waits without the GIL.
 """
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 OnProgress = Callable[[float], bool]
 Fitter = Callable[["LoadParams", "Sequence[Device]"], "LoadParams"]
 
-FORMAT = 1  # to be raised when the probe looks for more than before
+FORMAT = 1  # increase it when the probe tests more than before
 PROBE_SHARE = 0.5  # of the progress: the probe reads the file from disk, the load finds it in memory
 POLL_S = 0.05
 END_S = 10.0  # from a child's last word to its end
@@ -72,8 +72,8 @@ def open_probed_backend(
 
     `fit` gets the parameters and the GPUs that there are, and says how to load, or raises ModelLoadError.
     """
-    from app.engine.llama.library import gpus, library
     from app.engine.llama.loading import open_llama_backend
+    from app.engine.llama.native_library import gpus, library
 
     library()
     params = fit(params, gpus())
@@ -89,17 +89,17 @@ def open_probed_backend(
 
 
 def probe(path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
-    """Return if `path` may be loaded in this process: it has passed now (True), or it was known to be good.
+    """Returns if `path` may be loaded: True if it passed just now, False if it was known to be good.
 
     `on_progress` gets 0 … 1 on the calling thread and cancels by returning False. Raises ModelLoadError.
     """
-    if os.path.realpath(path) == os.path.realpath(paths.starter_model()):  # it comes with Skein
+    if os.path.realpath(path) == os.path.realpath(paths.starter_model()):  # it is bundled with Skein
         return False
     return _probe(_Trial(path), on_progress)
 
 
 def probe_adapter(model: Path, path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
-    """As `probe`, of a LoRA adapter together with a model that is known to be good."""
+    """As `probe`, for a LoRA adapter together with a model that is known to be good."""
     return _probe(_Trial(model, path), on_progress)
 
 
@@ -124,7 +124,7 @@ def _judge() -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """Far above what a good file of this size needs."""
+    """Limits far above what a good file of this size needs."""
 
     check_tensors: bool
     max_memory_bytes: int
@@ -151,7 +151,7 @@ class _Trial:
         self._messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def file(self) -> ModelFile:
-        """As it is now. An adapter is good for one model, and may be bad for another."""
+        """The file's current identity. An adapter may be good for one model and bad for another."""
         model = ModelFile.at(self._model)
         if not self._adapter:
             return model
@@ -169,7 +169,7 @@ class _Trial:
             lines = last_lines(native_log)
         if exit_code or not verdict:
             log.error("%s: the probe ended with %d.\n%s", self.path, exit_code, "\n".join(lines))
-            raise ModelLoadError(self._obituary(exit_code, lines[-1] if lines else ""))
+            raise ModelLoadError(self._crash_message(exit_code, lines[-1] if lines else ""))
         if "refusal" in verdict:
             raise ModelLoadError(unpacked(verdict["refusal"]))
         for remark in verdict["remarks"]:
@@ -201,7 +201,7 @@ class _Trial:
             finally:
                 child_process.kill(child)
                 reader.join(END_S)
-                child_process.bury(child)
+                child_process.reap(child)
 
     def _read(self, stdout: IO[bytes]) -> None:
         for line in stdout:
@@ -210,7 +210,7 @@ class _Trial:
         self._messages.put(None)
 
     def _await_verdict(self, on_progress: OnProgress) -> dict[str, Any]:
-        """What the child said last but its progress: nothing if it died before."""
+        """The child's last message other than progress; empty if it died before."""
         deadline = time.monotonic() + self._limits.max_wall_s
         progress = 0.0
         verdict: dict[str, Any] = {}
@@ -227,7 +227,7 @@ class _Trial:
                     verdict = message
         raise TimeoutError
 
-    def _obituary(self, exit_code: int, last_line: str) -> str:
+    def _crash_message(self, exit_code: int, last_line: str) -> str:
         name, how = self.path.name, signal_name(exit_code)
         if how == "SIGXCPU":
             slow = said(
@@ -260,7 +260,7 @@ class _Trial:
 
 
 def signal_name(exit_code: int) -> str:
-    """Empty when it was no signal that ended the process."""
+    """Empty if the process was not ended by a signal."""
     try:
         return str(signal.Signals(-exit_code).name)
     except ValueError:
@@ -268,8 +268,8 @@ def signal_name(exit_code: int) -> str:
 
 
 def last_lines(native_log: IO[bytes]) -> list[str]:
-    """What a child wrote to its stderr last."""
-    from app.engine.llama.library import printable
+    """The last lines that a child wrote to stderr."""
+    from app.engine.llama.native_library import printable
 
     size = native_log.seek(0, os.SEEK_END)
     native_log.seek(max(0, size - LAST_LOG_BYTES))

@@ -1,7 +1,7 @@
-"""Loads a model file and does once what a chat would do with it, in a process that may die of it.
+"""Loads a model file and runs what a chat would do with it, in a process that may crash.
 
-Run by `probe` as a child process, with limits. Says on stdout how far it is and what it thinks of the file;
-llama.cpp's log and its last words go to stderr.
+Run by `probe` as a child process, with limits. Writes progress and verdict to stdout; llama.cpp's log goes to
+stderr.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ CHATS = (
     (Message(Role.SYSTEM, "Be brief."), Message(Role.USER, "Hello")),
     (Message(Role.USER, "<|im_end|>{{ 1 }} ä 🙂\n\n```c\n\tint x;\n```"),),
 )
-# Text with each byte that UTF-8 has: a vocabulary that cannot fall back to one of them would end the process
-# as soon as a letter with it is typed.
+# Text with every byte that UTF-8 uses: a vocabulary without a fallback for one of them would abort the
+# process as soon as such a letter is typed.
 LETTERS = [*range(1, 0x800), *range(0x800, 0xD800, 0x800), 0xE000, 0xF000, *range(0x10000, 0x110000, 0x8000)]
 EVERY_BYTE = "".join(map(chr, LETTERS))
 
@@ -48,7 +48,7 @@ OnProgress = Callable[[float], bool]
 def examine(
     path: Path, on_progress: OnProgress, *, check_tensors: bool, adapters: tuple[LoraAdapter, ...] = ()
 ) -> list[str]:
-    """Whatever is worth a line in the log. Raises EngineError or RequestError when the file is no good."""
+    """Remarks for the log. Raises EngineError or RequestError when the file is bad."""
     from app.engine.engine import Engine
     from app.engine.llama.loading import open_llama_backend
 
@@ -67,16 +67,16 @@ def examine(
 
 
 def _read_vocabulary(backend: LlamaBackend) -> None:
-    """Any token may be chosen, and any text may be typed."""
+    """Converts every token to text and back, since any may occur."""
     for token_id in range(backend.model.n_vocab):
         backend.token_piece(token_id)
     backend.tokenize(EVERY_BYTE, parse_special=False)
 
 
 def _sample_prompt(prompts: PromptBuilder) -> tuple[Prompt | None, list[str]]:
-    """The prompt of the first chat, and how the template failed on others.
+    """The prompt of the first chat, and the template's failures on others.
 
-    That is no reason to refuse the file: each answer will say it, and many templates refuse certain chats.
+    They are no reason to refuse the file: such answers report it, and many templates refuse certain chats.
     """
     built: list[Prompt] = []
     failures: list[str] = []
@@ -121,7 +121,7 @@ def main() -> None:
     else:
         verdict = {"remarks": remarks}
     child_process.send(stdout, verdict)
-    os._exit(0)  # the model is freed; how Python takes itself down says nothing about the file
+    os._exit(0)  # the model is freed; how Python shuts down says nothing about the file
 
 
 def _limit(max_memory_bytes: int, max_cpu_s: int) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is shown of a chat: `messages`, all or those that its overflow choice left.
+    """The prompt of a chat with the shown `messages`: all, or those left by its overflow choice.
 
     The last `num_start_tokens` are the beginning of the answer, which the caller gave.
     """
@@ -25,12 +25,12 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """Tokens of a prompt that need not be computed, by where they came from."""
+    """The tokens of a prompt that need not be computed, by source."""
 
     num_reused: int = 0
     num_shared: int = 0
     num_restored: int = 0
-    is_doubted: bool = False  # a saved state was there, but did not pass its checks
+    is_doubted: bool = False  # a saved state was found, but failed its checks
 
     @property
     def num_tokens(self) -> int:

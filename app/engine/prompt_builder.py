@@ -1,4 +1,4 @@
-"""From a chat to prompt tokens, so that nothing a user types becomes a control token.
+"""Turns a chat into prompt tokens; nothing that a user types becomes a control token.
 
 Any thread. Long runs of one kind of character recurse deeply in llama.cpp's tokenizer, so `EngineLoop`
 calls this on a thread with a large stack.
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
 MARK_BEGIN, MARK_END = "\ufdd0", "\ufdd1"
 MARK = re.compile(f"{MARK_BEGIN}([0-9]+){MARK_END}")
-MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; anything longer is refused before it is tokenised
+MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; a longer text is refused without tokenizing it
 # 500,000 characters of one kind in a row pass in a stack of 256 MiB (measured). A run is looked at from its
 # beginning only: from each of its characters, one that is just short enough would take a minute.
 LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
 RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
 NOTHING_ASKED = said("The prompt is empty. Write something in it.")
 NOTHING_WRITTEN = said("The model's chat template wrote an empty prompt. Choose another model for this chat.")
-MAX_CHARS = 1_000_000  # of a text that only wants tokens: others wait meanwhile for about half a second
+MAX_CHARS = 1_000_000  # of a text to tokenize outside a prompt: others wait for about half a second
 LINE_END = "\n"
 MAX_SHORT_CHARS = 1000  # tokenised within a step
 
@@ -51,10 +51,10 @@ class Template(Protocol):
 
 
 class PromptBuilder:
-    """Renders the chat template and tokenises the result.
+    """Renders the chat template and tokenizes the result.
 
-    Where a message spells out a control token, the template sees a mark in its place. The text around the
-    marks is tokenised with control tokens, what they stand for without.
+    Where a message spells out a control token, the template gets a mark instead. The text around the marks is
+    tokenized with control tokens, the text they stand for without.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -86,7 +86,7 @@ class PromptBuilder:
         be. What is shown depends on the arguments alone, so a prompt can be built again at any time.
         """
         if request.sampling:
-            self._backend.check_sampling(request.sampling)  # a JSON schema takes time that the engine has not
+            self._backend.check_sampling(request.sampling)  # too slow for the engine thread
         start = self._answer_start(request)
         limit = overflow.context_limit(request, self._backend.model)
         room = limit - num_generated_tokens - len(start)
@@ -101,7 +101,7 @@ class PromptBuilder:
         return replace(prompt, token_ids=(*prompt.token_ids, *start), num_start_tokens=len(start))
 
     def render(self, request: Request) -> str:
-        """The prompt of `request` as text, all of it, whatever it measures. Raises RequestError."""
+        """The whole prompt of `request` as text, without a length limit. Raises RequestError."""
         if request.prompt:
             raise InvalidRequestError("A raw prompt has no messages that a chat template could write.")
         if refusal := self._refusal(request.messages, request):
@@ -111,7 +111,7 @@ class PromptBuilder:
         written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, spelled_out))
         return written + start.decode("utf-8", "replace")
 
-    def tokenise(
+    def tokenize(
         self, *pieces: str | int, adds_leading: bool = False, parse_special: bool = True
     ) -> list[int]:
         """Tokens of any text, which may be far longer than a prompt. Raises InvalidRequestError."""
@@ -134,7 +134,7 @@ class PromptBuilder:
         return self._backend.end_tokens
 
     def tokens_behind(self, text: str) -> list[int]:
-        """How a short text goes on behind another; control tokens written out in it count."""
+        """The tokens of a short text after another one; control tokens spelled out in it are recognised."""
         return self._continued(text[:MAX_SHORT_CHARS], parse_special=True)
 
     def close(self) -> None:
@@ -146,24 +146,24 @@ class PromptBuilder:
         limit = overflow.context_limit(request, self._backend.model)
 
         @cache
-        def tokenise(messages: tuple[Message, ...]) -> tuple[int, ...]:
-            return self._tokenise(messages, request.template_variables)
+        def tokenize(messages: tuple[Message, ...]) -> tuple[int, ...]:
+            return self._tokenize(messages, request.template_variables)
 
         def measure(messages: tuple[Message, ...]) -> int:
-            return limit + 1 if self._refusal(messages, request) else len(tokenise(messages))
+            return limit + 1 if self._refusal(messages, request) else len(tokenize(messages))
 
         shown = self._shown(request, measure, max_tokens)
         if refusal := self._refusal(shown, request):
             raise refusal
         return Prompt(
-            tokenise(shown),
+            tokenize(shown),
             shown,
             len(request.messages) - len(shown),
             overflow.left_out(request.messages, shown, request.overflow),
         )
 
     def _shown(self, request: Request, measure: overflow.Measure, max_tokens: int) -> tuple[Message, ...]:
-        """What is shown of the chat, in at most `max_tokens` if that can be."""
+        """The shown part of the chat, in at most `max_tokens` if possible."""
         match request.overflow:
             case Overflow.STOP:
                 return request.messages
@@ -179,7 +179,7 @@ class PromptBuilder:
                     overflow.context_limit(request, self._backend.model) // 3,
                 )
 
-    def _tokenise(self, messages: tuple[Message, ...], variables: str) -> tuple[int, ...]:
+    def _tokenize(self, messages: tuple[Message, ...], variables: str) -> tuple[int, ...]:
         rendered, spelled_out = self._rendered(messages, variables)
         tokens = [
             token
@@ -212,7 +212,7 @@ class PromptBuilder:
         return tokens if tokens[: len(leading)] == leading else leading + tokens
 
     def _check_rendered(self, text: str) -> None:
-        """A template can write anything, whatever it was given."""
+        """Checks the text, since a template can write anything."""
         num_chars = 2 * self._backend.model.max_sequence_tokens * MAX_CHARS_PER_TOKEN
         if len(text) > num_chars or LONG_RUN.search(text):
             raise ChatTemplateError(
@@ -220,7 +220,7 @@ class PromptBuilder:
             )
 
     def _refusal(self, messages: tuple[Message, ...], request: Request) -> RequestError | None:
-        """Why these messages must not even be tokenised."""
+        """Why these messages must not be tokenized; None if they may."""
         return self._refusal_of([part for one in messages for part in (one.content, one.fields)], request)
 
     def _refusal_of(self, texts: list[str], request: Request) -> RequestError | None:
@@ -282,7 +282,7 @@ class PromptBuilder:
             )
         return token_id
 
-    # Control tokens that somebody wrote out.
+    # Control tokens that are spelled out in a message.
 
     def _mark(self, content: str, spelled_out: list[str]) -> str:
         """`content` with a mark for each control token written out in it, which goes to `spelled_out`."""

@@ -1,16 +1,16 @@
-"""Guesses how a chat goes on by what followed the same tokens in it before. Works on tokens alone."""
+"""Prompt lookup: drafts what followed the last tokens at an earlier place. Works on tokens alone."""
 
 from __future__ import annotations
 
-NGRAM = 3  # tokens by which a place is found; those behind it are guessed
-MAX_READ = 8192  # tokens of a chat in one step: a document of a hundred thousand must not hold it up
+NGRAM = 3  # tokens by which a place is found; those after it are drafted
+MAX_READ = 8192  # tokens of a chat in one step: a document of 100,000 must not delay it
 
 
 class PromptLookup:
-    """Finds where the last tokens of one chat came before.
+    """Finds an earlier occurrence of the last tokens of one chat.
 
-    Its index grows with the chat: each token is entered once, in some 130 bytes. As long as the text goes on
-    as it did at the place that was found, that place is kept.
+    Its index grows with the chat: each token is entered once, in some 130 bytes. While the text continues as
+    at the place that was found, that place is kept.
     """
 
     def __init__(self) -> None:
@@ -18,19 +18,19 @@ class PromptLookup:
         self._num_read = 0
         self._place = 0  # index of the token that comes next if the text repeats itself; 0: not found
 
-    def guess(self, token_ids: list[int], most: int) -> list[int]:
-        """What may follow `token_ids`, which begin with what they were the last time."""
+    def propose(self, token_ids: list[int], most: int) -> list[int]:
+        """The draft to follow `token_ids`, which must extend those of the last call."""
         new = token_ids[self._num_read :]
         goes_on = self._place > 0 and token_ids[self._place : self._place + len(new)] == new
         self._read(token_ids)
         self._place = self._place + len(new) if goes_on else self._find(token_ids)
         if not self._place:
             return []
-        guessed = token_ids[self._place : self._place + most]
+        proposed = token_ids[self._place : self._place + most]
         period = len(token_ids) - self._place
-        while len(guessed) < most:  # what repeats is the end itself
-            guessed.append(guessed[-period])
-        return guessed
+        while len(proposed) < most:  # the repetition overlaps the end
+            proposed.append(proposed[-period])
+        return proposed
 
     def _read(self, token_ids: list[int]) -> None:
         """Enter the n-grams in front of each new token."""

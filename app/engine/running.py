@@ -1,4 +1,4 @@
-"""What a running engine is to everybody else, wherever it runs."""
+"""The interface of a running engine, in this process or another."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class RunningEngine(Protocol):
     """`EngineLoop` on a thread of this process, `EngineProcess` in another. Any thread, but for `run`."""
 
     def post(self, command: Command) -> None:
-        """For its next step. Returns at once."""
+        """Handled before its next step. Returns at once."""
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
-        """Call `work` beside it, where templates are rendered and texts are tokenised."""
+        """Call `work` where templates are rendered and texts are tokenized."""
 
     def take_reports(self) -> list[StepReport]:
         """All since the last call, oldest first."""

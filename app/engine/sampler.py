@@ -6,16 +6,16 @@ from app.protocol.output import SampledToken
 
 
 class Sampler(Protocol):
-    """Chooses the next tokens of one sequence and owns the native memory that takes. Engine thread only."""
+    """Chooses the next tokens of one sequence and owns the native memory for that. Engine thread only."""
 
     def sample(self, row: int) -> int:
         """Choose from the logits of batch row `row` of the last decode, and remember the choice.
 
-        Raises BadLogitsError when there is nothing sane to choose from, GrammarError when nothing allowed.
+        Raises BadLogitsError if the logits are not numbers, GrammarError if the grammar allows no token.
         """
 
     def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:
-        """As `sample`, and tell how likely the token and so many others were."""
+        """As `sample`, with the probabilities of the token and of so many others."""
 
     def close(self) -> None:
         """Free it. A second call does nothing."""

@@ -16,28 +16,28 @@ from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch
-    from app.engine.drafting import Drafting
+    from app.engine.draft_planner import DraftPlanner
     from app.engine.sequence import Sequence
     from app.engine.slots import SlotPool
     from app.engine.step_budget import StepBudget
 
-# An answer is let in only where every running one could grow this much: otherwise one that was paused would
-# come back at once and be paused again in the next step.
+# An answer is admitted only if every running one can grow this much: otherwise a paused one would be admitted
+# at once and paused again in the next step.
 HEADROOM_TOKENS = 64
 # Of each step's prompt rows this part is the oldest prompt's, so that none waits for ever.
 OLDEST_PROMPTS_SHARE = 1 / 4
 
 
 class Scheduler:
-    """Sequences wait in order of arrival, run in a slot, and are paused, not failed, for want of cells."""
+    """Sequences wait in order of arrival, run in a slot, and are paused, not failed, when cells run out."""
 
-    def __init__(self, slots: SlotPool, budget: StepBudget, drafting: Drafting) -> None:
+    def __init__(self, slots: SlotPool, budget: StepBudget, draft_planner: DraftPlanner) -> None:
         self._slots = slots
         self._budget = budget
-        self._drafting = drafting
+        self._draft_planner = draft_planner
         self.waiting: deque[Sequence] = deque()
-        self.running: list[Sequence] = []  # in the order in which they were let in
-        self.refitting: list[Sequence] = []  # they come back with a shorter prompt
+        self.running: list[Sequence] = []  # in the order of admission
+        self.refitting: list[Sequence] = []  # waiting for a shorter prompt
         self._leaders: dict[Sequence, tuple[Sequence, int]] = {}
         self._is_crowded = False  # nobody is let in beside those who run, until one of them has ended
 
@@ -69,7 +69,7 @@ class Scheduler:
             self._slots.forget(seq.request.chat_id)
 
     def set_aside(self, seq: Sequence) -> None:
-        """The sequence goes on after `put_back`. Its cells stay as long as there is room."""
+        """The sequence continues after `put_back`. Its cells are kept as long as there is room."""
         assert seq.slot is not None
         self._slots.set_aside(seq.slot)
         seq.paused_at = time.perf_counter()
@@ -82,19 +82,19 @@ class Scheduler:
         self.waiting.appendleft(seq)
 
     def schedule(self, batch: Batch) -> None:
-        """Fill `batch`: the next token of every running answer, then prompts, else guesses at the answers."""
+        """Fill `batch`: the next token of every running answer, then prompts, else draft tokens."""
         self._admit()
         self._make_room_for_answers()
         rows = self._rows()
         while self.running and not rows and self.make_room():
             rows = self._rows()
-        drafted = self._drafted(batch.capacity) if self._drafting.is_on else {}
+        drafted = self._drafted(batch.capacity) if self._draft_planner.is_on else {}
         # Rows sorted by seq_id: separate streams and recurrent models need it to compute them together.
         for seq in sorted(rows, key=_seq_id):
             batch.add(seq, rows[seq], drafted.get(seq))
 
     def waiting_requests(self) -> tuple[WaitingRequest, ...]:
-        """Every sequence without a slot, those first that are let in first."""
+        """Every sequence without a slot, in the order of admission."""
         if not self.waiting and not self.refitting:
             return ()
         now = time.perf_counter()
@@ -110,9 +110,9 @@ class Scheduler:
         return self.make_room()
 
     def pause_youngest(self) -> bool:
-        """Send the running sequence that came last back to the queue, a protected chat's last of all.
+        """Send the sequence admitted last back to the queue, a protected chat's only if there is no other.
 
-        Its state is saved, so its answer goes on where it was. False when only one is running.
+        Its state is saved, so its answer continues later. False when only one is running.
         """
         if len(self.running) < 2:
             return False
@@ -126,7 +126,7 @@ class Scheduler:
             text = said(
                 "paused the answer in sequence {seq_id}: the chat in front goes first", seq_id=seq.slot.seq_id
             )
-        self._slots.news.tell(EventKind.PAUSE, text, seq.slot)
+        self._slots.event_log.add(EventKind.PAUSE, text, seq.slot)
         self._slots.suspend(seq.slot)
         seq.paused_at = time.perf_counter()
         self.running.remove(seq)
@@ -141,7 +141,7 @@ class Scheduler:
     # Who gets a slot.
 
     def _admit(self) -> None:
-        """Lease slots in order of arrival, the front tab first, while prompts fit beside what is running."""
+        """Lease slots in order of arrival, the front tab first, while prompts fit beside the running ones."""
         if not self.waiting:
             return
         for seq in self._by_turn():
@@ -196,7 +196,7 @@ class Scheduler:
         return WaitReason.SHARES_PREFIX if seq in self._leaders else WaitReason.QUEUED
 
     def _waits_for_prefix(self, seq: Sequence) -> bool:
-        """Whether a running prompt computes a beginning of this one, which is then shared."""
+        """Whether a running prompt computes a prefix of this one, which can be shared then."""
         leader, num_tokens = self._leaders.get(seq) or self._find_leader(seq)
         if leader not in self.running or leader.num_computed_tokens >= num_tokens:
             self._leaders.pop(seq, None)
@@ -241,22 +241,22 @@ class Scheduler:
         return answer_rows | self._prompt_rows(prompts, num_rows, num_decoding=len(decoding))
 
     def _drafted(self, capacity: int) -> dict[Sequence, list[int]]:
-        """Guesses into cells that are free. None while a prompt runs: that takes what the answers leave."""
+        """Draft tokens for free cells. None while a prompt runs: that uses the rest of the batch."""
         num_answers = len(self.running)
         if not num_answers or self.num_decoding < num_answers:
             return {}
         num_rows = min(capacity, self._slots.cells.num_free) - num_answers
-        return self._drafting.choose(self.running, num_rows)
+        return self._draft_planner.choose(self.running, num_rows)
 
     def _make_room_for_answers(self) -> None:
         cells = self._slots.cells
-        # Nearly always the first is false already, and the second takes longer to tell.
+        # The first is nearly always false already, and the second takes longer.
         while cells.num_free < len(self.running) and cells.num_free < self.num_decoding:
             if not self.make_room():
                 return
 
     def _prompt_rows(self, prompts: list[Sequence], budget: int, num_decoding: int) -> dict[Sequence, int]:
-        """The front tab first, then the shortest rest, so that no short question waits behind a document."""
+        """The front tab first, then the shortest rest, so that no short question waits for a document."""
         oldest = min(prompts, key=lambda seq: seq.submitted_at)
         if self._slots.takes_one_prompt_a_step:
             prompts = [oldest]
@@ -271,7 +271,7 @@ class Scheduler:
         return rows
 
     def _room_for_prompts(self, num_taken: int, wanted: int) -> int:
-        """Free cells beside `num_taken`; idle chats give way to them, running answers are not paused."""
+        """Free cells beyond `num_taken`. Idle chats are evicted for them, running answers are not paused."""
         while self._slots.cells.num_free - num_taken < wanted:
             if not self._slots.hibernate_oldest():
                 break

@@ -1,4 +1,4 @@
-"""One answer being made. Knows its tokens and its slot, not who decides about them. Engine thread only."""
+"""One answer being generated. Knows its tokens and slot, makes no decisions. Engine thread only."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Sequence:
     max_tokens: int  # the request's own limit, or what the context leaves
     sampler: Sampler
     detokenizer: Detokenizer
-    num_prompt_tokens: int = field(init=False)  # what of `token_ids` was not sampled
-    num_start_tokens: int = 0  # of the prompt's, at its end: the answer's beginning, which the caller gave
+    num_prompt_tokens: int = field(init=False)  # tokens of `token_ids` that were not sampled
+    num_start_tokens: int = 0  # the last ones of the prompt: the answer's beginning, given by the caller
     num_prefill_tokens: int = 0  # the prompt, and what had been generated when that was made anew
-    num_told_tokens: int = 0  # of the generated ones, those that are in an output
+    num_reported_tokens: int = 0  # generated tokens that were reported in an output
     slot: Slot | None = None
     finish_reason: FinishReason | None = None
-    notice: str = ""  # what was left out of the prompt, and at the end why it ended early
+    notice: str = ""  # what was left out of the prompt, or why it ended early
     num_reused_tokens: int = 0
     num_shared_tokens: int = 0
     num_restored_tokens: int = 0
     is_shortened: bool = False  # not all of the chat is in the prompt
     prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT
-    num_rows_computed: int = 0  # more than its tokens if it was paused, or a guess was wrong
-    drafter: Drafter | None = None  # guesses how its answer goes on
+    num_rows_computed: int = 0  # more than its tokens if it was paused or draft tokens were rejected
+    drafter: Drafter | None = None  # its draft tokens and acceptance rates
     submitted_at: float = field(default_factory=time.perf_counter)
     leased_at: float = 0.0
     paused_at: float = 0.0  # while its answer has begun and it has no slot
@@ -66,13 +66,13 @@ class Sequence:
         return len(self.token_ids) - self.num_prompt_tokens
 
     @property
-    def untold_token_ids(self) -> tuple[int, ...]:
+    def unreported_token_ids(self) -> tuple[int, ...]:
         """Generated since the last output."""
-        return tuple(self.token_ids[self.num_prompt_tokens + self.num_told_tokens :])
+        return tuple(self.token_ids[self.num_prompt_tokens + self.num_reported_tokens :])
 
     @property
     def has_all_that_was_asked(self) -> bool:
-        """As many tokens as the request's own limit allows."""
+        """Whether it has as many tokens as the request's own limit allows."""
         return self.num_generated_tokens == self.request.max_tokens
 
     @property
@@ -93,9 +93,9 @@ class Sequence:
             num_computed_tokens=self.num_rows_computed,
             num_generated_tokens=len(self.token_ids) - self.num_prompt_tokens,
             num_drafted_tokens=drafter.num_drafted if drafter else 0,
-            num_kept_tokens=drafter.num_kept if drafter else 0,
+            num_kept_tokens=drafter.num_accepted if drafter else 0,
             num_model_drafted_tokens=drafter.model.num_drafted if drafter else 0,
-            num_model_kept_tokens=drafter.model.num_kept if drafter else 0,
+            num_model_kept_tokens=drafter.model.num_accepted if drafter else 0,
             queue_s=leased_at - self.submitted_at if leased_at else 0.0,
             prompt_s=(first_token_at or time.perf_counter()) - leased_at if leased_at else 0.0,
             time_to_first_token_s=first_token_at - self.submitted_at if first_token_at else 0.0,
@@ -103,7 +103,7 @@ class Sequence:
         )
 
     def note_lease(self, prefix: CachedPrefix, prefix_end: PrefixEnd) -> None:
-        """It got a slot, for the first time or after a pause. Why its prefix ended is told of the first."""
+        """It got a slot, for the first time or after a pause. `prefix_end` is that of the first lease."""
         self.num_reused_tokens += prefix.num_reused
         self.num_shared_tokens += prefix.num_shared
         self.num_restored_tokens += prefix.num_restored
@@ -113,7 +113,7 @@ class Sequence:
             self.leased_at = time.perf_counter()
 
     def refit(self, prompt: Prompt, max_context_tokens: int) -> None:
-        """Put this prompt before what was generated so far. It leaves room for another token."""
+        """Replace the prompt before what was generated so far. It leaves room for at least one more token."""
         generated = self.token_ids[self.num_prompt_tokens :]
         self.token_ids = [*prompt.token_ids, *generated]
         self.num_prompt_tokens = len(prompt.token_ids)

@@ -1,8 +1,7 @@
-"""What the cells of each slot contain, in the library and in our books.
+"""The cells of each slot, in the library and in our books.
 
-The only place that changes the KV memory of the library apart from decoding, and the only one that keeps
-the books of it, so the two cannot drift apart. Knows neither requests that wait nor saved states. Engine
-thread only.
+The only place that changes the KV memory of the library apart from decoding, and the only one that keeps the
+books of it, so the two cannot diverge. Knows neither waiting requests nor saved states. Engine thread only.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class SlotMemory:
-    """Does to the cells of slots what it is told, and enters it in the books."""
+    """Changes the cells of slots, and records that in the books."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._model = backend.model
         self.slots = tuple(Slot(seq_id) for seq_id in range(backend.model.n_seq_max))
         self.cells = CellLedger(backend.model)
-        self.has_unrotated_keys = False  # cells were moved, and no decode came since: none can be saved
+        self.has_unrotated_keys = False  # cells were shifted and not decoded since: no state can be saved
         self.has_unchecked_changes = False  # since every cell was last compared with the library
         self._snapshots = [SlotSnapshot(slot.seq_id, SlotState.EMPTY) for slot in self.slots]
         self._changed = {slot.seq_id: slot for slot in self.slots}  # since their snapshots were taken
@@ -63,7 +62,7 @@ class SlotMemory:
         return True
 
     def share(self, donor: Slot, slot: Slot, num_tokens: int) -> None:
-        """Let the empty slot hold the donor's first cells, too."""
+        """Make the empty slot share the donor's first cells."""
         self._backend.share_prefix(donor.seq_id, slot.seq_id, num_tokens)
         self.cells.share(donor.seq_id, slot.seq_id, num_tokens)
         slot.token_ids.extend(donor.token_ids[:num_tokens])
@@ -81,7 +80,7 @@ class SlotMemory:
         self.note_change(slot)
 
     def save(self, slot: Slot) -> State:
-        """The state of what it holds. Not while `has_unrotated_keys`."""
+        """The slot's state. Not while `has_unrotated_keys`."""
         return self._backend.save_state(slot.seq_id)
 
     def restore(
@@ -108,7 +107,7 @@ class SlotMemory:
             self._note_rows(batch, span, span.num_rows)
 
     def resync(self, batch: Batch) -> None:
-        """After a decode that broke off: take the library's word for how much of `batch` is left."""
+        """After an interrupted decode: ask the library how much of `batch` was computed."""
         if self._model.has_states:
             self._clear_all()
             return
@@ -120,7 +119,7 @@ class SlotMemory:
                 self._note_rows(batch, span, num_rows)
         for span in batch.spans:
             slot = self.slots[span.seq_id]
-            # Its last token must be computed again even if it is in: nobody has sampled its logits.
+            # Its last token must be computed again even if it is in a cell: its logits were not sampled.
             num_tokens = min(len(span.seq.token_ids) - 1, len(slot.token_ids))
             if not self._model.has_plain_attention:
                 num_tokens = 0  # cells behind the window have gone to rows that are not in
@@ -140,16 +139,16 @@ class SlotMemory:
         self.note_change(slot)
 
     def note_change(self, slot: Slot) -> None:
-        """Its cells or its lease are not what they were."""
+        """Its cells or its lease have changed."""
         self._changed[slot.seq_id] = slot
         self.has_unchecked_changes = True
 
     def _note_changes(self) -> None:
-        """Of a slot, and perhaps of all that share cells with it."""
+        """Note changes of a slot, and of all that may share cells with it."""
         self._changed = {slot.seq_id: slot for slot in self.slots}
         self.has_unchecked_changes = True
 
-    # What is told, and compared with the library.
+    # Snapshots, and checks against the library.
 
     def verify(self) -> None:
         """Compare every slot with the library. Raises PositionMismatchError."""

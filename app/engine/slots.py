@@ -1,4 +1,4 @@
-"""Who holds which `seq_id`, and where the prefix of a new sequence comes from.
+"""Leases each `seq_id`, and chooses where the prefix of a new sequence comes from.
 
 What the cells of a slot contain is changed by `SlotMemory` alone. Engine thread only.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from app.engine.event_log import EventLog
 from app.engine.hibernation import HibernatedChats, State
 from app.engine.last_turns import LastTurns
-from app.engine.news import News
 from app.engine.overflow import context_limit
 from app.engine.prefix import LastTurn, common_prefix, moved_run
 from app.engine.prompt import CachedPrefix
@@ -32,7 +32,7 @@ VAIN_CELLS_PER_TOKEN = 4
 
 
 class SlotPool:
-    """Leases slots to sequences, with as many of their tokens already computed as can be had."""
+    """Leases slots to sequences, with the longest prefix that is available."""
 
     def __init__(self, backend: Backend, hibernated: HibernatedChats) -> None:
         self._backend = backend
@@ -41,15 +41,15 @@ class SlotPool:
         self.slots = self.memory.slots
         self.cells = self.memory.cells
         self.hibernated = hibernated
-        self.front_chat_id: str | None = None  # gives way last
-        self.pinned_chat_ids: set[str] = set()  # likewise
-        self.news = News()
+        self.front_chat_id: str | None = None  # evicted last
+        self.pinned_chat_ids: set[str] = set()  # evicted last
+        self.event_log = EventLog()
         self._last_turns = LastTurns(self._text_of)
 
     def lease(self, seq: Sequence) -> Slot | None:
         """Give `seq` a slot, or None while all are leased.
 
-        Its own chat's if that is warm, else the lowest empty one, else the one unused for longest. Its prefix
+        Its own chat's if that is warm, else the lowest empty one, else the least recently used. Its prefix
         comes from where most of it is: the slot itself, another slot, or the chat's saved state.
         """
         slot = self._choose(seq)
@@ -61,15 +61,15 @@ class SlotPool:
             self._save(slot)
         held = list(slot.token_ids if is_own else self.hibernated.tokens_of(chat_id))
         prefix = self._fill(slot, seq)
-        self.hibernated.drop(chat_id)  # what is in cells now is the newer one
+        self.hibernated.drop(chat_id)  # the cells are newer
         slot.chat_id, slot.leased_to, seq.slot = chat_id, seq, slot
         slot.max_context_tokens = context_limit(seq.request, self._model)
         if seq.request.is_saved:
             self.hibernated.saved_chat_ids.add(chat_id)
         self.memory.note_change(slot)
-        self.news.tell_lease(seq, slot, prefix)
+        self.event_log.add_lease(seq, slot, prefix)
         seq.note_lease(prefix, self._last_turns.why_prefix_ended(seq, held, prefix))
-        self.news.note_lease(seq, slot, held, prefix)
+        self.event_log.note_lease(seq, slot, held, prefix)
         self._last_turns.note_asked(seq)
         return slot
 
@@ -104,9 +104,9 @@ class SlotPool:
         return max(self._num_saved(seq), *(self._num_held(slot, seq) for slot in slots), 0)
 
     def release(self, slot: Slot) -> None:
-        """Take the slot back. Its cells stay for the chat's next turn, unless there will be none."""
+        """Take the slot back. Its cells are kept for the chat's next turn, unless there will be none."""
         seq = self.set_aside(slot)
-        self.news.tell_release(slot, is_kept=seq.request.keep_cells)
+        self.event_log.add_release(slot, is_kept=seq.request.keep_cells)
         if seq.request.keep_cells:
             self._last_turns.note_answered(seq, len(slot.token_ids))
         else:
@@ -122,10 +122,10 @@ class SlotPool:
         return [*held, *last_turn.uncomputed], last_turn
 
     def set_aside(self, slot: Slot) -> Sequence:
-        """Take the slot back from its sequence. The cells stay as long as there is room."""
+        """Take the slot back from its sequence. Its cells are kept as long as there is room."""
         seq = slot.leased_to
         assert seq is not None
-        if len(slot.token_ids) > len(seq.token_ids):  # right guesses, but the answer ended before them
+        if len(slot.token_ids) > len(seq.token_ids):  # accepted draft tokens after the end of the answer
             self.cut_back(slot, len(seq.token_ids))
         slot.leased_to = seq.slot = None
         slot.last_used_at, slot.last_usage = time.perf_counter(), seq.usage
@@ -133,7 +133,7 @@ class SlotPool:
         return seq
 
     def cut_back(self, slot: Slot, num_tokens: int) -> None:
-        """Drop all but the first tokens of a leased slot: guesses that do not belong to its answer."""
+        """Drop all but the first tokens of a leased slot: rejected draft tokens."""
         if not self.memory.cut_back(slot, num_tokens):
             assert slot.leased_to is not None
             slot.chat_id = slot.leased_to.request.chat_id  # it is computed again from its first token
@@ -146,7 +146,7 @@ class SlotPool:
         self.memory.resync(batch)
 
     def suspend(self, slot: Slot) -> None:
-        """Take the slot back from an answer that goes on later. Its state is saved, its cells are freed."""
+        """Take the slot back from an answer that continues later. Its state is saved, its cells are freed."""
         self.set_aside(slot)
         self.hibernate(slot)
 
@@ -157,7 +157,7 @@ class SlotPool:
         self.pinned_chat_ids.discard(chat_id)
 
     def fork(self, chat_id: str, new_chat_id: str) -> bool:
-        """Give `new_chat_id` an empty slot with all cells of `chat_id`. False: there is no such slot."""
+        """Give `new_chat_id` an empty slot with all cells of `chat_id`. False: no slot is empty."""
         source = next((slot for slot in self.slots if slot.chat_id == chat_id and slot.token_ids), None)
         target = next((slot for slot in self.slots if slot.state is SlotState.EMPTY), None)
         if source is None or target is None or not self.can_share_cells:
@@ -173,7 +173,7 @@ class SlotPool:
             target=target.seq_id,
             cells=num_cells,
         )
-        self.news.tell(EventKind.FORK, text, target)
+        self.event_log.add(EventKind.FORK, text, target)
         return True
 
     def hibernate(self, slot: Slot) -> None:
@@ -182,14 +182,14 @@ class SlotPool:
         self.memory.clear(slot)
 
     def hibernate_oldest(self, *keep: Slot) -> bool:
-        """Hibernate the idle slot unused for longest, protected chats' last. False when no slot is idle."""
+        """Hibernate the least recently used idle slot, protected chats' last. False when no slot is idle."""
         oldest = min((slot for slot in self._warm() if slot not in keep), key=self._age, default=None)
         if oldest:
             self.hibernate(oldest)
         return oldest is not None
 
     def keep_all(self, deadline: float) -> None:
-        """Keep cells of saved chats for the next start, those used last first, as far as there is time."""
+        """Keep cells of saved chats for the next start, most recently used first, as far as time allows."""
         for slot in sorted(self._warm(), key=self._age, reverse=True):
             chat_id, token_ids = slot.chat_id, list(slot.token_ids)
             if chat_id is None or len(token_ids) < MIN_SHARED_TOKENS or self.memory.has_unrotated_keys:
@@ -202,7 +202,7 @@ class SlotPool:
         self.hibernated.keep_all(deadline)
 
     def oldest_idle(self, min_cells: int) -> Slot | None:
-        """The idle slot unused for longest of those with so many cells of their own, but no protected one."""
+        """The least recently used idle slot with so many cells of its own, but no protected one."""
         idle = [
             slot
             for slot in self._warm()
@@ -211,32 +211,33 @@ class SlotPool:
         return min(idle, key=self._age, default=None)
 
     def is_protected(self, chat_id: str | None) -> bool:
-        """It gives way last: somebody looks at it, or has pinned it."""
+        """It is evicted last: it is in front, or pinned."""
         return chat_id is not None and (chat_id == self.front_chat_id or chat_id in self.pinned_chat_ids)
 
-    # What somebody wants for one chat. Each leaves an event that tells what came of it.
+    # Commands on one chat. Each logs an event with the result.
 
     def hibernate_chat(self, chat_id: str) -> bool:
-        """Save the cells of an idle chat and free them. False, and nothing is lost: that cannot be."""
+        """Save the cells of an idle chat and free them. False if that is impossible; nothing is lost then."""
         slot = self._idle_slot_of(chat_id)
         if slot is None:
             text = said("not hibernated: this chat holds no cells")
             if self._is_answering(chat_id):
                 text = said("not hibernated: this chat is answering")
-            self.news.tell(EventKind.HIBERNATE, text, chat_id=chat_id)
+            self.event_log.add(EventKind.HIBERNATE, text, chat_id=chat_id)
             return False
         if not self._keep_state(slot):
             text = said(
                 "not hibernated: the state of sequence {seq_id} cannot be saved now", seq_id=slot.seq_id
             )
-            self.news.tell(EventKind.HIBERNATE, text, slot)
+            self.event_log.add(EventKind.HIBERNATE, text, slot)
             return False
-        self.news.tell_saved(slot, is_kept=True)
+        self.event_log.add_saved(slot, is_kept=True)
         self.memory.clear(slot)
         return True
 
     def restore_chat(self, chat_id: str) -> bool:
-        """Bring the saved cells of a chat into an empty slot, else that of the idle chat unused for longest.
+        """Restore the saved cells of a chat into an empty slot, else that of the least recently used idle
+        chat.
 
         False where it has none, or while running answers leave no slot or no room for them.
         """
@@ -247,18 +248,18 @@ class SlotPool:
                 text = said("no saved cells were restored: running answers leave no room for them")
             else:
                 text = said("no saved cells were restored: this chat has none")
-            self.news.tell(EventKind.RESTORE, text, chat_id=chat_id)
+            self.event_log.add(EventKind.RESTORE, text, chat_id=chat_id)
             return False
         shifted_from = self.hibernated.shifted_from(chat_id)
         state = self.hibernated.take(chat_id, self._backend.fingerprint)
         self._save(slot)
         if not self._put_back(slot, state, token_ids, shifted_from):
-            self.news.tell_doubt(slot, chat_id)
+            self.event_log.add_doubt(slot, chat_id)
             return False
         slot.chat_id, slot.last_used_at = chat_id, time.perf_counter()
         slot.max_context_tokens = self._model.max_sequence_tokens
         self.memory.note_change(slot)
-        self.news.tell_restored(slot, chat_id, len(token_ids))
+        self.event_log.add_restored(slot, chat_id, len(token_ids))
         return True
 
     def clear_chat(self, chat_id: str) -> bool:
@@ -268,7 +269,7 @@ class SlotPool:
         text = said("not cleared: this chat holds no cells")
         if self._is_answering(chat_id):
             text = said("not cleared: this chat is answering")
-        self.news.tell(EventKind.CLEAR, text, chat_id=chat_id)
+        self.event_log.add(EventKind.CLEAR, text, chat_id=chat_id)
         return False
 
     def pin(self, chat_id: str, is_pinned: bool) -> None:
@@ -283,9 +284,9 @@ class SlotPool:
             unpinned = said("unpinned sequence {seq_id}", seq_id=slot.seq_id)
         else:
             pinned, unpinned = said("pinned a chat without a slot"), said("unpinned a chat without a slot")
-        self.news.tell(EventKind.PIN, pinned if is_pinned else unpinned, slot, chat_id)
+        self.event_log.add(EventKind.PIN, pinned if is_pinned else unpinned, slot, chat_id)
 
-    # What the engine tells.
+    # Reporting.
 
     def snapshots(self) -> tuple[SlotSnapshot, ...]:
         """Every slot as it is now; what has changed is compared with the library.
@@ -301,7 +302,7 @@ class SlotPool:
     # Where a prefix comes from.
 
     def _fill(self, slot: Slot, seq: Sequence) -> CachedPrefix:
-        """Put the longest prefix that can be had into the slot."""
+        """Put the longest available prefix into the slot."""
         source, num_tokens = self._source(slot, seq)
         if source is None:
             return self._restore(slot, seq)
@@ -358,13 +359,13 @@ class SlotPool:
         return num_tokens == num_held or self._model.has_plain_attention
 
     def _take_from(self, donor: Slot, slot: Slot, num_tokens: int, chat_id: str) -> int:
-        """Share the donor's cells, or copy them where the model's memory cannot be shared."""
+        """Share the donor's cells, or copy them where the model's memory cannot share."""
         self.memory.clear(slot)  # seq_cp into a sequence that holds cells would merge the two
         cells = {"cells": num_tokens, "donor": donor.seq_id, "seq_id": slot.seq_id}
         if self.can_share_cells:
             self.memory.share(donor, slot, num_tokens)
             text = said("shared {cells} cells of sequence {donor} with sequence {seq_id}", **cells)
-            self.news.tell(EventKind.SHARE, text, slot, chat_id)
+            self.event_log.add(EventKind.SHARE, text, slot, chat_id)
             return num_tokens
         if self.memory.has_unrotated_keys or not self._make_room(len(donor.token_ids), slot, donor):
             return 0
@@ -372,7 +373,7 @@ class SlotPool:
         if not is_copied or not self.memory.cut_back(slot, num_tokens):
             return 0
         text = said("copied {cells} cells of sequence {donor} to sequence {seq_id}", **cells)
-        self.news.tell(EventKind.SHARE, text, slot, chat_id)
+        self.event_log.add(EventKind.SHARE, text, slot, chat_id)
         return num_tokens
 
     def _restore(self, slot: Slot, seq: Sequence) -> CachedPrefix:
@@ -380,11 +381,11 @@ class SlotPool:
         token_ids, shifted_from = self.hibernated.tokens_of(chat_id), self.hibernated.shifted_from(chat_id)
         state = self.hibernated.take(chat_id, self._backend.fingerprint)
         if not self._put_back(slot, state, token_ids, shifted_from):
-            self.news.tell_doubt(slot, chat_id)
+            self.event_log.add_doubt(slot, chat_id)
             return CachedPrefix(is_doubted=True)
         slot.chat_id = chat_id
         num_tokens = self._keep_own_prefix(slot, seq)
-        self.news.tell_restored(slot, chat_id, num_tokens)
+        self.event_log.add_restored(slot, chat_id, num_tokens)
         return CachedPrefix(num_restored=num_tokens)
 
     def _put_back(
@@ -397,12 +398,12 @@ class SlotPool:
         return self.memory.restore(slot, state, token_ids, shifted_from)
 
     def _save(self, slot: Slot) -> None:
-        """Keep what the slot holds for its chat, where that is worth it and can be done."""
+        """Save the slot's state for its chat, if that is possible and pays."""
         if slot.token_ids:
-            self.news.tell_saved(slot, self._keep_state(slot))
+            self.event_log.add_saved(slot, self._keep_state(slot))
 
     def _keep_state(self, slot: Slot) -> bool:
-        """Save what the slot holds for its chat. False: it is too little, or cannot be saved."""
+        """Save the slot's state for its chat. False: it is too small, or cannot be saved."""
         chat_id, token_ids = slot.chat_id, list(slot.token_ids)
         if not chat_id or len(token_ids) < MIN_SHARED_TOKENS or self.memory.has_unrotated_keys:
             return False
@@ -412,7 +413,7 @@ class SlotPool:
         for lost_id, num_tokens in self.hibernated.take_lost():
             if lost_id != chat_id:
                 text = said("dropped the saved state of {tokens} tokens: no room for it", tokens=num_tokens)
-                self.news.tell(EventKind.EVICT, text, chat_id=lost_id)
+                self.event_log.add(EventKind.EVICT, text, chat_id=lost_id)
         return is_kept
 
     def _make_room(self, num_cells: int, *keep: Slot) -> bool:
@@ -431,7 +432,7 @@ class SlotPool:
         return num_tokens if self.memory.cut_back(slot, num_tokens) else 0
 
     def _close_gap(self, slot: Slot, seq: Sequence, start: int) -> int:
-        """Move the cells behind turns that were left out; how many tokens that saves computing."""
+        """Shift the cells after turns that were left out. Returns how many tokens that saves."""
         begin, end = moved_run(slot.token_ids, seq.token_ids, start)
         can_move = self._model.can_shift and self._model.has_plain_attention
         if begin == end or not can_move or self.cells.has_shared_cells_from(slot.seq_id, start):
@@ -445,11 +446,11 @@ class SlotPool:
             seq_id=slot.seq_id,
             positions=begin - start,
         )
-        self.news.tell(EventKind.SHIFT, text, slot, seq.request.chat_id)
+        self.event_log.add(EventKind.SHIFT, text, slot, seq.request.chat_id)
         return end - begin
 
     def _free_cells_of(self, chat_id: str) -> bool:
-        """Forget what is held and saved of the chat, unless it is answering. False: that is nothing."""
+        """Drop the chat's cells and saved state, unless it is answering. False: there was nothing."""
         idle = [slot for slot in self._warm() if slot.chat_id == chat_id]
         for slot in idle:
             self._tell_cleared(slot)
@@ -457,7 +458,7 @@ class SlotPool:
         saved = self.hibernated.tokens_of(chat_id)
         if saved:
             text = said("dropped the saved state of {tokens} tokens", tokens=len(saved))
-            self.news.tell(EventKind.CLEAR, text, chat_id=chat_id)
+            self.event_log.add(EventKind.CLEAR, text, chat_id=chat_id)
         self.hibernated.forget(chat_id)
         return bool(idle or saved)
 
@@ -465,7 +466,7 @@ class SlotPool:
         text = said(
             "cleared sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=len(slot.token_ids)
         )
-        self.news.tell(EventKind.CLEAR, text, slot)
+        self.event_log.add(EventKind.CLEAR, text, slot)
 
     def _is_answering(self, chat_id: str) -> bool:
         return any(slot.leased_to and slot.chat_id == chat_id for slot in self.slots)
@@ -483,7 +484,7 @@ class SlotPool:
         return [slot for slot in self.slots if slot.state is SlotState.WARM]
 
     def _age(self, slot: Slot) -> tuple[bool, float]:
-        """Sorts idle slots: who gives way first."""
+        """Sort key of idle slots: evicted first comes first."""
         return self.is_protected(slot.chat_id), slot.last_used_at
 
     def _own_slot(self, seq: Sequence) -> Slot | None:
@@ -497,7 +498,7 @@ class SlotPool:
         return self._own_slot(seq) or self._empty_or_oldest()
 
     def _empty_or_oldest(self) -> Slot | None:
-        """The lowest empty slot, else the idle one that gives way first."""
+        """The lowest empty slot, else the idle one to be evicted first."""
         idle = [slot for slot in self.slots if slot.leased_to is None]
         empty = [slot for slot in idle if slot.state is SlotState.EMPTY]
         return next(iter(empty or sorted(idle, key=self._age)), None)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from app.protocol.load import Speed
 
-# The longest time between two tokens of a running answer, in steps of answers alone. Nobody would notice the
-# difference below SHORTEST_TARGET_MS.
+# The longest time between two tokens of a running answer, in steps of answers alone. A difference below
+# SHORTEST_TARGET_MS is not noticeable.
 STRETCH = {Speed.RESPONSIVE: 2.45, Speed.BALANCED: 8.0}
 SHORTEST_TARGET_MS = 20.0
 
@@ -20,16 +20,16 @@ MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
 FIRST_CHUNK = 8  # before anything was measured
 MAX_GROWTH, GROWTH_ROWS = 1.25, 8  # from one step to the next: one step says little about a far longer one
 ENTRY_ROWS = 4  # what a prompt costs in a step before its first row, in rows
-STEPS_BETWEEN_LOOKS = 16  # at what a step of answers alone takes by now, while a prompt is computed
+STEPS_BETWEEN_LOOKS = 16  # at the time of a step of answers alone, while a prompt is computed
 CHUNKS_ALONE = (128, 256, 512)  # all near the best there is; smaller ones are slower on every machine
 SMOOTHING = 0.5  # weight of the newest measurement
 NUM_RECENT_DECODES = 5  # their median counts: one that was disturbed says nothing about the next
-# Of the steps with a prompt nearly the dearest counts, because the limit is for all of them.
+# Nearly the slowest step with a prompt counts, because the limit is for all of them.
 NUM_RECENT_CHUNKS, DEAR = 16, 0.85
 
 
 class Chunk(NamedTuple):
-    """What a step computed of prompts, and how much longer it took for it."""
+    """The prompt rows of a step, and the extra time for them."""
 
     num_rows: int
     ms: float
@@ -38,8 +38,8 @@ class Chunk(NamedTuple):
 class StepBudget:
     """Chooses the prompt rows of a step beside `num_decoding` running answers.
 
-    A step takes what the answers alone would take, and so much for each row of prompts. The latter grows with
-    the length of the prompt, so it is measured anew with every step.
+    A step takes the time of the answers alone, plus some for each prompt row. The latter grows with the
+    length of the prompt, so it is measured in every step.
     """
 
     def __init__(self, n_batch: int) -> None:
@@ -53,13 +53,13 @@ class StepBudget:
         self._alone_token_ms: dict[int, float] = {}  # by chunk
 
     def prompt_rows(self, num_decoding: int) -> int:
-        """The fastest chunk where nobody waits, else what keeps the step as short as `speed` asks for."""
+        """The fastest chunk if no answer waits, else as many rows as `speed` allows."""
         if num_decoding == 0:
             return self._fastest_alone()
         return min(self._chunk_beside(num_decoding), self._n_batch - num_decoding)
 
     def learn(self, num_decoding: int, num_prompt_rows: int, step_ms: float) -> None:
-        """What a step took."""
+        """Record the time of a step."""
         if num_prompt_rows == 0:
             self._learn_decode(num_decoding, step_ms)
         elif num_decoding == 0:
@@ -67,7 +67,7 @@ class StepBudget:
         elif num_prompt_rows >= MIN_CHUNK:  # else the end of a prompt
             self._learn_beside(num_decoding, num_prompt_rows, step_ms)
 
-    # With nobody talking.
+    # Without running answers.
 
     @property
     def _alone_chunks(self) -> list[int]:
@@ -100,7 +100,7 @@ class StepBudget:
         return max(chunk, MIN_CHUNK)
 
     def _rows_within(self, ms: float) -> int:
-        """How many rows of the prompt take so long."""
+        """How many prompt rows fit into that time."""
         rows_ms = sorted(max(step.ms, 0.001) / (step.num_rows + ENTRY_ROWS) for step in self._recent)
         return int(ms / rows_ms[int(DEAR * len(rows_ms))]) - ENTRY_ROWS
 

@@ -1,4 +1,4 @@
-"""Whether the batcher may take its next step, and what makes it stand still again.
+"""Pause and single steps: whether the next step may run, and what pauses again.
 
 Works on commands and reports alone: knows neither sequences nor slots. Engine thread only.
 """
@@ -29,14 +29,14 @@ SteppingCommand = Pause | Resume | StepOnce | RunUntil
 
 @dataclass(frozen=True, slots=True)
 class SampledId:
-    """A token that was sampled in a step, also one that only ended its answer."""
+    """A token that was sampled in a step, including one that only ended its answer."""
 
     chat_id: str
     token_id: int
 
 
 class Stepping:
-    """Runs freely, runs until something happens, or stands still."""
+    """Runs freely, runs until a condition, or is paused."""
 
     def __init__(self) -> None:
         self.pause: PauseState | None = None  # None: it runs
@@ -48,7 +48,7 @@ class Stepping:
 
     @property
     def owes_a_step(self) -> bool:
-        """One was asked for and has not been taken: whatever is asked next comes after it."""
+        """A requested step was not taken yet: later commands come after it."""
         return isinstance(self._until, StepOnce)
 
     def obey(self, command: SteppingCommand) -> None:
@@ -68,12 +68,12 @@ class Stepping:
         self.pause = PauseState(self.pause.reason, planned)
 
     def note_step(self, report: StepReport, sampled: Iterable[SampledId]) -> None:
-        """A step was taken: stand still if that is what it ran for."""
+        """A step was taken: pause if it met the condition."""
         if self._until is not None and _has_come_true(self._until, report, sampled):
             self._stand_still(_words(self._until, report))
 
     def note_no_work(self) -> None:
-        """Nothing is left to do: what it ran for does not happen."""
+        """Nothing is left to do: the condition can no longer be met."""
         if self._until is not None:
             self._stand_still(NO_WORK)
 

@@ -20,7 +20,8 @@ NUM_SHOWN = 3  # cells of each side in the message
 
 
 def check_cells(backend: Backend, cells: CellLedger, step: int = 0) -> CellCheck:
-    """Every used cell has the same position and the same holders on both sides, and our counts are right.
+    """Checks that every used cell has the same position and holders on both sides, and that our counts are
+    right.
 
     The library lists its cells in the order of their indices. Where it chooses them as our books do, that
     order must be ours, too: then each cell lies where we think, up to free ones in between.

@@ -1,7 +1,7 @@
-"""Other machines that take a share of a model's layers: where they are, and what they say of themselves.
+"""Workers: other machines that compute some of a model's layers. Their addresses and state.
 
-Speaks the first words of llama.cpp's RPC itself, in time limits, since its own client ends the process when
-nobody answers. They hold for the protocol of the pinned llama-cpp-python. Any thread; it waits.
+Implements the handshake of llama.cpp's RPC itself, with timeouts, since its own client aborts the process
+when no worker answers. For the protocol of the pinned llama-cpp-python. Any thread; blocks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TRUSTED_ONLY = said(
 
 class WorkerState(StrEnum):
     READY = "ready"
-    BUSY = "busy"  # it listens, and serves somebody else
+    BUSY = "busy"  # it listens, but serves another client
     UNREACHABLE = "unreachable"
     OTHER_VERSION = "other version"
     STRANGER = "stranger"  # something else listens there
@@ -44,7 +44,7 @@ class WorkerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What was found at an address. `reason` is the system's word for why nothing was."""
+    """What was found at an address. `reason` is the system's error if nothing was."""
 
     address: str
     state: WorkerState
@@ -56,7 +56,7 @@ class Worker:
 
     @property
     def device(self) -> Device:
-        """All it has as one: how layers are split depends on the memory alone. Without, if nobody answers."""
+        """All its devices as one, since layers are split by memory alone. 0 bytes if it does not answer."""
         return Device(self.address, "", DeviceKind.GPU, self.total_bytes, self.free_bytes)
 
     @property
@@ -106,7 +106,7 @@ def checked_address(text: str) -> str:
 
 
 def ask(address: str, connect_s: float = CONNECT_S, answer_s: float = ANSWER_S) -> Worker:
-    """What the worker at `address` says of itself. A worker serves one program at a time."""
+    """Asks the worker at `address` for its state. A worker serves one client at a time."""
     host, _, port = address.rpartition(":")
     try:
         connection = socket.create_connection((host, int(port)), connect_s)
@@ -123,7 +123,7 @@ def ask(address: str, connect_s: float = CONNECT_S, answer_s: float = ANSWER_S) 
 
 
 def lost(addresses: Sequence[str]) -> tuple[str, ...]:
-    """Those that cannot be used any more. One that is just dying may still take a call, and hang up."""
+    """The workers that cannot be used any more. A dying one may still accept a connection, and close it."""
     states = (WorkerState.READY, WorkerState.BUSY)
     return tuple(address for address in addresses if ask(address).state not in states)
 

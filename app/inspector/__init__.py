@@ -1,1 +1,1 @@
-"""Shows StepReports; of the engine it knows only its types."""
+"""Shows what the engine does, from its reports. Knows only the protocol, not the engine."""

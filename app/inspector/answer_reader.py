@@ -1,7 +1,7 @@
-"""Finds out the tokens of one answer, and what else could have stood at each place of it.
+"""Finds the tokens of one answer, and the alternatives at each place.
 
-Nothing is recorded for it while answers are written: what somebody looks at is computed then, from the
-cells that are there. Knows no widget. GUI thread.
+Nothing is recorded for it while answers are written: alternatives are computed on demand, from the cells that
+are there. Knows no widget. GUI thread.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ NO_TOKENS = ChatTokens("")
 
 
 class AnswerReader(QObject):
-    """One answer at a time. `read_on` takes what is new in the recording."""
+    """One answer at a time. `read_on` takes new reports from the recording."""
 
-    answer_found = Signal()  # its tokens are there
-    answer_grown = Signal()  # it has more of them by now
+    answer_found = Signal()  # its tokens are known
+    answer_grown = Signal()  # it has more tokens
     commanded = Signal(object)  # Command
     requested = Signal(object)  # Request
     aborted = Signal(str)  # request_id
 
     def __init__(self, recording: Recording, parent: QObject) -> None:
         super().__init__(parent)
-        self._chat_id = f"probabilities {uuid.uuid4().hex}"  # of the questions, which keep no cells
-        self._reading_id = f"reading {uuid.uuid4().hex}"  # of an answer that is computed again
+        self._chat_id = f"probabilities {uuid.uuid4().hex}"  # of the probing requests, which keep no cells
+        self._reading_id = f"reading {uuid.uuid4().hex}"  # of an answer that is being recomputed
         self.source: AnswerSource | None = None
         self.tokens = NO_TOKENS
         self.known: dict[int, Candidates] = {}  # by place in the answer
-        self.refusals: dict[int, str] = {}  # likewise
+        self.refusals: dict[int, str] = {}  # why not, by place in the answer
         self.message = ""  # why there are no tokens
         self._open: Request | None = None
-        self._place: int | None = None  # that somebody looks at
-        self._asked_at: object = None  # how far the answer was when its tokens were asked for
+        self._place: int | None = None  # that is looked at
+        self._asked_at: object = None  # the answer's progress when its tokens were requested
         self._is_restoring = False  # the chat's cells
-        self._has_read = False  # so that there may be cells of `_reading_id`
+        self._has_read = False  # whether `_reading_id` may hold cells
         self.clear(recording)
 
     def clear(self, recording: Recording) -> None:
-        """Another recording, another model, or none."""
+        """Reset for another recording or model."""
         self._recording = recording
         self._num_seen = recording.num_seen
         self._answer_seen = recording.chat_tokens
@@ -74,12 +74,12 @@ class AnswerReader(QObject):
 
     @property
     def is_reading(self) -> bool:
-        """The answer itself is computed again."""
+        """The answer itself is being recomputed."""
         return self._open is not None and self._open.chat_id == self._reading_id
 
     @property
     def can_read(self) -> bool:
-        """There is a text to compute again, and nobody does yet."""
+        """There is a text to recompute, and that has not started."""
         has_text = self.source is not None and self.source.reading is not None
         return has_text and not self.tokens.token_ids and self._open is None and self.message != ASKING
 
@@ -105,24 +105,24 @@ class AnswerReader(QObject):
             self._submit(replace(self.source.reading, chat_id=self._reading_id))
 
     def look_at(self, place: int | None) -> None:
-        """Find out what could have stood there; None: nobody wants to know any more."""
+        """Find the alternatives at this place; None: cancel."""
         self._place, self._is_restoring = place, False
         if self._open and not self.is_reading:
             self._abort()
         self._look()
 
     def leave(self) -> None:
-        """Nobody looks any more. What is known stays."""
+        """The panel was hidden. What is known stays."""
         self._abort()
 
     def come_back(self) -> None:
-        """Nothing was asked for meanwhile, so the reports since are nothing to this."""
+        """The panel is visible again. Nothing was requested meanwhile, so the reports since do not matter."""
         self._num_seen = self._recording.num_seen
 
     def read_on(self) -> None:
         for report in self._recording.new_since(self._num_seen):
             for output in report.outputs:
-                self._hear(output)
+                self._on_output(output)
         self._num_seen = self._recording.num_seen
         answer = self._recording.chat_tokens
         if answer is not None and answer is not self._answer_seen:
@@ -154,13 +154,13 @@ class AnswerReader(QObject):
         self._ask_for_names()
 
     def _follow(self) -> None:
-        """When an answer that was being written ends, or is paused, it has more tokens."""
+        """An answer that ends or is paused may have more tokens than before."""
         is_own = self.source is not None and self.tokens.chat_id == self.source.chat_id
         if is_own and self.tokens.token_ids and self._how_far() != self._asked_at:
             self._ask_for_tokens()
 
     def _how_far(self) -> object:
-        """Changes when a standing answer has another token; a running one is not asked about all the time."""
+        """Changes when a paused answer has another token; a running one is not queried all the time."""
         slot = self._slot_of(self.source.chat_id) if self.source else None
         if slot is None or (slot.is_running and not self.is_paused):
             return self._asked_at
@@ -171,16 +171,16 @@ class AnswerReader(QObject):
         return next((slot for slot in slots if slot.chat_id == chat_id), None)
 
     def _ask_for_names(self) -> None:
-        """Of control tokens, which stand for no text."""
+        """Request the names of control tokens, which have no text."""
         ids = zip(self.tokens.token_ids[self.tokens.num_prompt_tokens :], self.tokens.pieces, strict=True)
         unnamed = {token_id for token_id, piece in ids if not piece} - self._recording.token_texts.keys()
         if unnamed:
             self.commanded.emit(DescribeTokens(tuple(unnamed)))
 
-    # What could have stood at a place.
+    # The alternatives at a place.
 
     def _look(self) -> None:
-        """Not while all is paused: the question would be in the batch that somebody looks at."""
+        """Not while paused: the request would appear in the batch that the user inspects."""
         place = self._place
         if place is None or place in self.known or place in self.refusals:
             return
@@ -192,7 +192,7 @@ class AnswerReader(QObject):
             self._bring_back()
 
     def _bring_back(self) -> None:
-        """Without its cells, each question would compute the whole prompt."""
+        """Restore the chat's cells: without them, each request would compute the whole prompt."""
         newest, chat_id = self._recording.newest, self.tokens.chat_id
         if newest is None or not any(saved.chat_id == chat_id for saved in newest.hibernated):
             self._lose_tokens()
@@ -204,12 +204,12 @@ class AnswerReader(QObject):
         self._forget()
         self.message = GONE if self.source and self.source.reading else NO_TEXT
 
-    def _hear(self, output: Output) -> None:
+    def _on_output(self, output: Output) -> None:
         if self._open and output.request_id == self._open.request_id and output.finish_reason:
             self._take_output(output)
 
     def _take_output(self, output: Output) -> None:
-        """The last one, and the only one with anything in it: one token is made at most."""
+        """The only output with content, since at most one token is generated."""
         if sampled := next(iter(output.logprobs), output.ended_by):
             assert self._place is not None
             self.known[self._place] = Candidates(sampled, output.usage)

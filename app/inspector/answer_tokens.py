@@ -1,4 +1,4 @@
-"""An answer as its tokens: which one is asked about, and what stands before it. No widgets. Any thread."""
+"""An answer as tokens, and the request that probes one place of it. No widgets. Any thread."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from app.protocol.request import MAX_LOGPROBS, Request
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """What the window knows of an answer that somebody wants to look into.
+    """An answer of the window, to be inspected.
 
-    `turn` is the window's own name for it, `text` what it shows of it. `reading`, if there is one, has the
-    answer computed again for a chat of its own. Only of the newest answer the engine knows the very tokens.
+    `turn` is the window's handle for it, `text` its shown text. `reading`, if there is one, recomputes the
+    answer in a chat of its own. The engine knows the exact tokens of the newest answer only.
     """
 
     chat_id: str
@@ -32,24 +32,24 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What could stand at one place of an answer, and what it cost to find out."""
+    """The candidates at one place of an answer, and the cost of computing them."""
 
     sampled: SampledToken
     usage: Usage
 
 
 def text_of(pieces: tuple[bytes, ...]) -> str:
-    """As it stands in the chat: without a character that has begun and not ended."""
+    """The text as in the chat: without an incomplete character at the end."""
     return codecs.getincrementaldecoder("utf-8")("replace").decode(b"".join(pieces))
 
 
 def belongs_to(tokens: ChatTokens, source: AnswerSource) -> bool:
-    """Whether these are the tokens of this answer: another may have been asked for since."""
+    """Whether these are the tokens of this answer: another may have been requested since."""
     return bool(tokens.token_ids) and text_of(tokens.pieces).startswith(source.text)
 
 
 def probe(tokens: ChatTokens, place: int, chat_id: str) -> Request:
-    """Asks what could stand at this place of the answer. Cells that are held are shared."""
+    """A request for the candidates at this place of the answer. Shares cells that are held."""
     start = tokens.num_prompt_tokens
     return Request(
         request_id=uuid.uuid4().hex,
@@ -64,14 +64,14 @@ def probe(tokens: ChatTokens, place: int, chat_id: str) -> Request:
 
 
 def start_with(tokens: ChatTokens, place: int, chosen: TokenLogprob) -> tuple[str, tuple[int, ...]]:
-    """The answer up to this place and then `chosen`: its text and its tokens."""
+    """The answer up to this place plus `chosen`, as text and tokens."""
     start = tokens.num_prompt_tokens
     token_ids = (*tokens.token_ids[start : start + place], chosen.token_id)
     return text_of((*tokens.pieces[:place], chosen.text)), token_ids
 
 
 def chance(probability: float) -> str:
-    """Never 0% or 100% of what is only nearly so."""
+    """Never rounded to 0% or 100%."""
     share = 100 * probability
     if share >= 99.95:
         return "100%" if probability >= 1 else f">{decimal(99.9, 1)}%"
@@ -81,7 +81,7 @@ def chance(probability: float) -> str:
 
 
 def result_text(found: Candidates, chosen_id: int | None) -> str:
-    """Which token stands there and how likely it was, and what it took to find out."""
+    """The token at the place, its probability, and the cost of computing it."""
     return sentences(_chosen_text(found.sampled, chosen_id), _cost_text(found.usage))
 
 

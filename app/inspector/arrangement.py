@@ -1,6 +1,6 @@
-"""Which panels the inspector has, and where they are at first. A new panel is one more name here.
+"""The inspector's panels and their default arrangement. A new panel is added here.
 
-Those whose actions stand in the window's menus are there from the start, the others from when they are seen.
+Panels whose actions are in the window's menus are made at the start, the others when first seen.
 """
 
 from app.inspector.dock_panel import DockPanel, Later

@@ -1,4 +1,4 @@
-"""What each sequence has in a batch, as a table of one row for each. GUI thread."""
+"""The share of each sequence in a batch, as a table with a row for each. GUI thread."""
 
 from __future__ import annotations
 

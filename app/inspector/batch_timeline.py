@@ -1,4 +1,4 @@
-"""The batch timeline: every step as a column, and one of them in words and rows. GUI thread."""
+"""The batch timeline: every step as a column, and details of one step. GUI thread."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TimelinePanel(DockPanel):
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
         self._asked: set[int] = set()  # tokens whose texts were asked for
-        self._told: tuple[int, bool] | None = None  # what the words are about: which report, chosen or newest
+        self._shown: tuple[int, bool] | None = None  # the step shown in words: its number, chosen or newest
         self._report: StepReport | None = None
         self._highlighted: int | None = None  # the sequence that was chosen last
         self.chart = StepChart(recording, self)
@@ -69,7 +69,7 @@ class TimelinePanel(DockPanel):
 
     def reset(self) -> None:
         self._asked.clear()
-        self._told = None
+        self._shown = None
         self._empty.setText(tr(NO_STEP if self.recording.model else NO_MODEL))
         self.highlight.setEnabled(False)
         self.highlight.setChecked(False)
@@ -122,26 +122,26 @@ class TimelinePanel(DockPanel):
             return
         number = int(self.recording.columns.figures["number"][index])
         is_chosen = self.chart.chosen_index is not None
-        if (number, is_chosen) != self._told:
-            self._told = (number, is_chosen)
+        if (number, is_chosen) != self._shown:
+            self._shown = (number, is_chosen)
             self._report = self.recording.report_at(number)
-            self._tell(step_words(self.recording, index), is_chosen)
+            self._show_words(step_words(self.recording, index), is_chosen)
         self.rows.apply(self._report, self.recording.token_texts, self.recording.titles | dict(self.titles))
         self._ask_for_texts()
 
-    def _tell(self, words: StepWords, is_chosen: bool) -> None:
+    def _show_words(self, words: StepWords, is_chosen: bool) -> None:
         code = self._report.return_code if self._report else None
         returned = tr("llama_decode returned {code}", code=code)
         self._head.setText(words.head if code is None else f"{words.head} · {returned}")
         self._times.setText(words.all_times)
         self.chart.setAccessibleDescription(f"{words.head} · {words.all_times}")
-        # Not of the newest step: with every other one the rows below would jump.
+        # Not for the newest step: the rows below would jump with every step.
         causes = words.causes if is_chosen else ()
         self._causes.setText("\n".join(causes))
         self._causes.setVisible(bool(causes))
 
     def _ask_for_texts(self) -> None:
-        """Each token once; a recorded file has no engine to ask."""
+        """Requests each token once; a recorded file has no engine to ask."""
         wanted = tuple(one for one in self.rows.unknown_token_ids() if one not in self._asked)
         if wanted and self.recording.is_live:
             self._asked.update(wanted)
@@ -182,7 +182,7 @@ class TimelinePanel(DockPanel):
 
     @Slot(bool)
     def _on_follow_clicked(self, is_following: bool) -> None:
-        """Whoever wants the newest step wants it below the columns, too."""
+        """Follow the newest step in the details below, too."""
         if is_following:
             self.chart.choose_step(None)
         self.chart.follow(is_following)
@@ -243,7 +243,7 @@ class TimelinePanel(DockPanel):
 
 
 def _line(parent: QWidget, tone: str = "") -> PlainLabel:
-    """Its text neither widens a dock nor pushes the columns away."""
+    """A label whose text neither widens a dock nor pushes the columns away."""
     label = PlainLabel("", parent, tone)
     label.setFont(tabular(small_font()))
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)

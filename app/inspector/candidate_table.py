@@ -1,4 +1,4 @@
-"""What could stand at one place of an answer: how likely to the model, and after the samplers. GUI thread."""
+"""Candidates at one place of an answer: probability by the model, and after the samplers. GUI thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a map of the KV cells says in figures and words. Pure functions."""
+"""Figures and sentences about a map of the KV cells. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_BREAK = "\u00a0"  # a narrow panel breaks between the figures, not within one
 
 @dataclass(frozen=True, slots=True)
 class CellFigures:
-    """`num_in_reach` cells are there up to the highest used one. The free ones among them are in gaps."""
+    """`num_in_reach` counts the cells up to the highest used one. The free ones among them are gaps."""
 
     num_total: int
     num_used: int
@@ -45,7 +45,7 @@ class CellFigures:
 
 
 def figures_of(cells: CellMap, num_shared: int, num_streams: int) -> CellFigures:
-    """Each stream has cells of its own, and a highest used one of its own."""
+    """Each stream has its own cells, with a highest used one."""
     is_free = (cells.pos < 0).reshape(num_streams, -1)
     reach = is_free.shape[1] - is_free[:, ::-1].argmin(axis=1)
     reach[is_free.all(axis=1)] = 0

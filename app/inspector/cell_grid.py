@@ -1,4 +1,4 @@
-"""The KV cells to look at: squares in order of their index, with a cell that is pointed at. GUI thread."""
+"""The KV cells as squares in order of their index, with a current cell. GUI thread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LABEL_SPACE = 6  # between an index and its row
 WHEEL_STEP = 120
 VERY_FAR = 2**31
 
-# By how many cells, rows and pages each key moves on.
+# By how many cells, rows and pages each key moves.
 _MOVES = {
     Qt.Key.Key_Left: (-1, 0, 0),
     Qt.Key.Key_Right: (1, 0, 0),
@@ -70,7 +70,7 @@ class CellGrid(QAbstractScrollArea):
     # What is shown.
 
     def apply(self, cells: CellMap | None) -> None:
-        """Draws only rows in which a cell has another owner than before."""
+        """Redraws only rows in which a cell's owner has changed."""
         is_resized = (len(cells.pos) if cells else 0) != self._picture.layout.num_cells
         self._cells = cells
         if is_resized:
@@ -81,7 +81,7 @@ class CellGrid(QAbstractScrollArea):
             self.viewport().update(self._rows_rect(start, end))
 
     def choose(self, seq_id: int) -> None:
-        """Show what this sequence holds, and everything else dimmed."""
+        """Highlight what this sequence holds, and dim everything else."""
         if seq_id != self._chosen_seq:
             self._chosen_seq = seq_id
             if self.isVisible():
@@ -151,7 +151,7 @@ class CellGrid(QAbstractScrollArea):
 
     @property
     def _num_whole_rows(self) -> int:
-        """That can be seen at once."""
+        """Rows that fit completely into the view."""
         height = int((self.viewport().height() - 2 * MARGIN) * self.devicePixelRatioF())
         return max(height // self._picture.layout.side, 1)
 
@@ -206,7 +206,7 @@ class CellGrid(QAbstractScrollArea):
             self._paint_frame(painter, self._hovered, 1.0, tokens)
 
     def _paint_end(self, painter: QPainter, tokens: Tokens) -> None:
-        """Behind the last cell its row is no page any more. A line runs around all cells."""
+        """Blanks the row after the last cell, and draws the outline around all cells."""
         layout = self._picture.layout
         first, last = self.cell_rect(0), self.cell_rect(layout.num_cells - 1)
         right = self._gutter + layout.num_columns * last.width()
@@ -308,7 +308,7 @@ class CellGrid(QAbstractScrollArea):
     def _hover(self, index: int) -> None:
         if index != self._hovered:
             former, self._hovered = self._hovered, index
-            self._tell(former, index)
+            self._emit_pointed(former, index)
 
     def _move_by(self, num_cells: int, num_rows: int, num_pages: int) -> None:
         """From the current cell, or to the first one if there is none yet."""
@@ -325,9 +325,9 @@ class CellGrid(QAbstractScrollArea):
             bar.setValue(row)
         elif row >= bar.value() + self._num_whole_rows:
             bar.setValue(row - self._num_whole_rows + 1)
-        self._tell(former, index)
+        self._emit_pointed(former, index)
 
-    def _tell(self, former: int, index: int) -> None:
+    def _emit_pointed(self, former: int, index: int) -> None:
         for one in (former, index):
             if one != NO_CELL:
                 self.viewport().update(self._frame_rect(one))

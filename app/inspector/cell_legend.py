@@ -25,7 +25,7 @@ FREE, SHARED = mark("free"), mark("shared")
 
 
 class CellLegend(QWidget):
-    """As many of the sequences as fit into three lines."""
+    """Shows as many sequences as fit into three lines."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -61,7 +61,7 @@ class CellLegend(QWidget):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """It never gets lower again, so that the map above it stays where it is."""
+        """It never shrinks again, so that the map above it does not move."""
         self._most_lines = max(self._most_lines, int(self._places(width)[-1].bottom()) // LINE)
         return self._most_lines * LINE + 4
 

@@ -1,8 +1,8 @@
 """The KV cells as pixels: a square for each, coloured by its owner. Knows no widget. GUI thread.
 
-A cell's code is one byte, which is the number of its colour, and the pixels are such bytes, too. So drawing
-is to repeat codes and to mask bits: the mask takes the bit of shared cells away where their hatching has no
-line, and all bits where there is a gap between squares.
+A cell's code is one byte, the number of its colour, and so is a pixel. Drawing repeats codes and masks bits:
+the mask clears the bit of shared cells between the lines of their hatching, and all bits in the gaps between
+squares.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def codes_of(holders: npt.NDArray[np.uint64]) -> Bytes:
 
 
 def chosen_codes(codes: Bytes, holders: npt.NDArray[np.uint64], chosen: int) -> Bytes:
-    """The same with the cells of one sequence in its colour, and those of others dimmed."""
+    """As `codes`, with the cells of one sequence in its colour, and those of others dimmed."""
     if chosen == NO_SEQUENCE:
         return codes
     is_chosen = holders[:, chosen // 64] & np.uint64(1 << chosen % 64) != 0
@@ -100,14 +100,14 @@ class CellLayout:
 
     @classmethod
     def of(cls, num_cells: int, width: int, side: int) -> CellLayout:
-        """As many columns as there is room for; a round number, so that an index can be found."""
+        """As many columns as fit, a round number so that an index is easy to find."""
         num_columns = max(width // side, 1)
         step = 8 if num_columns >= 64 else 1
         return cls(num_cells, max(num_columns // step * step, 1), side)
 
     @classmethod
     def fitting(cls, num_cells: int, width: int, height: int, max_side: int = MAX_SIDE) -> CellLayout:
-        """With the largest squares that all fit, or the smallest there are."""
+        """With the largest squares with which all cells fit, or the smallest possible."""
         for side in range(max_side, 1, -1):
             layout = cls.of(num_cells, width, side)
             if layout.num_rows * side <= height:
@@ -170,7 +170,7 @@ class CellPicture:
         return ranges
 
     def _changed_cells(self, cells: CellMap) -> Indices:
-        """Those that others hold than before."""
+        """The cells whose holders have changed."""
         if self._cells is None or cells.holders.shape != self._cells.holders.shape:
             self._owner_codes = np.zeros(len(cells.pos), np.uint8)
             return np.arange(len(cells.pos))
@@ -202,7 +202,7 @@ def _mask(height: int, width: int, side: int, top: int) -> Bytes:
 
 
 def _ranges(rows: Indices, max_ranges: int = 8) -> list[tuple[int, int]]:
-    """Ascending rows, each perhaps often, as (start, end) of a few runs."""
+    """Ascending rows, with repetitions, as (start, end) of a few runs."""
     if not rows.size:
         return []
     breaks = np.flatnonzero(rows[1:] - rows[:-1] > 1)

@@ -1,4 +1,4 @@
-"""Whether the library's books of the cells agree with ours, and since when that is known. GUI thread."""
+"""Shows whether the library's cells agree with our books, and when that was checked. GUI thread."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class CheckBadge(QWidget):
         return self._words.text()
 
     def set_live(self, is_live: bool) -> None:
-        """Nobody can be asked about what is over."""
+        """A recorded file has no engine to ask."""
         self.check.setEnabled(is_live)
 
     def apply(self, last: CellCheck | None, disagreement: CellCheck | None) -> None:

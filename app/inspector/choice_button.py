@@ -1,4 +1,4 @@
-"""One of several choices, as a button that tells which and opens the list of them. GUI thread."""
+"""A button that shows the current choice and opens the list of choices. GUI thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Choice:
 
 
 class ChoiceButton(QToolButton):
-    """Keeps what was chosen for as long as it can be chosen, else takes the first."""
+    """Keeps the choice as long as it is available, else takes the first."""
 
     changed = Signal()
     picked = Signal()  # by the user

@@ -24,7 +24,7 @@ class Later:
 class DockPanel(QWidget):
     """One dock. It is drawn at most ten times a second, only while it can be seen, and when it appears.
 
-    Reads the recording and changes nothing: what the user wants of the engine leaves as a Command.
+    Reads the recording and changes nothing: actions on the engine are emitted as a Command.
     """
 
     NAME = ""  # of the dock, for saved layouts
@@ -41,16 +41,16 @@ class DockPanel(QWidget):
         super().__init__(parent)
         self.recording = recording
         self.titles: Mapping[str, str] = {}
-        self.tabs: Collection[str] = ()  # chat_ids of the chats that have one; callers of the API have none
+        self.tabs: Collection[str] = ()  # chat_ids of chats with a tab; chats of the API have none
 
     def draw(self) -> None:
-        """Something is new in the recording."""
+        """Draw what is new in the recording."""
 
     def reset(self) -> None:
-        """Another recording, or another model: what was drawn so far is of no use."""
+        """Another recording, or another model: discard what was drawn."""
 
     def show_recording(self, recording: Recording) -> None:
-        """A recorded file, or again the live recording. Everything is read from it from now on."""
+        """Switch to a recorded file, or back to the live recording."""
         self.recording = recording
         self.reset()
         if self.isVisible():
@@ -61,17 +61,17 @@ class DockPanel(QWidget):
         self.titles = titles
 
     def select_sequence(self, seq_id: int) -> None:
-        """Somebody chose this sequence, here or in another panel."""
+        """This sequence was chosen, here or in another panel."""
 
     def select_step(self, step: int) -> None:
-        """Somebody chose this step, here or in another panel."""
+        """This step was chosen, here or in another panel."""
 
     def save_layout(self) -> QByteArray:
-        """What the user arranged inside of it, such as columns; kept with the window."""
+        """The panel's own layout, such as columns; saved with the window."""
         return QByteArray()
 
     def restore_layout(self, layout: QByteArray) -> None:
-        """What `save_layout` gave, perhaps of an earlier version."""
+        """Takes what `save_layout` returned, possibly in an earlier version."""
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -1,6 +1,6 @@
-"""The inspector: panels in docks of the main window, and the one pulse that draws those that can be seen.
+"""The inspector: panels in docks of the main window, and the one timer that draws the visible ones.
 
-Keeps every report, draws at most ten times a second, and asks nothing of a panel nobody sees. GUI thread.
+Keeps every report, draws at most ten times a second, and does nothing for a hidden panel. GUI thread.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.protocol.report import StepReport
 
 PERIOD_MS = 100
 # From one panel to the next. All at once would block the keyboard, and the engine waits while Python paints,
-# so the more panels can be seen, the less often each is drawn: five times a second where there are seven.
+# so the more panels are visible, the less often each is drawn: five times a second where there are seven.
 GAP_MS = 30
 WIDTH = 600
 STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not restored
@@ -40,14 +40,14 @@ class InspectorDocks(QObject):
 
     def __init__(self, window: QMainWindow, rows: Rows) -> None:
         super().__init__(window)
-        self.recording = Recording()  # the live one: it goes on also while a file is looked at
+        self.recording = Recording()  # the live one: it continues while a file is shown
         self.files = RecordingFiles(self.recording, window)
         self.files.opened.connect(self.show_recording)
         self._titles: Mapping[str, str] = {}
         self._tabs: Collection[str] = ()
-        self._sequence: int | None = None  # chosen last, of what is shown
-        self._step: int | None = None  # likewise
-        self._layouts: dict[str, QByteArray] = {}  # of panels that are not made yet, by name
+        self._sequence: int | None = None  # the selected one, in the shown recording
+        self._step: int | None = None  # the selected one
+        self._layouts: dict[str, QByteArray] = {}  # of panels that were not created yet, by name
         self._window = window
         self._rows = rows
         self._docks: dict[str, PanelDock] = {}
@@ -56,11 +56,11 @@ class InspectorDocks(QObject):
             if not isinstance(kind, Later):
                 dock.make_panel()
         self._former: QByteArray | None = None  # the arrangement, while the whole inspector is hidden
-        self._has_news = False
+        self._has_new_reports = False
         self._is_selecting = False
         self._pulse = QTimer(self, interval=PERIOD_MS)
         self._pulse.timeout.connect(self._on_pulse)
-        self._undrawn: list[DockPanel] = []  # those whose turn comes, after a pulse
+        self._undrawn: list[DockPanel] = []  # panels still to be drawn in this pulse
         self._gap = QTimer(self, singleShot=True, interval=GAP_MS)
         self._gap.timeout.connect(self._draw_next)
         self._settling = QTimer(self, singleShot=True, interval=0)
@@ -81,7 +81,7 @@ class InspectorDocks(QObject):
 
     @property
     def panels(self) -> tuple[DockPanel, ...]:
-        """Those that were seen once."""
+        """The panels that were created so far."""
         return tuple(dock.panel for dock in self._docks.values() if dock.has_panel)
 
     @property
@@ -95,10 +95,10 @@ class InspectorDocks(QObject):
     def dock(self, name: str) -> PanelDock:
         return self._docks[name]
 
-    # What the window tells.
+    # Calls of the window.
 
     def set_model(self, model: ModelInfo | None) -> None:
-        """A new model is a new context: what was seen of the old one goes."""
+        """A new model means a new context: the recording starts anew."""
         self.recording.start(model)
         if not self.shown.is_live:
             return
@@ -108,7 +108,7 @@ class InspectorDocks(QObject):
         self._draw()
 
     def note_engine_gone(self) -> None:
-        """What was seen of it stays: it tells why."""
+        """The recording stays: it shows why."""
         self.recording.is_over = True
         if self.shown.is_live:
             self._draw()
@@ -119,7 +119,7 @@ class InspectorDocks(QObject):
         if not self.shown.is_live:
             return
         if self._pulse.isActive():
-            self._has_news = True
+            self._has_new_reports = True
         else:
             self._draw()
             self._pulse.start()
@@ -210,14 +210,14 @@ class InspectorDocks(QObject):
         self.set_shown(is_shown)
 
     def restore_layout(self, name: str, layout: QByteArray) -> None:
-        """Of what is inside of a panel."""
+        """Restores a panel's own layout."""
         if self._docks[name].has_panel:
             self.panel(name).restore_layout(layout)
         else:
             self._layouts[name] = layout
 
     def menu(self, parent: QWidget) -> QMenu:
-        """One toggle for the whole, one for each panel, and the way back to the beginning."""
+        """A toggle for the inspector, one for each panel, and a reset of the layout."""
         menu = QMenu(tr("I&nspector"), parent)
         menu.addAction(self.toggle)
         menu.addSeparator()
@@ -229,7 +229,7 @@ class InspectorDocks(QObject):
         return menu
 
     def popup_menu(self, place: QPoint) -> bool:
-        """What can be done with the panel whose title or tab is at this place of the screen, if one is."""
+        """The menu of the panel whose title or tab is at this place of the screen, if any."""
         dock = next((dock for dock in self._docks.values() if self._is_titled_at(dock, place)), None)
         if dock is None:
             return False
@@ -273,8 +273,8 @@ class InspectorDocks(QObject):
 
     @Slot(object)
     def _on_commanded(self, command: Command) -> None:
-        """What was recorded cannot be changed any more, and must not be taken for what runs now."""
-        if self.shown.is_live or isinstance(command, WatchCells):  # that is about who looks, not about what
+        """A recorded file has no engine, so its commands must not reach the live one."""
+        if self.shown.is_live or isinstance(command, WatchCells):  # it is about the panels
             self.commanded.emit(command)
 
     def _add_row(self, docks: list[PanelDock]) -> PanelDock:
@@ -314,7 +314,7 @@ class InspectorDocks(QObject):
 
     @Slot()
     def _on_arranged(self) -> None:
-        """Soon after: while Qt moves docks about, it is not yet to be seen who shares a place."""
+        """Deferred: while Qt rearranges docks, it is not known yet which share a place."""
         self._settling.start()
 
     @Slot()
@@ -335,16 +335,16 @@ class InspectorDocks(QObject):
 
     @Slot()
     def _on_pulse(self) -> None:
-        if not self._has_news:
+        if not self._has_new_reports:
             self._pulse.stop()
         elif not self._undrawn:
-            self._has_news = False
+            self._has_new_reports = False
             self._undrawn = list(self.panels)
             self._draw_next()
 
     @Slot()
     def _draw_next(self) -> None:
-        """One that can be seen; the others in a moment."""
+        """Draws one visible panel; the others follow."""
         while self._undrawn:
             panel = self._undrawn.pop(0)
             if _can_be_seen(panel):
@@ -354,8 +354,8 @@ class InspectorDocks(QObject):
             self._gap.start()
 
     def _draw(self) -> None:
-        """All at once, where it is not again and again."""
-        self._has_news = False
+        """Draws all visible panels at once, for single events."""
+        self._has_new_reports = False
         for panel in self.panels:
             if _can_be_seen(panel):
                 panel.draw()

@@ -1,4 +1,4 @@
-"""The events as lines of a table: bounded, filtered, and as text or JSON to take along. GUI thread."""
+"""The events as table rows: bounded, filtered, and exported as text or JSON. GUI thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.protocol.report import Event, EventKind
 
 COLUMNS = (mark("step"), mark("time"), mark("kind"), mark("seq"), mark("tab"), mark("what happened"))
 STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))
-TRIM = 500  # lines go in lots of so many, so that not every new one costs a removal
+TRIM = 500  # lines are removed in batches, so that not every new one costs a removal
 _ROOT = QModelIndex()
 
 EventEntry = Entry[Event]
@@ -52,7 +52,7 @@ def kind_text(kind: EventKind) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """What is shown. `seq_id` None stands for all sequences."""
+    """Which events are shown. `seq_id` None means all sequences."""
 
     kinds: frozenset[EventKind] = frozenset(EventKind)
     seq_id: int | None = None
@@ -106,7 +106,7 @@ class EventList(RowModel):
             self.dataChanged.emit(self.index(0, TAB), self.index(len(self._shown) - 1, TAB))
 
     def read_on(self) -> bool:
-        """Take what is new. False: nothing of it is shown."""
+        """Take new events. False: none of them is shown."""
         new = [entry for entry in self._journal.new_since(self._num_seen) if self._fits(entry)]
         self._num_seen = self._journal.num_seen
         if not new:

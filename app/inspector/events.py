@@ -1,4 +1,4 @@
-"""The events panel: what the engine did to whose cells, and what llama.cpp had to say. GUI thread."""
+"""The events panel: what the engine did with cells, and llama.cpp's log. GUI thread."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class EventsPanel(DockPanel):
         self.reset()
 
     def draw(self) -> None:
-        has_new = self.events.read_on()  # the table has not made room for them yet, so it may seem at its end
+        has_new = self.events.read_on()  # asked before: the table's scroll range is not updated yet
         if self.follow.isChecked() and (has_new or not self.table.is_at_end):
             self.table.scrollToBottom()
 
@@ -141,7 +141,7 @@ class EventsPanel(DockPanel):
 
     @Slot()
     def _on_scrolled(self) -> None:
-        """Whoever scrolls up wants to read; at the end it goes on by itself."""
+        """Scrolling up stops following; at the end it follows again."""
         self.follow.setChecked(self.table.is_at_end)
 
     @Slot(bool)
@@ -214,7 +214,7 @@ class _KindMenu(QMenu):
 
 
 class _Table(RowTable):
-    """Tells when the user has scrolled, and copies whole lines."""
+    """Reports scrolling by the user, and copies whole lines."""
 
     scrolled = Signal()
 

@@ -1,6 +1,6 @@
-"""Which steps of a recording are in view, and where: the columns of a timeline before they are painted.
+"""The steps of a recording that are in view: the columns of a timeline, as numbers.
 
-Works on numbers alone. GUI thread, since the recording grows there.
+Works on numbers alone. GUI thread, since the recording changes there.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Excerpt:
 
     @property
     def has_all(self) -> bool:
-        """Everything fits: there is nothing to scroll to, and nothing more to see from further away."""
+        """Everything fits: scrolling or zooming out would show nothing more."""
         end = (self.least_left + self.num_fitting) * self.steps_per_column
         return self.columns.first + len(self.columns) <= end
 

@@ -1,4 +1,4 @@
-"""The KV map: every cell of the context, who holds it, and whether the library agrees. GUI thread."""
+"""The KV map: every cell of the context and its holders, and whether the library agrees. GUI thread."""
 
 from __future__ import annotations
 
@@ -114,18 +114,18 @@ class KvMapPanel(DockPanel):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._cells = None  # whatever happens until it is seen again is drawn then
+        self._cells = None  # redrawn when it is visible again
         self._watch(False)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape takes the emphasis away, and is somebody else's if there is none."""
+        """Escape ends the highlighting; without any, it is passed on."""
         if event.key() == Qt.Key.Key_Escape and self.grid.chosen_seq != NO_SEQUENCE:
             self.select_sequence(NO_SEQUENCE)
         else:
             super().keyPressEvent(event)
 
     def _watch(self, is_watching: bool) -> None:
-        """Let engines make maps only while they are seen."""
+        """Have engines make maps only while they are visible."""
         if is_watching != self._is_watching:
             self._is_watching = is_watching
             self.commanded.emit(WatchCells(is_watching))
@@ -147,7 +147,7 @@ class KvMapPanel(DockPanel):
 
     @Slot(int)
     def _on_chosen(self, index: int) -> None:
-        """Of a shared cell each click takes the next sequence."""
+        """Repeated clicks on a shared cell cycle through its sequences."""
         owners = owners_of(self._cells, index) if self._cells else ()
         if not owners:
             self.select_sequence(NO_SEQUENCE)
@@ -184,7 +184,7 @@ class KvMapPanel(DockPanel):
 
 
 class _Figures(QWidget):
-    """Two lines that change ten times a second. A label would lay out the whole panel each time."""
+    """Two lines that change ten times a second; a QLabel would redo the panel's layout each time."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,7 +1,7 @@
-"""What is rare in the reports and must be there whenever somebody looks: events, leases, a disagreement.
+"""Rare entries of the reports that are kept longer than steps: events, leases, a failed check.
 
-Kept apart from the steps, so that a panel that was hidden for long need not read thousands of them. Knows no
-widget. GUI thread.
+Kept apart from the steps, so that a panel that was hidden need not read thousands of them. Knows no widget.
+GUI thread.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Entry(Generic[T]):
 
 
 class Journal(Generic[T]):
-    """The newest entries. `num_seen` counts all there ever were: a reader asks for what is new to it."""
+    """The newest entries. `num_seen` counts all ever added: a reader asks for those after its own count."""
 
     def __init__(self, max_entries: int) -> None:
         self.entries: deque[Entry[T]] = deque(maxlen=max_entries)

@@ -1,8 +1,7 @@
-"""Many step reports in little memory: the newest as they are, the older ones packed, some dozens together.
+"""Many step reports in little memory: the newest as objects, older ones packed by the dozen.
 
 A report of eight running sequences is forty Python objects and 10 KB. Packed it is some hundred bytes and no
-object of its own, so that neither the memory nor the garbage collector notices ten thousand of them.
-Knows no widget.
+object of its own, so that ten thousand of them burden neither memory nor garbage collector. Knows no widget.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from app.protocol.output import Output, Usage
 from app.protocol.report import CellUsage, SlotSnapshot, Span, StepReport
 
 PER_PACK = 32
-NUM_UNPACKED = 256  # of the newest: what panels draw again and again
+NUM_UNPACKED = 256  # of the newest, which panels draw repeatedly
 
 T = TypeVar("T")
 Flat = tuple[Any, ...]
@@ -56,7 +55,7 @@ _rest_of = attrgetter(*_REST)
 
 
 def pack(reports: Sequence[StepReport]) -> bytes:
-    """What is the same in many of them, such as names, is in it once."""
+    """Repeated values, such as names, are stored once."""
     flat = [
         (
             _rest_of(report),
@@ -107,7 +106,7 @@ class PackedSteps(Sequence[StepReport]):
         self._packs: deque[bytes] = deque()
         self._num_left_out = 0  # of the first pack: too old
         self._newest: deque[StepReport] = deque()
-        self._open: tuple[bytes, list[StepReport]] = (b"", [])  # the pack that was looked into last
+        self._open: tuple[bytes, list[StepReport]] = (b"", [])  # the pack that was unpacked last
 
     @property
     def so_far(self) -> StepsSoFar:

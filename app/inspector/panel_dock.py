@@ -19,7 +19,7 @@ USUAL_SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)  # of a panel that is no
 
 
 class PanelDock(QDockWidget):
-    """Its panel is hidden whenever it cannot be seen, so that `panel.isVisible()` is the truth.
+    """Its panel is hidden whenever it cannot be seen, so that `panel.isVisible()` is reliable.
 
     `make` is called when the panel is first seen, or asked for.
     """
@@ -31,7 +31,7 @@ class PanelDock(QDockWidget):
         super().__init__(title, window)
         self._make = make
         self._panel: DockPanel | None = None
-        self._is_shown = False  # as Qt has told last
+        self._is_shown = False  # as last signalled by Qt
         self.title = DockTitle(self)
         self.setObjectName(f"inspector.{kind.NAME}")
         self._seat = _Seat(self)
@@ -58,14 +58,14 @@ class PanelDock(QDockWidget):
 
     @Slot(bool)
     def show_panel(self, is_shown: bool) -> None:
-        """None is made for a window that is not shown itself, or whose parts are still being put in place."""
+        """Not while the window is hidden or still being arranged."""
         self._is_shown = is_shown
         if self._panel or (is_shown and self.isVisible() and self.updatesEnabled()):
             self.panel.setVisible(is_shown)
 
     def settle(self) -> None:
-        """All is in its place."""
-        # Qt is silent about one that was behind a tab when it was torn off.
+        """The window's layout is complete."""
+        # Qt sends no signal for a dock that was behind a tab when it was torn off.
         self.show_panel(self.isVisible() if self.isFloating() else self._is_shown)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -1,4 +1,4 @@
-"""Why did it recompute? For each request, where its prompt came from and why not more of it was there.
+"""Why did it recompute? For each request, the sources of its prompt and where its prefix ended.
 
 GUI thread.
 """
@@ -75,7 +75,7 @@ class PrefixPanel(DockPanel):
         self.sources = SourceBar(self)
         self.parting = PartingView(self)
         self._shown: LeaseEntry | None = None
-        self._asked: set[int] = set()  # tokens whose texts are on their way
+        self._asked: set[int] = set()  # tokens whose texts were requested
         self._lay_out()
         self.setFocusProxy(self.table)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
@@ -156,7 +156,7 @@ class PrefixPanel(DockPanel):
         self.parting.apply(self._texts(lease.common), self._texts(lease.held), self._texts(lease.wanted))
 
     def _prompt_s(self, lease: Lease) -> float:
-        """Known as long as the slot has done nothing else since."""
+        """Known until the slot is used for something else."""
         newest = self.recording.newest
         if newest is None or lease is not self._newest_in(lease.seq_id):
             return 0.0
@@ -197,7 +197,7 @@ class _Requests(RowModel):
         self.endResetModel()
 
     def read_on(self, recording: Recording) -> bool:
-        """Take what is new. False: nothing is."""
+        """Take new leases. False: there are none."""
         leases = recording.log.leases
         new = leases.new_since(self._num_seen)[::-1]
         self._num_seen = leases.num_seen

@@ -1,4 +1,4 @@
-"""Why a request had to compute what it computed, in sentences. Pure functions."""
+"""Sentences about why a request computed what it did. Pure functions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def num_prompt_tokens(lease: Lease) -> int:
 
 
 def num_had(lease: Lease) -> int:
-    """Tokens that were there already."""
+    """Tokens that needed no computing."""
     return lease.num_reused_tokens + lease.num_shared_tokens + lease.num_restored_tokens
 
 

@@ -1,4 +1,4 @@
-"""One request's prompt as pictures: where its tokens came from, and where it parts from what was held.
+"""One request's prompt as pictures: the sources of its tokens, and where it diverges from held ones.
 
 GUI thread.
 """
@@ -115,7 +115,7 @@ def _fill(painter: QPainter, rect: QRectF, name: str, tokens: Tokens) -> None:
 
 
 class PartingView(QWidget):
-    """Two lines of tokens, held and wanted: the same up to a line, and what comes behind it in each."""
+    """Two rows of tokens, held and wanted: equal up to a vertical line, different after it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

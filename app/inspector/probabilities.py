@@ -1,4 +1,4 @@
-"""The panel of token probabilities: what else could have stood at each place of an answer. GUI thread."""
+"""The panel of token probabilities: the alternatives at each place of an answer. GUI thread."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to look into i
 RECORDED = mark("This is a recording: only a running engine can tell what else could have been said.")
 PAUSED = mark("All chats are paused, so this waits. Resume, and it is computed.")
 COMPUTING = mark("Computing…")
-TABLE_WIDTHS = (250, 350)  # of the answer's tokens, and of what could have stood there
-REST_MS = 80  # on a token before it is asked about: somebody may be on the way to another
+TABLE_WIDTHS = (250, 350)  # of the answer's tokens, and of the candidates
+REST_MS = 80  # on a token before it is probed: the user may be moving on to another
 
 
 class ProbabilitiesPanel(DockPanel):
     NAME = "probabilities"
     TITLE = mark("Token probabilities")
 
-    answer_wanted = Signal(str)  # chat_id: whoever knows the chat calls `show_answer` with its newest one
+    answer_wanted = Signal(str)  # chat_id: the window calls `show_answer` with the chat's newest answer
     requested = Signal(object)  # Request
     aborted = Signal(str)  # request_id
     fork_at_requested = Signal(object, str, object)  # AnswerSource, the new answer's text so far, its tokens
@@ -42,7 +42,7 @@ class ProbabilitiesPanel(DockPanel):
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
         self._has_engine = True
-        self._wanted_seq_id: int | None = None  # it was chosen while nobody could see this
+        self._wanted_seq_id: int | None = None  # selected while this panel was hidden
         self.reader = AnswerReader(recording, self)
         self.tokens = AnswerTokens(self)
         self.candidates = CandidateModel(self)
@@ -63,12 +63,12 @@ class ProbabilitiesPanel(DockPanel):
 
     @property
     def place(self) -> int | None:
-        """Which of the answer's tokens is looked at."""
+        """The index of the selected token in the answer."""
         index = self.token_table.currentIndex()
         return index.row() if index.isValid() else None
 
     def set_engine(self, has_engine: bool) -> None:
-        """Whether anybody can be asked. The recording stays also when the engine is gone."""
+        """Whether there is an engine to ask. The recording outlives it."""
         self._has_engine = has_engine
         self.reset()
 
@@ -206,7 +206,7 @@ class ProbabilitiesPanel(DockPanel):
         return self.candidates.candidates[index.row()] if index.isValid() else None
 
     def _can_fork(self, candidate: TokenLogprob) -> bool:
-        """Only a tab can be forked, and nothing goes on behind a control token."""
+        """Only a chat with a tab can be forked, and not after a control token."""
         has_tab = self.reader.source is not None and self.reader.source.turn is not None
         return has_tab and not candidate.is_control
 
@@ -257,7 +257,7 @@ class ProbabilitiesPanel(DockPanel):
         self.candidates.apply(known.sampled if known else None, self._chosen_id)
         if known:
             self.candidate_table.selectRow(self.candidates.chosen_row or 0)
-            self.tokens.tell_known()
+            self.tokens.emit_texts_changed()
         self._show_fork()
 
     @property

@@ -1,4 +1,4 @@
-"""The flight recorder: the last steps of the engine, always kept, in bounded memory.
+"""The flight recorder: the last steps of the engine, in bounded memory.
 
 Works on reports alone and knows no widget. GUI thread.
 """
@@ -13,7 +13,7 @@ from app.inspector.logbook import Logbook
 from app.inspector.packed_steps import PackedSteps
 from app.inspector.stalls import Before, Cause, causes_of
 from app.protocol.model import ModelInfo
-from app.protocol.report import Answer, CellMap, ChatTokens, StepReport, TokenisedText, TokenTexts
+from app.protocol.report import Answer, CellMap, ChatTokens, StepReport, TokenizedText, TokenTexts
 
 if TYPE_CHECKING:
     from app.inspector.step_columns import StepColumns
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 MAX_STEPS = 10_000
 MAX_TITLES = 1_000
 MAX_TOKEN_TEXTS = 300_000  # no vocabulary is larger by far
-MAX_BETWEEN = 1_000  # reports looked back over for the step before
+MAX_BETWEEN = 1_000  # how far to search back for the previous step
 
 
 class Recording:
-    """What the panels show. `num_seen` counts all reports ever: each panel asks for what is new to it.
+    """What the panels show. `num_seen` counts all reports ever: each panel asks for those after its own
+    count.
 
-    `name` is that of the file it was read from; the live one has none. Of cell maps, tokenised texts and
-    tokens of chats only the newest is kept.
+    `name` is that of its file, empty for the live one. Only the newest cell map, tokenized text and chat
+    tokens are kept.
     """
 
     def __init__(self, max_steps: int = MAX_STEPS, name: str = "") -> None:
@@ -36,11 +37,11 @@ class Recording:
         self.model: ModelInfo | None = None
         self.max_steps = max_steps
         self.num_seen = 0
-        self.is_over = False  # its engine is gone; nothing can be asked of it any more
+        self.is_over = False  # its engine is gone, so there are no more answers
         self.titles: dict[str, str] = {}  # by chat_id, also of tabs that are closed by now
         self.token_texts: dict[int, bytes] = {}
         self.cell_map: CellMap | None = None
-        self.tokenised: TokenisedText | None = None
+        self.tokenized: TokenizedText | None = None
         self.chat_tokens: ChatTokens | None = None
         self.log = Logbook()
         self.steps = PackedSteps(max_steps)
@@ -52,7 +53,7 @@ class Recording:
 
     @property
     def columns(self) -> StepColumns:
-        """Made for the first step: with it comes numpy, and the window is shown without."""
+        """Created with the first step, since it imports numpy, which the first paint must not wait for."""
         if self._columns is None:
             from app.inspector.step_columns import StepColumns
 
@@ -64,11 +65,11 @@ class Recording:
         return self.steps[-1] if self.steps else None
 
     def start(self, model: ModelInfo | None) -> None:
-        """A new model is a new context: what was seen of the old one goes."""
+        """A new model means a new context: everything starts anew."""
         self.model = model
         self.is_over = False
         self.token_texts.clear()
-        self.cell_map = self.tokenised = self.chat_tokens = None
+        self.cell_map = self.tokenized = self.chat_tokens = None
         self.log = Logbook()
         self.steps = PackedSteps(self.max_steps)
         self._columns = None
@@ -95,7 +96,7 @@ class Recording:
         return self.steps[at] if 0 <= at < len(self.steps) else None
 
     def causes_at(self, index: int) -> list[Cause]:
-        """What held up the step in this row of the columns."""
+        """The causes that held up the step in this row of the columns."""
         figures = self.columns.figures
         number = int(figures["number"][index])
         report = self.report_at(number)
@@ -109,7 +110,7 @@ class Recording:
         return causes_of(report, replace(before, usual_ms=float(figures["usual_ms"][index])))
 
     def note_titles(self, titles: Mapping[str, str]) -> None:
-        """A title stays after its tab is closed: the steps of the chat are still here."""
+        """A title outlives its tab: the chat's steps are still here."""
         for chat_id, title in titles.items():
             self.titles.pop(chat_id, None)  # the newest go last
             self.titles[chat_id] = title
@@ -117,12 +118,12 @@ class Recording:
             del self.titles[next(iter(self.titles))]
 
     def _is_kept(self, answer: Answer) -> bool:
-        """Note what one panel asked for, and whether it is worth keeping with its step."""
+        """Take an answer to a panel's query. Returns whether to keep it with its step."""
         match answer:
             case TokenTexts():
                 self._note_texts(answer)
-            case TokenisedText(_, tokens):
-                self.tokenised = answer
+            case TokenizedText(_, tokens):
+                self.tokenized = answer
                 self._note_texts(tokens)
                 return False
             case ChatTokens():

@@ -1,4 +1,4 @@
-"""Says of a panel that it shows a recorded file, and leads back to what runs now. GUI thread."""
+"""The banner of a panel that shows a recorded file, with a button back to the live one. GUI thread."""
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent

@@ -1,7 +1,7 @@
-"""A recording as a file: JSON lines, the first about the whole, each later one a step report with everything.
+"""A recording as a file: JSON lines, first a header, then one line for each step report.
 
-What is read may have been written by anybody, so that nothing in it is believed before it is checked. What it
-holds of chats is their tabs' titles and the text of their answers. Knows no widget and no thread of its own.
+A file is untrusted, so everything in it is validated. Of chats it contains the tabs' titles and the text of
+answers. Knows no widget and no thread of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.system.said import said, together
 VERSION = 1
 MAX_FILE_BYTES = 2 << 30
 MAX_LINE_BYTES = 32 << 20
-MAX_VALUES = 400_000  # in one line: each that does not fit costs some 600 bytes to complain of
+MAX_VALUES = 400_000  # in one line: each invalid one costs some 600 bytes for its error
 MAX_CELL_BYTES = 16 << 20  # a larger map is left out, so that its line can be read again
 MAX_SEQS = 1_024
 MAX_ROWS = 1 << 20  # of one sequence in one batch
@@ -34,12 +34,12 @@ _WHAT_TO_DO = said("Choose a file that was made by “Export recording”.")
 
 
 class RecordingFileError(Exception):
-    """This file cannot be read. Says why, and what can be done."""
+    """This file cannot be read. The message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A recording as it was at one moment. Any thread may write it down."""
+    """A recording at one moment. Any thread may write it to a file."""
 
     steps: StepsSoFar
     model: ModelInfo | None
@@ -53,11 +53,11 @@ class Snapshot:
         return cls(recording.steps.so_far, recording.model, titles, token_texts, recording.cell_map)
 
 
-# Bytes are no text, and a probability of 0 has a logarithm of minus infinity.
+# JSON has no bytes, and the logarithm of probability 0 is minus infinity.
 _CONFIG = ConfigDict(
     strict=True,
     extra="forbid",
-    defer_build=True,  # a window that never opens a recording need not wait for it
+    defer_build=True,  # slow, and needed only when a recording is opened
     ser_json_bytes="base64",
     val_json_bytes="base64",
     ser_json_inf_nan="constants",
@@ -66,7 +66,7 @@ _CONFIG = ConfigDict(
 
 
 class _Cells(BaseModel):
-    """A `CellMap`: its arrays as they lie in memory, little-endian."""
+    """A `CellMap`: its arrays as in memory, little-endian."""
 
     model_config = _CONFIG
 
@@ -89,7 +89,7 @@ class _Cells(BaseModel):
 
 
 class _Format(BaseModel):
-    """What the first line of every version begins with."""
+    """The fields that the first line has in every version."""
 
     model_config = ConfigDict(strict=True)
 
@@ -103,7 +103,7 @@ class _Head(_Format):
     num_steps: int
     model: ModelInfo | None
     titles: dict[str, str]
-    token_texts: dict[str, bytes]  # by token id; JSON has only text for names
+    token_texts: dict[str, bytes]  # by token id; keys in JSON are text
     cell_map: _Cells | None = None
 
 
@@ -141,7 +141,7 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
     model = snapshot.model
     head = _Head(
         num_steps=len(snapshot.steps),
-        # Of its place on this machine only the last part: recordings are sent to others.
+        # Only the file's name, not its folder: recordings are sent to others.
         model=replace(model, path=Path(model.path.name)) if model else None,
         titles=_titles_in(snapshot),
         token_texts={str(token_id): text for token_id, text in snapshot.token_texts.items()},
@@ -153,7 +153,7 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _titles_in(snapshot: Snapshot) -> dict[str, str]:
-    """Only those of chats that the steps tell of: what the other tabs are about is nobody's business."""
+    """Only titles of chats in these steps: those of other tabs are private."""
     told: set[str | None] = set()
     for report in snapshot.steps:
         for chats in (report.slots, report.hibernated, report.waiting, report.leases, report.events):
@@ -212,7 +212,7 @@ def _line(file: BinaryIO) -> bytes:
 
 
 def _head(line: bytes) -> _Head:
-    """A file of a later version is told from a foreign one."""
+    """Distinguishes a file of a later version from a foreign one."""
     version = _Format.model_validate_json(line).version
     if version != VERSION:
         raise ValueError(
@@ -229,7 +229,7 @@ def _head(line: bytes) -> _Head:
 
 
 def _check_step(report: StepReport, former: StepReport | None) -> None:
-    """Raises ValueError for what no engine reports."""
+    """Raises ValueError for a step that no engine would report."""
     _check(report)
     if former and report.step < former.step:
         raise ValueError(said("its steps are not in order"))
@@ -253,7 +253,7 @@ def _check_step(report: StepReport, former: StepReport | None) -> None:
 
 
 def _check(value: object) -> None:
-    """Every number in it can be counted and drawn with."""
+    """Checks that every number is within the limits for arithmetic and drawing."""
     if isinstance(value, int | float):
         if not -MAX_NUMBER <= value <= MAX_NUMBER:  # no NaN is
             raise ValueError(said("a number is out of bounds"))
@@ -271,7 +271,7 @@ def _refused(path: Path, why: str) -> RecordingFileError:
 
 
 def _short(error: ValueError) -> str:
-    """The first thing that is wrong, without what stands in the file."""
+    """The first error, without quoting the file."""
     if not isinstance(error, ValidationError):
         return str(error)
     if error.error_count() > 100:  # each would become a dictionary

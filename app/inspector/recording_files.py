@@ -1,4 +1,4 @@
-"""Exports what the panels show, and opens recorded files.
+"""Exports the shown recording, and opens recorded files.
 
 Dialogs are here, the work is done on another thread. GUI thread.
 """
@@ -25,7 +25,7 @@ SUFFIX_OF = {LINES: ".jsonl", TRACE: ".trace.json"}
 
 
 class RecordingFiles(QObject):
-    """`recording` is what the panels show; whoever changes that sets it."""
+    """`recording` is the shown one, set by `InspectorDocks`."""
 
     opened = Signal(object)  # Recording
     saved = Signal(str)  # a sentence
@@ -56,7 +56,7 @@ class RecordingFiles(QObject):
         self._begin(self._export(path))
 
     def open(self, path: Path) -> None:
-        """What is shown stays as it is until all of the file was read."""
+        """The shown recording stays until the file was read completely."""
         self._begin(self._open(path))
 
     async def _export(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A table whose rows are chosen as a whole: what the inspector's tables have in common. GUI thread."""
+"""Common base of the inspector's tables, in which whole rows are selected. GUI thread."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -40,7 +40,7 @@ _ROOT = QModelIndex()
 
 
 class RowModel(QAbstractTableModel):
-    """Its columns: their heads, those with numbers, and what is said about them. Texts are marked."""
+    """Its columns: heads, which ones hold numbers, and tooltips. Texts are marked."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class RowTable(QTableView):
         columns.setMinimumSectionSize(24)
 
     def width_of(self, widest: str | Iterable[str], head: str = "", room: int = 0) -> int:
-        """What a column needs so that it never changes its width. All texts are marked, or figures."""
+        """A column width that never needs to change. All texts are marked, or figures."""
         widest = (widest,) if isinstance(widest, str) else widest
         body, heading = self.fontMetrics(), self.horizontalHeader().fontMetrics()
         lines = [heading.horizontalAdvance(line) for line in tr(head).split("\n")]
@@ -125,7 +125,7 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(40, ROW_HEIGHT)
 
     def decorate(self, _painter: QPainter, rect: QRect, _index: Index) -> QRect:
-        """Paints what stands beside the text; what is left for the text is returned."""
+        """Paints what stands beside the text. Returns the room left for the text."""
         return rect
 
     def decorate_seq(self, painter: QPainter, rect: QRect, seq_id: int, opacity: float = 1.0) -> QRect:

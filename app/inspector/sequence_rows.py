@@ -1,4 +1,4 @@
-"""What the table of sequences shows: a row for each slot, each waiting request and each hibernated chat.
+"""The rows of the table of sequences: slots, waiting requests and hibernated chats.
 
 Pure functions; knows no widget.
 """
@@ -51,13 +51,13 @@ _WAITING_TIPS = {
     WaitReason.PAUSED: mark("Its cells were needed; the answer goes on when there is room"),
     WaitReason.REFITTING: mark("Its context is full; a shorter prompt is being made"),
 }
-# As they sort: what computes first, what is empty last.
+# In sorting order: running ones first, empty ones last.
 _ORDER = ("decode", "prefill", "wait", "warm", "hibernated", "empty")
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceRow:
-    """One of the three; a waiting request whose chat is hibernated is both."""
+    """A slot, a waiting request, a hibernated chat, or the latter two together."""
 
     title: str = ""
     slot: SlotSnapshot | None = None
@@ -67,7 +67,7 @@ class SequenceRow:
 
     @property
     def key(self) -> str:
-        """The same as long as it is the same row."""
+        """Identifies the row across updates."""
         if self.slot:
             return f"slot {self.slot.seq_id}"
         return f"request {self.waiting.request_id}" if self.waiting else f"saved {self.chat_id}"
@@ -123,7 +123,7 @@ class SequenceRow:
 def rows_of(
     report: StepReport | None, model: ModelInfo | None, titles: Mapping[str, str]
 ) -> tuple[SequenceRow, ...]:
-    """Slots by `seq_id`, then who waits in order of admission, then hibernated chats."""
+    """Slots by `seq_id`, then waiting requests in order of admission, then hibernated chats."""
     if report is None:
         empty = (SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(model.n_seq_max if model else 0))
         return tuple(SequenceRow(slot=slot) for slot in empty)
@@ -144,7 +144,7 @@ def rows_of(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`value` sorts and is None where there is none of it; `text` writes it. Head and tip are marked.
+    """`value` is for sorting, or None; `text` formats it. Head and tip are marked.
 
     `widest` sets the width; without one that is up to how many tokens the context holds.
     """
@@ -177,7 +177,7 @@ def _of_usage(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float | 
 
 
 def _of_drafts(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float | None]:
-    """None where nothing was guessed."""
+    """None where nothing was drafted."""
 
     def value(row: SequenceRow) -> float | None:
         return get(row.usage) if row.usage and row.usage.num_drafted_tokens else None
@@ -186,18 +186,18 @@ def _of_drafts(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float |
 
 
 def _share(get: Callable[[Usage], tuple[int, int]]) -> Callable[[SequenceRow], float | None]:
-    """How many were right, of how many that were guessed. None where none was."""
+    """The share of draft tokens that were accepted. None where nothing was drafted."""
 
     def value(row: SequenceRow) -> float | None:
-        num_kept, num_drafted = get(row.usage) if row.usage else (0, 0)
-        return num_kept / num_drafted if num_drafted else None
+        num_accepted, num_drafted = get(row.usage) if row.usage else (0, 0)
+        return num_accepted / num_drafted if num_drafted else None
 
     return value
 
 
 def _of_lookup(usage: Usage) -> tuple[int, int]:
-    num_kept = usage.num_kept_tokens - usage.num_model_kept_tokens
-    return num_kept, usage.num_drafted_tokens - usage.num_model_drafted_tokens
+    num_accepted = usage.num_kept_tokens - usage.num_model_kept_tokens
+    return num_accepted, usage.num_drafted_tokens - usage.num_model_drafted_tokens
 
 
 def _of_draft_model(usage: Usage) -> tuple[int, int]:
@@ -414,7 +414,7 @@ def texts_of(row: SequenceRow) -> tuple[str, ...]:
 
 
 def sort_key(number: int) -> Callable[[SequenceRow], Any]:
-    """What there is none of sorts below everything."""
+    """None sorts below everything."""
     if number == STATE:
         return lambda row: _ORDER.index(_phase(row))
     value = COLUMNS[number].value
@@ -430,7 +430,7 @@ def _phase(row: SequenceRow) -> str:
 
 
 def row_tip(row: SequenceRow) -> str:
-    """Its state in whole words."""
+    """Its state as a sentence."""
     parts = []
     if row.waiting:
         parts.append(tr(_WAITING_TIPS[row.waiting.reason]))
@@ -446,7 +446,7 @@ def row_tip(row: SequenceRow) -> str:
 
 
 def as_json(row: SequenceRow, model: ModelInfo | None) -> str:
-    """In the shape of an entry of llama-server's /slots, and under `skein` what only we know."""
+    """Like an entry of llama-server's /slots, with our own fields under `skein`."""
     usage = row.usage or Usage()
     prompt_tokens = row.waiting.num_prompt_tokens if row.waiting else usage.num_prompt_tokens
     decoded = row.waiting.num_generated_tokens if row.waiting else usage.num_generated_tokens

@@ -1,4 +1,4 @@
-"""The table of sequences: sorted, its columns chosen by the user, changed only where something changed.
+"""The table of sequences: sortable, with selectable columns, updated incrementally.
 
 GUI thread.
 """
@@ -49,7 +49,7 @@ MARK_ROOM = 20
 
 
 class SequenceModel(QAbstractTableModel):
-    """Rows come, go and move one by one, so that whoever has chosen one keeps it."""
+    """Rows are inserted, removed and moved one by one, so that the selection survives."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -158,7 +158,7 @@ class SequenceModel(QAbstractTableModel):
 
 
 def _looks(row: SequenceRow) -> tuple[object, ...]:
-    """What is painted beside the texts."""
+    """The values that decide how a row is painted beside its texts."""
     return row.mark, row.is_empty, row.is_pinned
 
 
@@ -195,7 +195,7 @@ class SequenceTable(RowTable):
         return None if number is None else self.rows.row_at(number)
 
     def apply(self, rows: Sequence[SequenceRow]) -> None:
-        """The chosen row stays chosen wherever it moves; a chat that gets a slot is followed into it."""
+        """The selected row stays selected wherever it moves, also when a waiting chat gets a slot."""
         self._is_applying = True
         self.rows.apply(rows)
         self._is_applying = False
@@ -207,7 +207,7 @@ class SequenceTable(RowTable):
         self._choose_number(number)
 
     def fit_columns(self, n_ctx: int) -> None:
-        """Widths that hold for as long as this context lives."""
+        """Sets column widths that fit all values of this context."""
         for number, column in enumerate(COLUMNS):
             if number != TAB:
                 room = {SEQ: SWATCH_ROOM, STATE: MARK_ROOM}.get(number, 0)
@@ -223,7 +223,7 @@ class SequenceTable(RowTable):
         self.horizontalHeader().restoreState(state)
 
     def column_menu(self, parent: QWidget | None = None) -> QMenu:
-        """One tick for each column."""
+        """A check box for each column."""
         menu = QMenu(tr("Columns"), parent or self)
         for number, column in enumerate(COLUMNS):
             action = menu.addAction(tr(column.head).replace("\n", " "))
@@ -249,7 +249,7 @@ class SequenceTable(RowTable):
             self.chosen.emit(row)
 
     def _on_selection_changed(self) -> None:
-        """Not of the current row: that there is one as soon as the table has the focus is no choice."""
+        """The selection, not the current row: Qt sets a current row with the focus, which is no choice."""
         if not self._is_applying:
             rows = self.selectionModel().selectedRows()
             self._note_chosen(rows[0].row() if rows else None)

@@ -1,6 +1,6 @@
-"""The sequences panel: who has a slot, who waits, who is hibernated, and what can be done about each.
+"""The sequences panel: slots, waiting requests and hibernated chats, with actions on each.
 
-A badge tells whether the library's own books agree with ours. GUI thread.
+A badge shows whether the library's cells agree with our books. GUI thread.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class SequencesPanel(DockPanel):
     # What can be done with a row.
 
     def _new_actions(self) -> tuple[RowAction, ...]:
-        """Those that ask the engine make no sense for a recorded file, nor when it is gone."""
+        """Actions on the engine are disabled for a recorded file, and when the engine is gone."""
         self._pin = RowAction(
             "pin",
             tr("Pin"),

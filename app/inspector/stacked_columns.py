@@ -1,6 +1,6 @@
-"""The picture of a timeline as numbers: which steps share a column, and what colour each pixel of it has.
+"""Computes the image of a timeline: which steps share a column, and the colour of each pixel.
 
-Pure functions over numpy arrays, a frame's work whatever the number of steps. Knows no widget.
+Pure functions over numpy arrays, constant work for a frame, whatever the number of steps. Knows no widget.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def stacked(heights: Floats, colours: Colours, height: int) -> Colours:
     """
     num_layers, num_columns = heights.shape
     tops = height - np.clip(np.rint(np.cumsum(heights, axis=0)), 0, height).astype(np.intp)
-    # Each place holds by how much the colour differs from the one above it; uint8 wraps round as it should.
+    # Each place holds the colour's difference to the one above it; uint8 wraps around as intended.
     changes = np.zeros((height + 1, num_columns), np.uint8)
     columns = np.arange(num_columns)
     steps = colours - np.append(colours[1:], np.uint8(0))

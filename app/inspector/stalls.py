@@ -1,4 +1,4 @@
-"""What held the batcher up, read off its reports: why a step failed, waited, or took long. Pure functions."""
+"""Derives from reports why a step failed, waited, or took long. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.protocol.report import EventKind, SlotState, StepReport, WaitReason
 
 MIN_GAP_MS = 10.0  # between two steps: less is the loop's own work
 SLOW = 2.0  # times as long as usual
-MIN_SLOW_MS = 10.0  # more than usual: less nobody notices
+MIN_SLOW_MS = 10.0  # more than usual: less is not noticeable
 WAIT_REASONS = {
     WaitReason.QUEUED: mark("waiting"),
     WaitReason.SHARES_PREFIX: mark("waiting for a shared prefix"),
@@ -30,11 +30,11 @@ _ANY_CODE = mark("llama_decode returned {code}: it met an error it cannot go on 
 
 
 class Stall(IntEnum):
-    """How bad: where several steps share a place, the worst is shown."""
+    """Severity: where several steps share a column, the worst is shown."""
 
     NONE = 0
-    NO_WORK = 1  # nothing ran before it, and nobody wanted anything
-    PAUSED = 2  # nothing ran before it: somebody wished so
+    NO_WORK = 1  # nothing ran before it: there were no requests
+    PAUSED = 2  # nothing ran before it: the user had paused
     HELD_UP = 3  # it or what came before it took long
     FAILED = 4
 
@@ -47,16 +47,16 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a step is measured by: how the step before it ended, and what was told since."""
+    """The reference for a step: how the previous one ended, and the reports since."""
 
     ended_at: float = 0.0  # as `StepReport.started_at`; 0: unknown
     pause_reason: str | None = None  # None: it was not paused
     had_work: bool = False
     decoding: frozenset[int] = frozenset()  # sequences whose answers were running
-    usual_ms: float = 0.0  # a decode without prompts and guesses in it, lately; 0: none was seen yet
+    usual_ms: float = 0.0  # recent time of a decode without prompts and draft tokens; 0: none yet
 
     def after(self, report: StepReport) -> Before:
-        """What the next step is measured by."""
+        """The reference for the next step."""
         ran = has_run(report)
         reason = report.pause.reason if report.pause else None if ran else self.pause_reason
         running = [slot for slot in report.slots if slot.is_running]
@@ -76,12 +76,12 @@ class Before:
     def _usual_ms(self, report: StepReport) -> float:
         if not report.spans or any(span.is_prefill or span.num_drafted for span in report.spans):
             return self.usual_ms
-        # Slowly, so that one slow step is not soon the usual one.
+        # Adapts slowly, so that a few slow steps do not become the norm.
         return self.usual_ms + 0.1 * (report.decode_ms - self.usual_ms) if self.usual_ms else report.decode_ms
 
 
 def has_run(report: StepReport) -> bool:
-    """Other reports only tell news between two steps."""
+    """Other reports only carry events between two steps."""
     return bool(report.spans or report.return_code or report.decode_ms or report.schedule_ms)
 
 
@@ -91,7 +91,7 @@ def ended_at(report: StepReport) -> float:
 
 
 def deliver_ms(report: StepReport) -> float:
-    """Detokenising, ending answers, and telling what came out."""
+    """Detokenizing, ending answers, and reporting the outputs."""
     return max(0.0, report.update_ms - report.sample_ms)
 
 
@@ -153,7 +153,7 @@ def _slow_schedule(report: StepReport, before: Before) -> list[Cause]:
 
 
 def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
-    """Only where running answers waited for it: a prompt alone holds nobody up."""
+    """Only where running answers waited for it: a prompt alone delays none."""
     usual_ms = before.usual_ms * _rows_per_answer(report)
     is_slow = report.decode_ms > max(SLOW * usual_ms, usual_ms + MIN_SLOW_MS)
     waiting = [span.seq_id for span in report.spans if not span.is_prefill]
@@ -179,7 +179,7 @@ def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
 
 
 def _rows_per_answer(report: StepReport) -> float:
-    """A guess takes at most as long as an answer's own row."""
+    """A draft token takes at most as long as an answer's own row."""
     answers = [span for span in report.spans if not span.is_prefill]
     num_drafted = sum(span.num_drafted for span in answers)
     return 1 + num_drafted / len(answers) if answers else 1.0

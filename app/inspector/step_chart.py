@@ -1,4 +1,4 @@
-"""One column for each step: whose rows it computed, how long it took, and what held it up.
+"""A column for each step: its rows by sequence, its time, and what held it up.
 
 Holds what is in view and what is chosen; `step_picture` paints it. GUI thread.
 """
@@ -127,7 +127,7 @@ class StepChart(QAbstractScrollArea):
         return x if 0 <= x < excerpt.width else excerpt.width
 
     def _go_to(self, left: int) -> None:
-        """Whoever leaves the newest step behind does not follow it any more."""
+        """Leaving the newest step ends the following."""
         excerpt = self.excerpt
         self._left = max(excerpt.least_left, min(left, excerpt.most_left))
         self.follow(self._left == excerpt.most_left)

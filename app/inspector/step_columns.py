@@ -1,4 +1,4 @@
-"""The steps of a recording as columns of numbers: what a chart of ten thousand steps is drawn from.
+"""The steps of a recording as arrays, so that a chart of ten thousand steps can be drawn.
 
 Kept beside the reports, so that drawing never touches them. Knows no widget. GUI thread.
 """
@@ -33,7 +33,7 @@ class StepColumns:
 
     def __init__(self, max_steps: int) -> None:
         self._max_steps = max_steps
-        # Twice the room: the newest half moves to the front when all is full, so both stay one piece.
+        # Twice the capacity: when full, the newest half moves to the front, so the data stay contiguous.
         self._figures = np.zeros(2 * max_steps, FIGURES)
         self._rows = np.zeros((2 * max_steps, 0, len(KINDS)), np.uint16)
         self._begin = self._end = 0
@@ -50,12 +50,12 @@ class StepColumns:
 
     @property
     def rows(self) -> npt.NDArray[np.uint16]:
-        """Shape (steps, sequences, 3): the rows of each sequence: of its prompt, its answer, and guesses."""
+        """Shape (steps, sequences, 3): each sequence's rows of prompt, answer and draft tokens."""
         return self._rows[self._begin : self._end]
 
     @property
     def first(self) -> int:
-        """How many steps were forgotten: the place of the oldest among all there ever were."""
+        """How many steps were dropped: the index of the oldest among all ever added."""
         return self._num_appended - len(self)
 
     def append(self, number: int, report: StepReport) -> None:

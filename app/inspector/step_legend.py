@@ -24,7 +24,7 @@ MARKS = {
 
 
 class StepLegend(QWidget):
-    """As much of it as there is room for."""
+    """Shows as many entries as fit."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -63,7 +63,7 @@ class StepLegend(QWidget):
 
 
 def _entries(tokens: Tokens) -> list[tuple[str, QColor | Stall]]:
-    """The most telling first."""
+    """The most important entries first."""
     colour = colour_of(0)
     phases = dict(zip(PHASES, phase_colours(tokens), strict=True))
     return [

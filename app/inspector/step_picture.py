@@ -28,12 +28,12 @@ MARKS_HEIGHT = 14
 STRIP_HEIGHT = 26
 AXIS_HEIGHT = 16
 SPACE = 3
-MARK_SIDE = 9  # pixels: of marks that stand closer only the worst is drawn
+MARK_SIDE = 9  # pixels: of marks that are closer than this only the worst is drawn
 LABEL_WIDTH = 96
 MIN_GAP_WIDTH = 3  # narrower columns have no page between them
 
-# Places in the colour table: 0 is the page; prompt, answer and guesses of each sequence; all these faded; the
-# phases.
+# Places in the colour table: 0 is the page; prompt, answer and draft tokens of each sequence; all these
+# faded; the phases.
 NUM_COLOURS = len(SEQUENCE_COLOURS)
 FADED = len(KINDS) * NUM_COLOURS
 PHASE_COLOURS = 1 + 2 * FADED
@@ -58,7 +58,7 @@ def answer_colour(colour: QColor, tokens: Tokens) -> QColor:
 
 
 def drafted_colour(colour: QColor, tokens: Tokens) -> QColor:
-    """Of guesses at an answer: lighter still."""
+    """Of draft tokens of an answer: lighter still."""
     return _mixed(colour, QColor(tokens.window), 0.72)
 
 
@@ -161,7 +161,7 @@ class _Picture:
         height, num_columns = pixels.shape
         image = QImage(pixels.data, num_columns, height, num_columns, QImage.Format.Format_Indexed8)
         image.setColorTable(colours)
-        image = image.convertToFormat(QImage.Format.Format_RGB32)  # the one Qt scales fast
+        image = image.convertToFormat(QImage.Format.Format_RGB32)  # the format that Qt scales fast
         width = num_columns * self._excerpt.column_width
         self._painter.drawImage(QRect(0, place.top(), width, place.height()), image)
 
@@ -267,7 +267,7 @@ def _colour_table(tokens: Tokens) -> list[int]:
 
 
 def _mixed(colour: QColor, other: QColor, share: float) -> QColor:
-    """With so much of the other in it."""
+    """Mixed with `share` of the other colour."""
     return QColor.fromRgbF(
         colour.redF() + share * (other.redF() - colour.redF()),
         colour.greenF() + share * (other.greenF() - colour.greenF()),

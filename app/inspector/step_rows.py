@@ -1,4 +1,4 @@
-"""The rows of one step's batch as a table: every token that was computed, where, and for whom. GUI thread."""
+"""The rows of one step's batch as a table: each token with its position and sequence. GUI thread."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ROOT = QModelIndex()
 
 
 class StepRows(RowModel):
-    """Makes each row's texts when they are asked for: a prompt has hundreds."""
+    """Makes each row's texts on demand: a prompt has hundreds of rows."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, NUMBERS, TIPS, parent)
@@ -66,7 +66,7 @@ class StepRows(RowModel):
     def apply(self, report: StepReport | None, texts: Mapping[int, bytes], titles: Mapping[str, str]) -> None:
         self._texts, self._titles = texts, titles
         if report is self._report:
-            self.tell_texts()
+            self.emit_texts_changed()
             return
         self.beginResetModel()
         spans = report.spans if report else ()
@@ -75,13 +75,13 @@ class StepRows(RowModel):
         self._token_ids = tuple(span.token_ids for span in spans)
         self.endResetModel()
 
-    def tell_texts(self) -> None:
-        """Texts of tokens, or titles, are known by now."""
+    def emit_texts_changed(self) -> None:
+        """Texts of tokens, or titles, have become known."""
         if self._ends:
             self.dataChanged.emit(self.index(0, TEXT), self.index(self._ends[-1] - 1, TAB))
 
     def unknown_token_ids(self) -> tuple[int, ...]:
-        """The tokens whose texts are wanted, each once."""
+        """The tokens with missing texts, each once."""
         wanted = dict.fromkeys(token_id for token_ids in self._token_ids for token_id in token_ids)
         return tuple(token_id for token_id in wanted if token_id not in self._texts)
 
@@ -124,9 +124,9 @@ class StepRows(RowModel):
 
 def _phase(span: Span, place: int) -> str:
     """Of one of its rows."""
-    num_guesses_before = place - (span.num_rows - span.num_drafted)
-    if num_guesses_before >= 0:
-        return tr("drafted, kept") if num_guesses_before < span.num_kept else tr("drafted")
+    num_draft_tokens_before = place - (span.num_rows - span.num_drafted)
+    if num_draft_tokens_before >= 0:
+        return tr("drafted, kept") if num_draft_tokens_before < span.num_kept else tr("drafted")
     return tr("prefill") if span.is_prefill else tr("decode")
 
 

@@ -1,4 +1,4 @@
-"""The panel to step through: stand still, see the next batch before it is computed, go on. GUI thread."""
+"""The stepping panel: pause, see the next batch before it is computed, continue. GUI thread."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def plan_text(pause: PauseState) -> str:
 
 
 class StepperPanel(DockPanel):
-    """Its first three buttons are the window's actions: their keys work also where nobody sees the panel."""
+    """Its first three buttons are actions of the window: their keys work while the panel is hidden, too."""
 
     NAME = "stepper"
     TITLE = mark("Step through")
@@ -78,7 +78,7 @@ class StepperPanel(DockPanel):
         self._planned: StepReport | None = None  # its spans are those of the next batch
         self._asked: set[int] = set()  # tokens whose texts are on their way
         self._until = ""  # what it runs until, in words
-        self._left: PauseState | None = None  # the pause that this ends, which is reported until it does
+        self._left: PauseState | None = None  # the pause being ended, still in reports
         self._lay_out()
         self._show_icons()
         self.setFocusProxy(self.stop_choice.condition)
@@ -95,8 +95,8 @@ class StepperPanel(DockPanel):
     def draw(self) -> None:
         newest, pause = self.recording.newest, self.pause
         self.stop_choice.set_slots(newest.slots if newest else (), self.titles)
-        if tokenised := self.recording.tokenised:
-            self.stop_choice.set_tokens(tokenised)
+        if tokenized := self.recording.tokenized:
+            self.stop_choice.set_tokens(tokenized)
         if pause and pause != self._left:
             self._until = ""
         self.state.setText(state_text(pause, self._until))

@@ -1,4 +1,4 @@
-"""Until when the batcher runs: a condition in one line, chosen from what there is. GUI thread."""
+"""One line in which the user chooses the condition until which the engine runs. GUI thread."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from app.look.words import mark, tr, tr_n
 from app.protocol.commands import (
     RunUntil,
     StopCondition,
-    Tokenise,
+    Tokenize,
     UntilDecodeFails,
     UntilEnd,
     UntilPosition,
     UntilToken,
 )
-from app.protocol.report import SlotSnapshot, TokenisedText
+from app.protocol.report import SlotSnapshot, TokenizedText
 
 POSITION, TOKEN, END, FAILURE = "position", "token", "end", "failure"
 CONDITIONS = (
@@ -42,14 +42,14 @@ def _any_chat() -> Choice:
     return Choice(ANY_CHAT.value, tr(ANY_CHAT.label))
 
 
-def token_choices(answer: TokenisedText) -> tuple[Choice, ...]:
+def token_choices(answer: TokenizedText) -> tuple[Choice, ...]:
     """Each token of the text once, in order."""
     tokens = answer.tokens
     written = dict(zip(tokens.token_ids, tokens.texts, strict=True))
     return tuple(Choice(token_id, f"“{shown(text)}” · {token_id}") for token_id, text in written.items())
 
 
-def hint(answer: TokenisedText) -> str:
+def hint(answer: TokenizedText) -> str:
     """What the model makes of the text."""
     return tr_n(
         "One token.",
@@ -59,7 +59,7 @@ def hint(answer: TokenisedText) -> str:
 
 
 class StopChoice(QWidget):
-    commanded = Signal(object)  # Command: a Tokenise while somebody types, a RunUntil at the end
+    commanded = Signal(object)  # Command: a Tokenize while the user types, a RunUntil at the end
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -99,7 +99,7 @@ class StopChoice(QWidget):
 
     @property
     def words(self) -> str:
-        """The chosen condition, as it goes on behind "until"."""
+        """The chosen condition in words, to follow "until"."""
         chat = None if self.chat.value is None else self.chat.label
         match self.condition.value:
             case "position":
@@ -119,7 +119,7 @@ class StopChoice(QWidget):
         return tr("a decode fails")
 
     def set_engine(self, n_ctx: int) -> None:
-        """How long a chat can get at most; 0 where there is nobody to ask."""
+        """The longest possible chat; 0 without an engine."""
         self._has_engine = n_ctx > 0
         self.position.setMaximum(max(n_ctx - 1, 0))
         self.token.set_choices(())
@@ -141,13 +141,13 @@ class StopChoice(QWidget):
             self._on_sequence_picked()
 
     def suggest(self, seq_id: int) -> None:
-        """What somebody may wait for who has not said yet: a little more of this sequence."""
+        """A default condition: a little more of this sequence."""
         if not self._has_sequence and seq_id in self._slots:
             self.sequence.choose(seq_id)
         if not self._has_position:
             self._suggest_position()
 
-    def set_tokens(self, answer: TokenisedText) -> None:
+    def set_tokens(self, answer: TokenizedText) -> None:
         """The model's answer to what was typed; an earlier text's comes too late."""
         if answer.text == self.text.text():
             self.token.set_choices(token_choices(answer))
@@ -236,7 +236,7 @@ class StopChoice(QWidget):
     @Slot()
     def _on_typed(self) -> None:
         if self.text.text():
-            self.commanded.emit(Tokenise(self.text.text()))
+            self.commanded.emit(Tokenize(self.text.text()))
 
     @Slot()
     def _on_run(self) -> None:

@@ -25,12 +25,12 @@ TIPS = (
 )
 NUMBERS = (POS, ID, AFTER)
 WIDEST = {POS: "99,999", ID: "999999", AFTER: ">99.9%"}
-NEXT = mark("(next)")  # what came behind the last token, or could have
+NEXT = mark("(next)")  # the token after the last one
 _ROOT = QModelIndex()
 
 
 class AnswerTokens(RowModel):
-    """Rows are only added while it shows one answer, so that whoever has chosen one keeps it."""
+    """Rows are only added while it shows one answer, so that the selection survives."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, NUMBERS, TIPS, parent)
@@ -41,7 +41,7 @@ class AnswerTokens(RowModel):
     def show_answer(
         self, tokens: ChatTokens, names: Mapping[int, bytes], known: Mapping[int, Candidates]
     ) -> None:
-        """`names`: how control tokens are written. `known`: what was looked up, by place in the answer."""
+        """`names`: how control tokens are written. `known`: candidates, by place in the answer."""
         self.beginResetModel()
         self._tokens, self._names, self._known = tokens, names, known
         self.endResetModel()
@@ -54,8 +54,8 @@ class AnswerTokens(RowModel):
             self._tokens = tokens
             self.endInsertRows()
 
-    def tell_known(self) -> None:
-        """Something was looked up, or a name has come."""
+    def emit_texts_changed(self) -> None:
+        """Candidates or names have become known."""
         if self._tokens.token_ids:
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, AFTER))
 

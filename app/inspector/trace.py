@@ -1,7 +1,7 @@
 """A recording in the Trace Event Format, which Perfetto and chrome://tracing open.
 
 One process: a track for the batcher with the phases of each step, and one for each sequence with its part of
-it; counters for the cells and for who waits; marks for events. Knows no widget and no thread of its own.
+it; counters for cells and waiting requests; marks for events. Knows no widget and no thread of its own.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def trace_events(snapshot: Snapshot) -> Iterator[TraceEvent]:
 
 
 class _Clock:
-    """Gives each report its place in time, none before the end of the one before it."""
+    """Gives each report its time, never before the end of the previous one."""
 
     def __init__(self) -> None:
         self._first_s = 0.0
@@ -101,7 +101,7 @@ def _part(span: Span, report: StepReport, begin_us: float, title: str) -> TraceE
 def _complete(
     name: str, category: str, track: int, begin_us: float, length_ms: float, values: dict[str, Any]
 ) -> TraceEvent:
-    """Begin and end are rounded, not the length: so what follows one another never overlaps."""
+    """Rounds begin and end, not the length, so that consecutive spans never overlap."""
     begin, end = round(begin_us, 3), round(begin_us + 1000 * length_ms, 3)
     return _event("X", name, track, begin) | {"cat": category, "dur": round(end - begin, 3), "args": values}
 
@@ -140,7 +140,7 @@ def _event(phase: str, name: str, track: int, at_us: float) -> TraceEvent:
 
 
 def _lines(snapshot: Snapshot) -> Iterator[str]:
-    """One event a line, so that a large file can be looked at with a pager, too."""
+    """One event a line, so that a large file can be read with a pager."""
     yield '{"displayTimeUnit": "ms", "traceEvents": ['
     former = ""
     for event in trace_events(snapshot):

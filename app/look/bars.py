@@ -1,4 +1,4 @@
-"""Strips across the window: they cover what lies under them, and one hairline sets them off. GUI thread."""
+"""Strips across the window: opaque, and separated by one hairline. GUI thread."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from app.look.tokens import current
 
 
 class Bar(QWidget):
-    """Above what it is about."""
+    """A bar above its content."""
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -18,7 +18,7 @@ class Bar(QWidget):
 
 
 class Foot(QWidget):
-    """Stays where it is while what stands above it is scrolled."""
+    """A bar below its content, which does not scroll with it."""
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -1,4 +1,4 @@
-"""Dresses the application as the settings say. GUI thread."""
+"""Applies theme and fonts of the settings to the application. GUI thread."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from app.look.fonts import choose_families
 from app.look.theme import apply_theme
 
 if TYPE_CHECKING:
-    from app.settings.looks import Looks
+    from app.settings.appearance import AppearanceSettings
     from app.settings.settings import Settings
 
 
-def dress(app: QApplication, looks: Looks | Settings) -> None:
-    """Colours and families: what the first widget is made with."""
-    apply_theme(app, looks.theme)
-    choose_families(app, looks.reading_font, looks.code_font)
+def dress(app: QApplication, appearance: AppearanceSettings | Settings) -> None:
+    """Colours and font families: needed before the first widget is created."""
+    apply_theme(app, appearance.theme)
+    choose_families(app, appearance.reading_font, appearance.code_font)

@@ -13,7 +13,7 @@ def decimal(number: float, places: int) -> str:
 
 
 def rate(tokens_per_s: float) -> str:
-    """Without a decimal from ten on: nobody reads a tenth of a token."""
+    """Without a decimal from ten on."""
     return tr("{number} tok/s", number=decimal(tokens_per_s, 1 if 0 < tokens_per_s < 10 else 0))
 
 
@@ -31,14 +31,14 @@ def mebibytes(size_bytes: int) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """Never 100% of something that is not complete."""
+    """Never 100% for something incomplete."""
     if whole <= 0:
         return tr("{number}%", number=0)
     return tr("{number}%", number=100 if part >= whole else min(99, int(100 * part / whole)))
 
 
 def prefill(slot: SlotSnapshot) -> str:
-    """How much of its tokens a slot holds. An answer that was paused computes its own again, too."""
+    """The share of its tokens that a slot holds. A paused answer recomputes its generated tokens, too."""
     share = percent(slot.num_cells, slot.num_cells + slot.num_pending_tokens)
     return tr("prefill {percent}", percent=share)
 
@@ -52,14 +52,14 @@ def rows(number: int) -> str:
 
 
 def data_size(size_bytes: float) -> str:
-    """GiB where that is a number one can compare, else MiB."""
+    """In GiB if large enough, else MiB."""
     if size_bytes < 2**30:
         return tr("{number} MiB", number=decimal(size_bytes / 2**20, 0 if size_bytes >= 2**20 else 1))
     return tr("{number} GiB", number=decimal(size_bytes / 2**30, 1))
 
 
 def num_params(number: int) -> str:
-    """As models are called after them: 8.2B, 620M."""
+    """As in models' names: 8.2B, 620M."""
     if number < 1e6:
         return tr("{number}K", number=decimal(number / 1e3, 0))
     if number >= 1e9:

@@ -18,7 +18,7 @@ _READING, _CODE = "skein.reading-font", "skein.code-font"  # stated in one place
 
 
 def choose_families(app: QObject, reading: str, code: str) -> None:
-    """What messages and code are read in from now on; "" is the system's, and so is one that is not there."""
+    """Sets the families for messages and code; "" or a missing one means the system's."""
     app.setProperty(_READING, _if_there(reading))
     app.setProperty(_CODE, _if_there(code))
 
@@ -58,7 +58,7 @@ def _if_there(family: str) -> str:
 
 
 def _with_family(font: QFont, place: str) -> QFont:
-    """The system's own families stay behind the chosen one, for the characters that it has not."""
+    """The system's own families stay as fallback, for characters that the chosen one lacks."""
     app = QApplication.instance()
     family = app.property(place) if app else None
     chosen = QFont(font)

@@ -1,6 +1,6 @@
-"""Which languages there are, and the window's translation into one of them. GUI thread.
+"""The available languages, and the window's translation. GUI thread.
 
-A language is one file, resources/translations/skein_<code>.qm; English is what stands in the code. Texts are
+A language is one file, resources/translations/skein_<code>.qm; English is the language of the code. Texts are
 translated when they are made, so the language is chosen once, before the first widget.
 """
 
@@ -22,14 +22,14 @@ logger = logging.getLogger(__name__)
 
 
 def languages(folder: Path = TRANSLATIONS_DIR) -> dict[str, str]:
-    """Codes, and the languages' names in themselves, by which their speakers find them."""
+    """Codes, and each language's own name."""
     codes = sorted(path.stem.removeprefix("skein_") for path in folder.glob("skein_*.qm"))
     names = {code: QLocale(code).nativeLanguageName().capitalize() for code in codes}
     return {ENGLISH: "English"} | dict(sorted(names.items(), key=lambda named: named[1].casefold()))
 
 
 def resolve(language: str, wanted: list[str], folder: Path = TRANSLATIONS_DIR) -> str:
-    """The code of the language to speak: the one chosen, else the first one wanted that there is.
+    """The code of the language to use: the chosen one, else the first available of `wanted`.
 
     `wanted` is as QLocale.uiLanguages has it, best first. English if there is none of them.
     """
@@ -56,7 +56,7 @@ def prefer_its_fonts(language: str) -> None:
     """
     code = resolve(language, QLocale.system().uiLanguages())
     if code == ENGLISH:
-        os.environ.pop(_FONT_LANGUAGE, None)  # of the run before, if this one took its place
+        os.environ.pop(_FONT_LANGUAGE, None)  # set by a former run that restarted as this one
     else:
         os.environ[_FONT_LANGUAGE] = code.replace("_", "-").lower()
 
@@ -66,7 +66,7 @@ def apply_language(application: QCoreApplication, language: str) -> None:
     system = QLocale.system()
     code = resolve(language, system.uiLanguages())
     spoken = QLocale(code)
-    # The system's territory and habits, where it is a place that speaks so.
+    # With the system's territory and formats, if that language is spoken there.
     is_at_home = (system.language(), system.script()) == (spoken.language(), spoken.script())
     QLocale.setDefault(system if is_at_home else spoken)
     if code != ENGLISH:
@@ -80,7 +80,7 @@ def apply_language(application: QCoreApplication, language: str) -> None:
 
 
 def spoken() -> str:
-    """The code of the language that the window speaks now."""
+    """The code of the window's language."""
     application = QCoreApplication.instance()
     return (application.property(_SPOKEN) if application else None) or ENGLISH
 

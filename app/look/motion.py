@@ -1,4 +1,4 @@
-"""Whether anything on the screen may move by itself. Every animation asks here. GUI thread."""
+"""Whether animations are allowed. Every animation asks here. GUI thread."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QStyle
@@ -16,7 +16,7 @@ def choose_motion(app: QApplication, choice: str) -> None:
 
 
 def is_reduced() -> bool:
-    """Then a thing appears at its end state, at once."""
+    """Animations are off: things appear in their end state at once."""
     app = QApplication.instance()
     choice = app.property(_CHOICE) if app else None
     if choice in ("full", "reduced"):

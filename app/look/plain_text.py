@@ -1,6 +1,6 @@
-"""Guards the places where Qt guesses that a text might be HTML: model names, titles and errors are not.
+"""Guards the places where Qt might take plain text for HTML: model names, titles and errors.
 
-Pure functions, and the labels that never guess (GUI thread).
+Pure functions, and labels for plain text only (GUI thread).
 """
 
 import html
@@ -66,7 +66,7 @@ class PlainLabel(QLabel):
 
 
 class ElidedLabel(PlainLabel):
-    """One line, however little room there is: what has none is left out in its middle, and in the tooltip."""
+    """A single line; a text that does not fit is elided in the middle and shown in full as a tooltip."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "") -> None:
         super().__init__(text, parent, tone)

@@ -1,9 +1,9 @@
 """The twelve colours of the sequences, the same in tab, table, map and timeline.
 
-Chosen by search: under normal sight and the three kinds of colour blindness any two are about as far apart
-as the closest of the seven Okabe-Ito colours, and each stands out (2:1) on the light and on the dark page.
-Those near to the accent and to the colour of errors come last. A colour always comes with its `seq_id` or
-tab title.
+Chosen by search: under normal sight and the three kinds of colour blindness any two are about as far apart as
+the closest of the seven Okabe-Ito colours, and each stands out (2:1) on the light and on the dark page. Those
+close to the accent and to the colour of errors come last. A colour always comes with its `seq_id` or tab
+title.
 """
 
 from PySide6.QtGui import QColor

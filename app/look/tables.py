@@ -8,7 +8,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def dress_table(table: QTableView, name: str, row_height: int) -> None:
-    """`name` is for those who cannot see it."""
+    """`name` is for screen readers."""
     table.setAccessibleName(name)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

@@ -1,4 +1,4 @@
-"""Dresses the application: Fusion, a palette and a small style sheet, all made from the tokens.
+"""The application's theme: Fusion, a palette and a small style sheet, all made from the colour tokens.
 
 Widgets that bake colours into pixmaps or HTML draw them again on `QEvent.Type.PaletteChange`. GUI thread.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
 STYLE = "fusion"
-STYLE_PROPERTY = "skein.style"  # of the application, for whoever has given it the style
+STYLE_PROPERTY = "skein.style"  # a property of the application: its current style
 
 _SCHEMES = {
     "system": Qt.ColorScheme.Unknown,
@@ -41,7 +41,7 @@ def apply_theme(app: QApplication, choice: str) -> None:
 
 
 def _wants_contrast(hints: QStyleHints) -> bool:
-    """What the desktop says of it; Qt tells since 6.10."""
+    """Whether the desktop asks for high contrast; known since Qt 6.10."""
     if not hasattr(hints, "accessibility"):
         return False
     return hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast

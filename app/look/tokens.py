@@ -1,6 +1,6 @@
 """The colours everything is drawn with, once for light and once for dark.
 
-Knows no widget. Which set is in use is read off the application's palette, so it is stated in one place only.
+Knows no widget. The set in use is derived from the application's palette, so it is stored in one place only.
 GUI thread.
 """
 
@@ -57,7 +57,7 @@ DARK = Tokens(
 )
 
 
-# For those who have asked their desktop for high contrast: no greys for text, and lines that are seen.
+# For desktops set to high contrast: no grey text, and visible lines.
 LIGHT_CONTRAST = LIGHT._replace(
     window="#ffffff",
     surface="#fafafa",

@@ -1,6 +1,6 @@
-"""What is read on the screen, in the user's language. GUI thread.
+"""Translation of all texts on the screen. GUI thread.
 
-Texts stand in the code in English, as arguments of `tr`, `tr_n` or `mark`: `packaging/translations` collects
+Texts are in the code in English, as arguments of `tr`, `tr_n` or `mark`: `packaging/translations` collects
 them from there for Qt Linguist. One context holds them all, so the same word is translated once.
 """
 
@@ -22,7 +22,7 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def tr_n(one: str, many: str, n: int, /, **values: object) -> str:
-    """Of things that are counted: `tr_n("{n} turn", "{n} turns", n)`, with `n` written as the language does.
+    """A text with a count: `tr_n("{n} turn", "{n} turns", n)`, with `n` written as the language does.
 
     English has two forms; a translation has as many as its language needs, in Linguist under the text `many`.
     """
@@ -33,7 +33,7 @@ def tr_n(one: str, many: str, n: int, /, **values: object) -> str:
 
 
 def _fill(translated: str, text: str, values: dict[str, object]) -> str:
-    """A translation with a wrong field must not keep anything from being shown."""
+    """A wrong field in a translation must not raise."""
     try:
         return translated.format(**values)
     except (LookupError, ValueError):
@@ -41,7 +41,7 @@ def _fill(translated: str, text: str, values: dict[str, object]) -> str:
 
 
 def tr_said(text: str) -> str:
-    """What a part that knows no Qt has said. What it has not, such as a system's message, stays as it is."""
+    """Translates a text made by `said` in Qt-free code. Any other, such as a system message, stays."""
     if not isinstance(text, Said):
         return tr(text)
     return tr(text.template, **{name: _value(value) for name, value in text.values.items()})
@@ -52,17 +52,17 @@ def _value(value: object) -> object:
 
 
 def sentences(*texts: str) -> str:
-    """One behind the other, without those that are empty."""
+    """Joins the non-empty sentences."""
     whole = together(*texts)
     return tr_said(whole) if isinstance(whole, Said) else whole
 
 
 def mark(text: str) -> str:
-    """The same text: says that it stands in a table and `tr` will be given it when it is shown."""
+    """Returns the text unchanged: marks it for translation, with `tr` to be called when it is shown."""
     return text
 
 
 def locale() -> QLocale:
-    """How numbers and dates are written. POSIX would leave thousands together."""
+    """The locale for numbers and dates. POSIX would not group thousands."""
     chosen = QLocale()
     return _ENGLISH if chosen.language() is QLocale.Language.C else chosen

@@ -1,1 +1,1 @@
-"""GGUF files: what a header says, where models are found. No Qt."""
+"""GGUF files: headers, search, downloads, and the memory that models take. No Qt."""

@@ -1,7 +1,7 @@
-"""All models in some folders.
+"""Scans folders for models.
 
-A header is read once and remembered until its file changes. What cannot be used is listed with the reason,
-and nothing that lies in a folder makes a scan fail. Any thread, but one scan at a time.
+A header is read once and cached until its file changes. Unusable models are listed with the reason, and no
+file can make a scan fail. Any thread, but one scan at a time.
 """
 
 import logging
@@ -34,11 +34,11 @@ from app.system.said import from_text, said, to_text
 log = logging.getLogger(__name__)
 
 MAX_DEPTH = 8
-MAX_ENTRIES = 100_000  # looked at in one folder: somebody may choose all of a disk
+MAX_ENTRIES = 100_000  # in one folder: the user may choose a whole disk
 MAX_MODELS = 10_000
 MAX_WATCHED = 512  # a system watches some thousands, for all programs together
 FORMAT = 1  # of what is remembered
-UNFINISHED = "incomplete-"  # GPT4All is still fetching it
+UNFINISHED = "incomplete-"  # still being downloaded by GPT4All
 
 OnProgress = Callable[[int, int], bool]  # files done, of how many; False ends the scan
 
@@ -48,7 +48,7 @@ def scan(
     on_progress: OnProgress = lambda _done, _all: True,
     remembered: Path | None = None,
 ) -> tuple[ModelFile, ...]:
-    """By name. `remembered` is the file of earlier scans, in the cache folder unless said otherwise."""
+    """The models, by name. `remembered` is the file of earlier scans, by default in the cache folder."""
     found = list(islice(_find(folders), MAX_MODELS))
     memory = _Memory(remembered or paths.model_headers_file())
     models = []
@@ -62,7 +62,7 @@ def scan(
 
 
 def watched(folders: Iterable[Folder]) -> list[Path]:
-    """The folders whose change may mean another model, as many as can well be watched."""
+    """The folders to watch for changes, up to a limit."""
     roots = (folder.path for folder in folders if folder.path.is_dir())
     inside = (folder for root in roots for folder, _ in _listings(root))
     return list(islice(dict.fromkeys(inside), MAX_WATCHED))
@@ -70,7 +70,7 @@ def watched(folders: Iterable[Folder]) -> list[Path]:
 
 @dataclass(slots=True)
 class _Found:
-    """One model: by the number of a part its file, and what the file system says of it."""
+    """One model: its files and their metadata, by the number of the part."""
 
     folder: Folder
     num_parts: int = 1
@@ -104,7 +104,7 @@ class _Found:
 
 
 def _find(folders: Iterable[Folder]) -> Iterator[_Found]:
-    """Each model once, however many links lead to its files."""
+    """Finds each model once, however many links lead to its files."""
     seen: set[tuple[int, int]] = set()
     for folder in folders:
         for model in _models_in(folder):
@@ -150,7 +150,7 @@ def _listings(root: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
 
 
 def _entries(folder: Path, seen: set[tuple[int, int]], room: int) -> list[os.DirEntry[str]]:
-    """By name. None where links have led to a folder before, nor where nobody may look."""
+    """The entries by name. Empty for a folder visited before through links, and for an unreadable one."""
     try:
         status = folder.stat()
         if (status.st_dev, status.st_ino) in seen:
@@ -164,7 +164,7 @@ def _entries(folder: Path, seen: set[tuple[int, int]], room: int) -> list[os.Dir
 
 
 def _model_file(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Nothing for a link that leads nowhere, or to something else than a file."""
+    """Yields nothing for a broken link, or one to something other than a regular file."""
     try:
         status = path.stat()
     except OSError:
@@ -184,7 +184,7 @@ def _is_dir(entry: os.DirEntry[str]) -> bool:
 
 
 def _read(found: _Found, memory: "_Memory") -> ModelFile:
-    """What the system refuses is not remembered: it may be allowed later, and the file is the same."""
+    """An error of the system is not cached: it may go away while the file stays the same."""
     try:
         model = _read_header(found)
     except OSError as error:
@@ -196,7 +196,7 @@ def _read(found: _Found, memory: "_Memory") -> ModelFile:
 def _read_header(found: _Found) -> ModelFile:
     """Raises OSError."""
     try:
-        num_parts = len(parts_of(found.path))  # its name may lie
+        num_parts = len(parts_of(found.path))  # its name may be wrong
         if found.missing:
             return _unusable(found, FileKind.INCOMPLETE, _missing_text(found.missing, num_parts))
         header = read_whole_header(found.path)
@@ -244,7 +244,7 @@ def _json() -> TypeAdapter[_File]:
 
 
 class _Memory:
-    """What earlier scans have read, and what this one has. Where it is lost, the headers are read again."""
+    """The cache of headers that were read. If it is lost, they are read again."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -265,7 +265,7 @@ class _Memory:
             self._now[str(found.path)] = _Remembered(found.stamps, told)
 
     def keep_others(self) -> None:
-        """Those that this scan did not come to."""
+        """Keeps the entries that this scan did not reach."""
         self._now = self._before | self._now
 
     def save(self) -> None:

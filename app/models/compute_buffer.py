@@ -1,8 +1,7 @@
-"""How much memory one step computes in: what llama.cpp reserves for its graphs on the CPU.
+"""The size of the compute buffer: what llama.cpp reserves for its graphs on the CPU.
 
-The library lays the graph of the largest step out before anything is computed, and a tensor's place is given
-to others once it has been used. So what counts is the moment when most is needed. Which that is differs by
-kind of layer; each kind's largest moment is written down here, as it was measured. Any thread.
+The library plans the graph of the largest step in advance and reuses a tensor's memory after its last use, so
+the peak counts. The peak differs by kind of layer; for each kind it is noted here, as measured. Any thread.
 """
 
 from __future__ import annotations
@@ -36,20 +35,20 @@ def compute_bytes(header: GgufHeader, layers: list[Layer], n_vocab: int, step: S
 
 
 def inputs_bytes(header: GgufHeader, layers: list[Layer], step: Step) -> int:
-    """What is given to the graph: all that remains of it here where all layers are elsewhere."""
+    """The graph's inputs: all that stays here if all layers are elsewhere."""
     n_embd = Hyperparameters(header).number("embedding_length")
     return _masks_bytes(layers, step) + FLOAT_BYTES * step.num_rows * n_embd
 
 
 def _masks_bytes(layers: list[Layer], step: Step) -> int:
-    """Which cell each row sees. Inputs, so they are there from the first moment to the last."""
+    """The attention masks. Being inputs, they are allocated throughout."""
     kinds = {layer.has_window for layer in layers if layer.keys}
     num_cells = sum(step.num_window_cells if has_window else step.num_cells for has_window in kinds)
     return step.num_rows * num_cells * (HALF_BYTES if step.has_flash_attention else FLOAT_BYTES)
 
 
 def _peak_of_layer(hyper: Hyperparameters, layer: Layer, step: Step) -> int:
-    """In numbers, besides what the layer began with."""
+    """In numbers, without the layer's input."""
     peaks = [step.num_rows * max(_feed_forward(layer), _mixture(hyper, layer))]
     if layer.keys:
         peaks.append(step.num_rows * _attention(hyper, layer, step))
@@ -67,14 +66,14 @@ def _attention(hyper: Hyperparameters, layer: Layer, step: Step) -> int:
 
 
 def _feed_forward(layer: Layer) -> int:
-    """The gate and what is gated, what becomes of both, and a gap that the layer before has left."""
+    """Gate, up projection and their product, and a gap left by the previous layer."""
     width = layer.width("ffn_up.weight", "ffn_gate.weight", "ffn_up_shexp.weight")
     is_gated = "ffn_gate.weight" in layer.tensors or "ffn_gate_shexp.weight" in layer.tensors
     return 15 * width // 4 if is_gated else 5 * width // 2
 
 
 def _mixture(hyper: Hyperparameters, layer: Layer) -> int:
-    """As `_feed_forward` of all experts that a row uses; or what each of them says, before it is summed."""
+    """As `_feed_forward` for all experts that a row uses, or their outputs before the sum."""
     width = layer.width("ffn_up_exps.weight", "ffn_gate_up_exps.weight")
     n_embd = hyper.number("embedding_length")
     used = hyper.number("expert_used_count") if width else 0

@@ -1,8 +1,8 @@
-"""Fetches one model from the hub: what lies under its name in the end is what was announced, or nothing.
+"""Downloads one model from the hub: its file appears complete and verified, or not at all.
 
 Bytes go into `.partial` in the folder for downloads and are hashed there; only what has the right SHA-256
-gets its name. A fetch that ends in any way, by a kill too, is gone on with later. Any asyncio loop, files in
-threads.
+gets its name. A download that was interrupted in any way, even killed, can be resumed. Any asyncio loop,
+files in threads.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
 class _InterruptionError(Exception):
-    """The connection ended, or the server has no time. If it does so for good, the text is what is said."""
+    """The connection broke, or the server is busy. If retries fail, the text is shown."""
 
     def __init__(self, text: str, wait_s: float = 0.0) -> None:
         super().__init__(text)
@@ -44,7 +44,7 @@ class _InterruptionError(Exception):
 
 
 class Fetch:
-    """One model on its way. Its figures may be read at any time."""
+    """The download of one model. Its figures may be read at any time."""
 
     def __init__(
         self,
@@ -53,14 +53,14 @@ class Fetch:
         token: str = "",
         reserved_bytes: Callable[[], int] = lambda: 0,
     ) -> None:
-        self.is_checking = False  # what is here is read once more
-        self.trouble = ""  # why nothing comes at the moment; it is tried again
+        self.is_checking = False  # the data on disk are being hashed
+        self.trouble = ""  # why nothing arrives at the moment; it is retried
         self._order = order
         self._folder = folder
         self._place = OrderFolder(order, folder)
         self._token = token
-        self._reserved_bytes = reserved_bytes  # that others are about to write to the same disk
-        self._etags: dict[str, str] = {}  # what the parts were begun with
+        self._reserved_bytes = reserved_bytes  # that other downloads will write to the same disk
+        self._etags: dict[str, str] = {}  # of the parts, when they were begun
         self._etag = ""  # of the answer that is read
         self._here = dict.fromkeys(order.files, 0)
         self._named: set[FileOrder] = set()
@@ -84,7 +84,7 @@ class Fetch:
         return self._place.target(self._order.files[0])
 
     async def _fetch(self, file: FileOrder, session: HubSession) -> None:
-        """Until it is whole and right. What an earlier run has left is not trusted twice."""
+        """Until it is complete and correct. Wrong data of an earlier run are discarded, once."""
         if await self._has_its_name(file):
             self._named.add(file)
             return
@@ -109,7 +109,7 @@ class Fetch:
     # What is here already
 
     async def _has_its_name(self, file: FileOrder) -> bool:
-        """Whether an earlier run has got so far."""
+        """Whether an earlier run has finished this file."""
         target = self._place.target(file)
         if not await asyncio.to_thread(os.path.lexists, target):
             return False
@@ -126,7 +126,7 @@ class Fetch:
             return named.sha256 == file.sha256
 
     async def _take_up(self, file: FileOrder, part: Part) -> bool:
-        """Hashes what is there. Whether it is anything."""
+        """Hashes the data on disk. False if there are none."""
         self.is_checking = True
         try:
             while await in_thread(part.take_up):
@@ -145,7 +145,7 @@ class Fetch:
     # What comes
 
     async def _fill(self, file: FileOrder, part: Part, session: HubSession) -> None:
-        """Tries again as long as it gets further, and a few times when it does not."""
+        """Retries as long as there is progress, and a few times without."""
         furthest, num_failures, wait_s = part.num_bytes, 0, 0.0
         while part.num_bytes < file.size_bytes:
             if num_failures:
@@ -162,7 +162,7 @@ class Fetch:
         self.trouble = ""
 
     async def _request(self, file: FileOrder, part: Part, session: HubSession) -> None:
-        """Asks for what is missing and writes what comes, which may be less."""
+        """Requests the missing bytes and writes what arrives, which may be less."""
         import aiohttp
 
         span = f"{part.num_bytes}-" if part.num_bytes else ""
@@ -174,7 +174,7 @@ class Fetch:
             raise _InterruptionError(hub_trouble.unreachable(self._order.endpoint, error).args[0]) from error
 
     async def _goes_on(self, response: ClientResponse, checksum: str, file: FileOrder, part: Part) -> bool:
-        """Whether its bytes are those that are missing. If our part must go, the next request gets all."""
+        """Whether the response continues our part. If not, the part is dropped and requested anew."""
         if re.fullmatch("[0-9a-f]{64}", checksum) and checksum != file.sha256:
             raise HubError(
                 said(
@@ -200,7 +200,7 @@ class Fetch:
         return True
 
     def _begin(self, response: ClientResponse, file: FileOrder) -> int | None:
-        """Where in the file its bytes begin. None: they are of another one, or there are none."""
+        """The offset of the response's bytes. None: they are of another version, or there are none."""
         if response.status == 200:  # it does not know ranges
             return 0
         span = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
@@ -211,11 +211,11 @@ class Fetch:
     def _refuse(self, response: ClientResponse) -> None:
         order, code = self._order, response.headers.get("X-Error-Code", "")
         if not hub_address.same_origin(str(response.url), order.endpoint):
-            # Where it has sent us, nobody knows the user: such an address is good for an hour or so.
+            # Not the hub, but the target of its redirect: such a signed address is valid for an hour or so.
             raise _InterruptionError(hub_trouble.in_trouble(response.status, order.endpoint).args[0])
         if code == "GatedRepo":
             raise hub_trouble.gated(order.repo_id, order.endpoint)
-        # The hub tells those without a token 401 also of what is not there.
+        # Without a token, the hub answers 401 for missing files, too.
         status = 404 if code.endswith("NotFound") else response.status
         wait_s = hub_trouble.wait_s(response.headers)
         error = hub_trouble.refused(status, order.repo_id, order.endpoint, bool(self._token), wait_s)
@@ -234,7 +234,7 @@ class Fetch:
                     raise self._lie()
                 if len(batch) >= BATCH_BYTES:
                     await self._append(batch, file, part)
-        finally:  # however it ends, what has come is kept
+        finally:  # however it ends, the received bytes are kept
             if batch:
                 await self._append(batch, file, part)
         if part.num_bytes < file.size_bytes:
@@ -255,7 +255,7 @@ class Fetch:
             )
         await in_thread(part.append, data)
         self._here[file] = part.num_bytes
-        # Only now: aiohttp drops what it holds when the connection breaks, so first of all it is read.
+        # Checked only now: aiohttp drops its buffer when the connection breaks, so that is read first.
         if self._etag and self._etags.get(file.sha256) != self._etag:
             self._etags[file.sha256] = self._etag
             await in_thread(self._place.save, self._etags)
@@ -272,7 +272,7 @@ class Fetch:
     # In a thread
 
     def _prepare(self) -> None:
-        """Folders that are ours, and room for all that is to come."""
+        """Makes the folders, and checks the free space for all missing bytes."""
         self._place.make()
         self._etags = self._place.etags()
         self._place.save(self._etags)
@@ -291,7 +291,7 @@ class Fetch:
             )
 
     def _give_names(self) -> None:
-        """All at once, when all are right: a split model is used whole or not at all."""
+        """All together once all are correct: a split model is used whole or not at all."""
         for file in self._order.files:
             if file not in self._named:
                 give_name(self._place.part(file), self._place.target(file))

@@ -1,6 +1,6 @@
-"""Which models can guess for another one, by their files: a token must mean the same to both. Any thread.
+"""Which models can draft for another one, by their headers: the vocabularies must match. Any thread.
 
-The library is asked again when they are loaded; this is for choosing among many without loading any.
+The library checks it again at the load; this is for choosing among many without loading any.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from app.models.model_file import open_header
 from app.system.said import said
 
 # As in llama.cpp's common/speculative.cpp.
-MAX_SIZE_DIFFERENCE = 128  # tokens: some files are filled up
+MAX_SIZE_DIFFERENCE = 128  # tokens: some files pad the vocabulary
 FIRST_COMPARED = 5
 MARKS = ("model", "add_bos_token", "add_eos_token", "bos_token_id", "eos_token_id")
 
 
 def why_not_draft(draft: Path, model: Path) -> str:
-    """Why `draft` cannot guess for `model`. Empty if it can."""
+    """Why `draft` cannot draft for `model`. Empty if it can."""
     try:
         return _why_not(draft, open_header(draft), model, open_header(model))
     except HeaderError as error:
@@ -45,7 +45,7 @@ def _why_not(draft: Path, theirs: GgufHeader, model: Path, ours: GgufHeader) -> 
 
 
 def _differs(key: str, one: GgufHeader, other: GgufHeader) -> bool:
-    """Where one says nothing, the library knows by the kind of vocabulary."""
+    """A missing value means the default of the vocabulary type."""
     return key in one.values and key in other.values and one.values[key] != other.values[key]
 
 

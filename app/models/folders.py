@@ -1,6 +1,6 @@
-"""Where models are looked for: our folders, those that were chosen, and those of other programs.
+"""The folders to search for models: our own, those the user added, and those of other programs.
 
-Other programs' folders are read and nothing else. Only what exists is given. Any thread.
+Other programs' folders are never changed. Only existing folders are returned. Any thread.
 """
 
 import json
@@ -35,7 +35,7 @@ class Folder:
 
 
 def folders(settings: Settings) -> tuple[Folder, ...]:
-    """Those within others first: what is in two belongs to the inner one, so nothing of theirs is ours."""
+    """Nested ones first: a file belongs to the innermost, so other programs' files never count as ours."""
     own, theirs = own_folders(settings), other_programs_folders()
     opened = [
         Folder(path, Source.OPENED) for path in (settings.model_path, *map(Path, settings.models)) if path
@@ -56,7 +56,7 @@ def own_folders(settings: Settings) -> tuple[Folder, ...]:
 
 
 def _claimed(folder: Folder, theirs: Iterable[Folder]) -> Folder:
-    """One that was chosen within another program's folder is still that program's."""
+    """A folder that the user added within another program's folder still belongs to that program."""
     holder = _holder(folder.path, theirs)
     return Folder(folder.path, holder.source) if holder and folder.is_ours else folder
 
@@ -143,7 +143,7 @@ def _xdg_cache(home: Path, environment: Mapping[str, str]) -> Path:
 
 
 def _is_there(path: Path) -> bool:
-    """False also where nobody may look, and for what can be no name of a file."""
+    """False also for an unreadable folder and an invalid name."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -164,7 +164,7 @@ def _settings(path: Path) -> dict[str, object]:
 
 
 def _read(path: Path, max_bytes: int) -> str:
-    """Empty where there is nothing that can be read."""
+    """Empty if it cannot be read."""
     try:
         if not path.is_file():  # to open a pipe would wait for its writer
             return ""

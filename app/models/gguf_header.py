@@ -1,7 +1,7 @@
-"""Reads the header of a GGUF: what the file says of itself and which weights it has, never the weights.
+"""Reads the header of a GGUF: metadata and tensor list, never the weights.
 
-The file may be anybody's, so every count and length in it has a limit, and what is long, such as a
-vocabulary, is stepped over and not kept. What llama.cpp would refuse is refused here, too. Any thread.
+The file is untrusted, so every count and length is limited, and long values, such as a vocabulary, are
+skipped. What llama.cpp would refuse is refused here, too. Any thread.
 """
 
 import math
@@ -21,7 +21,7 @@ MAX_DIMENSIONS = 4
 MAX_KEPT_TEXT = 2**20  # bytes; a chat template takes some 20,000
 MAX_KEPT_TEXTS = 8 * 2**20  # together
 MAX_TEXT_CHARS = 1000
-MAX_KEPT_ARRAY = 1024  # a model has values for each layer, such as its heads
+MAX_KEPT_ARRAY = 1024  # some values are per layer, such as the number of heads
 MAX_TENSOR_BYTES = 2**48
 
 TOKENS = "tokenizer.ggml.tokens"
@@ -29,7 +29,7 @@ TOKENS = "tokenizer.ggml.tokens"
 _VERSIONS = (2, 3)
 _CHUNK = 256 * 1024
 
-# Of each type of weight its name, how many weights are a block, and how many bytes that takes.
+# The tensor types: name, weights per block, and bytes per block.
 TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
     0: ("F32", 1, 4),
     1: ("F16", 1, 2),
@@ -90,7 +90,7 @@ _U32, _U64 = struct.Struct("<I"), struct.Struct("<Q")
 
 
 class HeaderError(Exception):
-    """This is no GGUF that can be read. The text says why, as a half sentence: “it is damaged: …”."""
+    """Not a readable GGUF. The text says why, as half a sentence: “it is damaged: …”."""
 
 
 class HeaderCutError(HeaderError):
@@ -99,7 +99,7 @@ class HeaderCutError(HeaderError):
 
 @dataclass(frozen=True, slots=True)
 class LongArray:
-    """An array or a text that was not kept, for it is long."""
+    """Stands for a long array or text, which was not kept."""
 
     length: int
 
@@ -117,7 +117,7 @@ class TensorInfo:
     shape: tuple[int, ...]  # the fastest dimension first, as the file has it
     type_name: str  # "Q4_K"
     size_bytes: int
-    offset: int  # from where the weights begin
+    offset: int  # relative to the start of the weights
 
     @property
     def num_params(self) -> int:
@@ -129,7 +129,7 @@ class GgufHeader:
     version: int
     values: Mapping[str, Value]
     tensors: tuple[TensorInfo, ...]
-    num_bytes: int  # from the file's begin to that of the weights
+    num_bytes: int  # from the start of the file to that of the weights
 
     @property
     def architecture(self) -> str:
@@ -144,12 +144,12 @@ class GgufHeader:
         return sum(tensor.size_bytes for tensor in self.tensors)
 
     def text(self, key: str) -> str:
-        """Cut to what somebody would read. Empty where there is none, or where it is no text."""
+        """Cut to what somebody would read. Empty if it is missing or not a text."""
         value = self.values.get(key)
         return value[:MAX_TEXT_CHARS] if isinstance(value, str) else ""
 
     def number(self, key: str, default: int = 0) -> int:
-        """`default` where there is no whole number. In `key`, "{arch}" stands for the architecture."""
+        """`default` if it is not an integer. In `key`, "{arch}" stands for the architecture."""
         value = self.values.get(key.replace("{arch}", self.architecture))
         return value if isinstance(value, int) and not isinstance(value, bool) else default
 
@@ -264,7 +264,7 @@ def _damaged(reason: str) -> HeaderError:
 
 
 class _Reader:
-    """Goes through a file from its begin, in one buffer of some 256 KiB."""
+    """Reads a file sequentially, in one buffer of some 256 KiB."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -341,7 +341,7 @@ class _Reader:
         return kept if len(kept) == length else LongArray(length)
 
     def texts_as_they_are(self, first: int, end: int) -> bytes:
-        """Of the texts that begin here, with their lengths."""
+        """The raw bytes of the texts that begin here, with their lengths."""
         self._skip_texts(first)
         begin = self.position
         self._skip_texts(end - first)
@@ -359,7 +359,7 @@ class _Reader:
         self._file.seek(self._begin)
 
     def _skip_texts(self, num_texts: int) -> None:
-        """A vocabulary has hundreds of thousands: of each only its length is looked at, in a tight loop."""
+        """A vocabulary has hundreds of thousands: a tight loop that reads only their lengths."""
         length_at = _U64.unpack_from
         while num_texts:
             buffer, position, end = self._buffer, self._next, len(self._buffer) - _U64.size
@@ -371,7 +371,7 @@ class _Reader:
                 self._fill(_U64.size)
 
     def _fill(self, num_bytes: int) -> None:
-        """Makes the buffer begin here, and hold at least so many bytes."""
+        """Refills the buffer from here on, with at least so many bytes."""
         self._check_limit(num_bytes)
         rest = self._buffer[self._next :]
         self._begin += self._next

@@ -1,7 +1,7 @@
-"""What the hub has: models found by words, and the files of one, with sizes and checksums.
+"""Queries the hub: search for models, and the files of one with sizes and checksums.
 
-Asks by `huggingface_hub`, never anonymously with a token of somebody else's, and never twice: its own retries
-would sleep for half a minute. Downloads nothing. Blocks while it asks, so call it by `off_loop`. Any thread.
+Uses `huggingface_hub`, but never a token stored by another program, and without its retries, which would
+sleep for half a minute. Downloads nothing. Blocks, so call it by `off_loop`. Any thread.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PROJECTOR = re.compile(r"(^|[-._/])mmproj([-._]|$)|(^|[-._/])imatrix([-._]|$)",
 
 @dataclass(frozen=True, slots=True)
 class Repo:
-    """A repository as a search shows it."""
+    """A repository in the results of a search."""
 
     id: str  # "Qwen/Qwen3-4B-GGUF"
     num_downloads: int = 0  # in the last month
@@ -49,7 +49,7 @@ class Repo:
 
 @dataclass(frozen=True, slots=True)
 class HubFile:
-    """One file, as it must be once it is here."""
+    """A file as it must be after the download."""
 
     path: str  # in the repository
     size_bytes: int
@@ -58,12 +58,12 @@ class HubFile:
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """What is chosen and loaded as one: a file, or all parts of one that was split."""
+    """A model to download: one file, or all parts of a split one."""
 
     name: str
     quantisation: str
     files: tuple[HubFile, ...]
-    problem: str = ""  # why it cannot be had
+    problem: str = ""  # why it cannot be downloaded
 
     @property
     def size_bytes(self) -> int:
@@ -73,7 +73,7 @@ class HubModel:
 @dataclass(frozen=True, slots=True)
 class RepoContents:
     repo: Repo
-    revision: str  # the commit all of this was said of
+    revision: str  # the commit that all of this describes
     models: tuple[HubModel, ...]  # smallest first
 
 
@@ -111,7 +111,7 @@ class Hub:
         from app.models.hub_client import use_limits
 
         use_limits()
-        # False: never a token that some other program has left on this machine.
+        # False: never use a token that another program has stored.
         api = HfApi(endpoint=self.endpoint, token=self._token or False)
         try:
             return question(api)
@@ -122,7 +122,7 @@ class Hub:
         except HfHubHTTPError as error:
             has_token = bool(self._token)
             raise refused(error.response.status_code, repo_id, self.endpoint, has_token) from error
-        except OSError as error:  # certificates that cannot be read, for one
+        except OSError as error:  # unreadable certificates, for example
             raise unreachable(self.endpoint, error) from error
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
             raise no_hub(self.endpoint) from error
@@ -139,7 +139,7 @@ def quantisation_of(name: str) -> str:
     return found[1].upper().replace("FP16", "F16").replace("FP32", "F32") if found else ""
 
 
-# What the hub's answers become
+# Parsing the hub's answers
 
 
 def _repo(info: Any) -> Repo:
@@ -158,7 +158,7 @@ def _repo(info: Any) -> Repo:
 
 
 def _count(told: Any) -> int:
-    """No larger than can be shown, whatever it says."""
+    """Capped, whatever the hub says."""
     return min(max(0, int(told or 0)), MAX_COUNT)
 
 
@@ -171,14 +171,14 @@ def _contents(info: Any) -> RepoContents:
         HubFile(str(sibling.rfilename), int(sibling.lfs.size), str(sibling.lfs.sha256).lower())
         for sibling in info.siblings or ()
         if sibling.lfs
-        and sibling.rfilename.lower().endswith(".gguf")  # without a checksum, nothing is loaded
+        and sibling.rfilename.lower().endswith(".gguf")  # files without a checksum are not downloaded
     ]
     usable = [file for file in files if _SHA256.fullmatch(file.sha256) and 0 < file.size_bytes <= MAX_COUNT]
     return RepoContents(_repo(info), str(info.sha or "main"), models_of(usable)[:MAX_MODELS])
 
 
 def models_of(files: Iterable[HubFile]) -> tuple[HubModel, ...]:
-    """Parts of one model are one; what only lets other models see is left out."""
+    """Joins the parts of split models; leaves out projectors."""
     whole: dict[str, list[HubFile]] = {}
     for file in files:
         if not _PROJECTOR.search(file.path):

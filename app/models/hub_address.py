@@ -1,6 +1,6 @@
-"""Which addresses a hub may send us to: over https only, and never into this machine or the local network.
+"""Which addresses a hub may redirect to: https only, and never this machine or the local network.
 
-A hub that is itself on this machine may stay there, also over plain http. Pure functions. Any thread.
+A hub on this machine may redirect to this machine, also over plain http. Pure functions. Any thread.
 """
 
 import ipaddress
@@ -15,7 +15,7 @@ DEFAULT_ENDPOINT = "https://huggingface.co"
 
 
 def endpoint_of(setting: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The hub in use, without a slash at its end. Raises HubError if it is no address that can be used."""
+    """The hub in use, without a trailing slash. Raises HubError for an invalid address."""
     chosen = (setting or environment.get("HF_ENDPOINT", "") or DEFAULT_ENDPOINT).strip().rstrip("/")
     parts = _split(chosen)
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_this_machine(parts.hostname or ""))
@@ -40,7 +40,7 @@ def web_page(endpoint: str, repo_id: str) -> str:
 
 
 def check(url: str, endpoint: str) -> None:
-    """Raises HubError if a hub at `endpoint` may not send us to `url`."""
+    """Raises HubError if a hub at `endpoint` may not redirect to `url`."""
     parts, home = _split(url), _split(endpoint)
     host = parts.hostname or ""
     may_be_plain = is_this_machine(home.hostname or "") and is_this_machine(host)
@@ -61,7 +61,7 @@ def leads_astray(url: str, endpoint: str) -> HubError:
 
 
 def same_origin(one: str, other: str) -> bool:
-    """Whether what is secret for one may be told to the other."""
+    """Whether both may receive the same secrets."""
     return _origin(_split(one)) == _origin(_split(other))
 
 
@@ -71,7 +71,7 @@ def is_this_machine(host: str) -> bool:
 
 
 def is_inside(host: str) -> bool:
-    """On this machine or in its network, as far as the name tells. What a name resolves to is asked later."""
+    """Whether it is this machine or its network, by the name. The resolved address is checked later."""
     address = _address(host)
     return (
         not address.is_global if address else host == "localhost" or host.endswith((".localhost", ".local"))
@@ -92,7 +92,7 @@ def _origin(parts: SplitResult) -> tuple[str, str, int]:
 
 
 def _split(url: str) -> SplitResult:
-    """Of what is no address at all, nothing is known."""
+    """An empty result for an invalid address."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # checked only when it is asked for

@@ -1,7 +1,6 @@
-"""How `huggingface_hub` asks a hub: within limits of time and size, once, and only where that is safe.
+"""Limits `huggingface_hub`: time, size, no retries, and safe addresses only.
 
-Its own client would wait for as long as a hub lets it, read whatever it is sent, and try again for half a
-minute. Any thread.
+Its own client would wait without limit, read responses of any size, and retry for half a minute. Any thread.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ TIMEOUT_S = 10.0  # of silence
 MAX_ANSWER_S = 60.0
 MAX_ANSWER_BYTES = 16 * 2**20  # unpacked; 40 repositories with their chat templates are half a MiB
 MAX_REDIRECTS = 5
-# Packed twice, or better, some bytes become any number before they are counted. gzip makes 1,000 of one.
+# Compressed twice, or with a better algorithm, a response could grow to any size. gzip grows 1,000-fold.
 _PACKED = ("", "identity", "gzip")
-# It comes unpacked and alone: what a "Link" leads to, the library would ask for with our token.
+# The body is decompressed by now. Without "Link": the library would follow it with our token.
 _LEFT_OUT = ("content-encoding", "content-length", "transfer-encoding", "link")
 
 
 @cache
 def use_limits() -> None:
-    """For all that the library asks from now on. What goes wrong is a HubError."""
+    """For all requests of the library from now on. Failures become a HubError."""
     set_client_factory(
         lambda: _Client(
             event_hooks={"request": [_check], "response": [_leave_unread]},
@@ -58,12 +57,12 @@ class _Client(httpx2.Client):
 
 
 def _check(request: httpx2.Request) -> None:
-    """Also where a redirect leads. httpx itself tells a token to the first host only."""
+    """Applies to redirects, too. httpx itself sends a token to the first host only."""
     hub_address.check(str(request.url), str(request.extensions["home"]))
 
 
 def _leave_unread(response: httpx2.Response) -> None:
-    """What comes with a redirect would be read to its end, which may never come."""
+    """The body of a redirect would be read to its end, which may never come."""
     if response.has_redirect_location and isinstance(response.stream, httpx2.SyncByteStream):
         response.stream.close()
         response.stream = httpx2.ByteStream(b"")

@@ -2,11 +2,11 @@
 
 
 class HubError(Exception):
-    """The hub, or the way to it, says no."""
+    """A request to the hub failed."""
 
 
 class GatedError(HubError):
-    """Its owner gives the model only to those who have asked for it, on the web page `page`."""
+    """Access to the model must be requested on the web page `page`."""
 
     def __init__(self, text: str, page: str) -> None:
         super().__init__(text)
@@ -14,4 +14,4 @@ class GatedError(HubError):
 
 
 class DownloadError(Exception):
-    """A file could not be had. Nothing lies under its name."""
+    """A file could not be downloaded. It does not exist under its name."""

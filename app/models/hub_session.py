@@ -1,4 +1,4 @@
-"""The connections over which files are fetched: where a hub may send us, and who is told the token.
+"""The HTTP session for downloads: checks redirects, and sends the token to the hub only.
 
 Knows nothing of what the files are. Any asyncio loop.
 """
@@ -25,7 +25,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class HubSession:
-    """Of one hub. Nothing that comes is unpacked on the way."""
+    """For one hub. Responses are not decompressed."""
 
     def __init__(self, endpoint: str, token: str = "") -> None:
         self._endpoint = endpoint
@@ -47,10 +47,10 @@ class HubSession:
 
     @contextlib.asynccontextmanager
     async def get(self, url: str, span: str = "") -> AsyncIterator[tuple[aiohttp.ClientResponse, str]]:
-        """The answer after all redirects, and the checksum that the hub itself has told on the way.
+        """The response after all redirects, and the checksum that the hub sent on the way.
 
-        `span` is a range such as "0-99". The token is told to the hub and to nobody else.
-        Raises HubError, aiohttp.ClientError, TimeoutError.
+        `span` is a range such as "0-99". The token is sent to the hub only. Raises HubError,
+        aiohttp.ClientError, TimeoutError.
         """
         checksum = ""
         for _ in range(MAX_REDIRECTS + 1):
@@ -79,17 +79,16 @@ class HubSession:
 
 
 def _proxy_for(url: str) -> str | None:
-    """As the system says. aiohttp would ask it, too, but then reads passwords out of ~/.netrc as well.
+    """The system's proxy. aiohttp could find it, too, but would then also read passwords from ~/.netrc.
 
-    Those would take the place of the token, and go to every host that has one there. It may wait for the
-    name server.
+    Those would replace the token, and be sent to every host listed there. May wait for the name server.
     """
     parts = urlsplit(url)
     return None if urllib.request.proxy_bypass(parts.hostname or "") else _proxies().get(parts.scheme)
 
 
 def _proxies() -> dict[str, str]:
-    """By the scheme they are for: those that are spoken to over plain http, as proxies are nearly always."""
+    """Proxies by scheme: those reached over plain http, as nearly all are."""
     found = {
         scheme: url if "://" in url else f"http://{url}"
         for scheme, url in urllib.request.getproxies().items()
@@ -98,7 +97,7 @@ def _proxies() -> dict[str, str]:
 
 
 class _Resolver(AbstractResolver):
-    """No name may lead into the local network, but for those that the user has chosen."""
+    """No name may resolve to the local network, except those that the user has chosen."""
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint

@@ -1,7 +1,7 @@
 """The user's token for a hub, in the system's keyring: never in the settings, never in a log.
 
-One for each hub, so that a mirror is never told the token of another. Blocks, perhaps until the user has
-unlocked the keyring, so call it by `off_loop`. Any thread.
+One for each hub, so that a mirror never gets another hub's token. Blocks, perhaps until the user has unlocked
+the keyring, so call it by `off_loop`. Any thread.
 """
 
 import logging
@@ -15,7 +15,7 @@ SERVICE = "skein"
 
 
 def read_token(endpoint: str) -> str:
-    """Empty if there is none, or nothing that keeps one."""
+    """Empty if there is no token or no keyring."""
     from keyring import get_password
     from keyring.errors import KeyringError
 
@@ -28,7 +28,7 @@ def read_token(endpoint: str) -> str:
 
 
 def keep_token(endpoint: str, token: str) -> bool:
-    """An empty one is forgotten. False: there is no keyring, or it is locked."""
+    """Stores the token; an empty one deletes it. False: there is no keyring, or it is locked."""
     from keyring import delete_password, set_password
     from keyring.errors import KeyringError, PasswordDeleteError
 

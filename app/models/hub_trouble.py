@@ -1,6 +1,6 @@
-"""What is said when a hub says no, says nothing, or says what no hub would say; and how long to wait then.
+"""Messages for a hub's refusals, silence and invalid answers, and how long to wait then.
 
-Pure functions, for whoever asks a hub. Any thread.
+Pure functions. Any thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def offline(endpoint: str, reason: str) -> HubError:
 
 
 def unreachable(endpoint: str, error: Exception) -> HubError:
-    """`error` is what came instead of an answer."""
+    """`error` is the exception raised instead of an answer."""
     system = getattr(error, "os_error", error)  # as aiohttp keeps it
     reason = (system.strerror if isinstance(system, OSError) else "") or str(error)
     reason = reason.partition("] ")[2] if reason.startswith("[Errno") else reason
@@ -44,7 +44,7 @@ def unreachable(endpoint: str, error: Exception) -> HubError:
 
 
 def wait_s(headers: Mapping[str, str]) -> float:
-    """How long the hub wants to be left alone, by its own clock: ours may be wrong. 0: it does not say."""
+    """The hub's wait time, computed by its own clock since ours may be wrong. 0: not given."""
     if limit := re.search(r"\br=0;t=(\d{1,9})", headers.get("RateLimit", "")):
         return float(limit[1])
     after = headers.get("Retry-After", "")
@@ -57,7 +57,7 @@ def wait_s(headers: Mapping[str, str]) -> float:
 
 
 def refused(status: int, repo_id: str, endpoint: str, has_token: bool, wait_s: float = 0.0) -> HubError:
-    """`status` is one of HTTP's that says no."""
+    """`status` is an HTTP error."""
     if status == 401 and has_token:
         return GatedError(
             said("{hub} does not accept your token. Make a new one there and enter it here.", hub=endpoint),
@@ -88,7 +88,7 @@ def refused(status: int, repo_id: str, endpoint: str, has_token: bool, wait_s: f
 
 
 def in_trouble(status: int, endpoint: str) -> HubError:
-    """It is not the user's fault, and it may pass."""
+    """A failure on the hub's side, which may be temporary."""
     return HubError(
         said("{hub} has trouble (HTTP {status}). Try again in some minutes.", hub=endpoint, status=status)
     )

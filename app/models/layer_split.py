@@ -1,7 +1,7 @@
 """Which layers of a model are computed here, and which on devices and other machines.
 
-As llama.cpp splits them (llama_model::load_tensors): the last layers go to the devices, to each as many as
-its free memory is of all of theirs, and the output counts as a layer behind the others. Any thread.
+As llama.cpp splits them (llama_model::load_tensors): the last layers go to the devices, in proportion to
+their free memory, and the output counts as one more layer. Any thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HERE = 0  # the number of the first device is 1
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Memory that is free: of this machine, of its GPUs, of workers."""
+    """Free memory: of this machine, its GPUs, and workers."""
 
     here_bytes: int
     gpus: tuple[Device, ...] = ()
@@ -39,13 +39,13 @@ class Room:
         return self.devices[place - 1].free_bytes if place else self.here_bytes
 
     def is_known(self, place: int) -> bool:
-        """Some devices do not tell their memory."""
+        """False if a device does not report its memory."""
         return not place or self.devices[place - 1].total_bytes > 0
 
 
 def places(num_layers: int, num_there: int, room: Room) -> list[int]:
-    """Of each layer, and then of the output: HERE, or the number of a device. `num_there` are on devices."""
-    # A device that does not tell its memory is taken for as large as this machine.
+    """For each layer, then the output: HERE, or the number of a device. `num_there` are on devices."""
+    # A device that does not report its memory counts as large as this machine.
     shares = [device.free_bytes or room.here_bytes or 1 for device in room.devices]
     num_there = min(num_there, num_layers + 1) if shares else 0
     ends = [end / sum(shares) for end in accumulate(shares)]
@@ -54,9 +54,9 @@ def places(num_layers: int, num_there: int, room: Room) -> list[int]:
 
 
 def usual_num_there(num_layers: int, room: Room) -> int:
-    """How many go to devices if all have room for them: all where there is a GPU.
+    """How many layers go to devices that have room: all if there is a GPU.
 
-    Workers alone get as many as their share of all free memory, and one each at least.
+    Workers alone get a share in proportion to all free memory, and one each at least.
     """
     if room.gpus or not room.workers:
         return num_layers + 1

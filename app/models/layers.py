@@ -1,4 +1,4 @@
-"""What each layer of a model keeps of what it has read, by the header: keys and values, or a state.
+"""What each layer of a model stores per cell or sequence, by the header: keys and values, or a state.
 
 As llama.cpp has it (llama-hparams.cpp, llama-kv-cache*.cpp, llama-memory-recurrent.cpp). Any thread.
 """
@@ -13,10 +13,10 @@ from typing import Any
 from app.models.gguf_header import GgufHeader, TensorInfo
 
 FLOAT_BYTES = 4
-LEAST_LAYERS_WITH_KEYS = {"gemma3n": 20}  # the layers behind these use what those have
+LEAST_LAYERS_WITH_KEYS = {"gemma3n": 20}  # later layers reuse the keys and values of these
 
-# Sliding windows where the file does not tell which layers have one: of how many layers one sees everything,
-# and whether that is the first of them; 0: none does. Others have one only if the file has a list of them.
+# Sliding windows of models whose files do not list the layers that have one: every n-th layer has full
+# attention, and whether that is the first of them; 0: none has. Other models need that list.
 SWA_PERIODS = {
     "afmoe": (4, False),
     "cohere2": (4, False),
@@ -37,14 +37,14 @@ SWA_PERIODS = {
     "plamo3": (8, False),
     "smallthinker": (4, True),
 }
-WINDOWS = {"gemma2": 4096, "llama4": 8192}  # where the file may be silent about that, too
+WINDOWS = {"gemma2": 4096, "llama4": 8192}  # where the file may lack the size, too
 STATE_TENSORS = ("ssm_", "shortconv.", "time_mix_")
 KEY_TENSORS = ("attn_k.weight", "attn_kv_a_mqa.weight", "attn_kv_a.weight", "attn_k_b.weight")
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Numbers, not bytes. Of a cell: `keys` and `values`; of a sequence, however long it is: `state`."""
+    """Counts of numbers, not bytes: `keys` and `values` a cell, `state` a sequence of any length."""
 
     keys: int
     values: int
@@ -54,13 +54,13 @@ class Layer:
     tensors: Mapping[str, TensorInfo]  # by their names without "blk.N."
 
     def width(self, *names: str) -> int:
-        """How many numbers the weights called so make of one row; of several, the most. 0: there are none."""
+        """The output width of the weights with that name; of several, the largest. 0: there are none."""
         found = [self.tensors[name] for name in names if name in self.tensors]
         return max((tensor.shape[1] for tensor in found if len(tensor.shape) > 1), default=0)
 
 
 class Hyperparameters:
-    """Numbers of a header by their names without the architecture, one for each layer where they differ."""
+    """Hyperparameters of a header, by names without the architecture; per layer where they differ."""
 
     def __init__(self, header: GgufHeader) -> None:
         self.architecture = header.architecture
@@ -81,7 +81,7 @@ class Hyperparameters:
 
 
 def layers_of(header: GgufHeader) -> list[Layer]:
-    """Without those that only guess further tokens."""
+    """Without layers for multi-token prediction."""
     hyper = Hyperparameters(header)
     count = min(hyper.number("block_count"), len(header.tensors))  # a file may claim anything
     tensors = _by_layer(header)
@@ -148,7 +148,7 @@ def _has_keys(hyper: Hyperparameters, layer: int, tensors: Mapping[str, TensorIn
     last = LEAST_LAYERS_WITH_KEYS.get(hyper.architecture, hyper.number("block_count") - shared)
     if layer >= last:
         return False
-    # Where both are one matrix, it may also be that of a state.
+    # A fused matrix may also be that of a recurrent state.
     return any(name in tensors for name in KEY_TENSORS) or ("attn_qkv.weight" in tensors and not has_state)
 
 

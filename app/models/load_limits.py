@@ -1,4 +1,4 @@
-"""Which load settings a model cannot have, by its header: what llama.cpp would refuse, or not heed.
+"""Load settings that a model cannot have, by its header: those that llama.cpp would refuse or ignore.
 
 Pure arithmetic on the header. Any thread.
 """
@@ -16,7 +16,7 @@ _BLOCK_LENGTHS = {name: length for _, (name, length, _size) in TENSOR_TYPES.item
 
 
 def refusals(header: GgufHeader, params: LoadParams) -> dict[str, str]:
-    """By the name of the setting: why the library would not load the model so."""
+    """Why the library would refuse to load the model, by the name of the setting."""
     found: dict[str, str] = {}
     if params.flash_attention is FlashAttention.OFF and _block_length(params.type_v) > 1:
         reason = said(
@@ -37,7 +37,7 @@ def refusals(header: GgufHeader, params: LoadParams) -> dict[str, str]:
 
 
 def remarks(header: GgufHeader, params: LoadParams) -> dict[str, str]:
-    """By the name of the setting: what does not come of it, though nothing is wrong."""
+    """Settings without effect on this model, with the reason, by name."""
     return dict(_remarks(header, params))
 
 
@@ -90,7 +90,7 @@ def _block_length(kind: KvType) -> int:
 
 
 def _head_lengths(header: GgufHeader) -> tuple[set[int], set[int]]:
-    """Of keys and of values. Layers with a sliding window may have others."""
+    """Head lengths of keys and values. Layers with a sliding window may have others."""
     hyper = Hyperparameters(header)
     num_heads = hyper.number("attention.head_count")
     usual = hyper.number("embedding_length") // num_heads if num_heads else 0
@@ -100,7 +100,7 @@ def _head_lengths(header: GgufHeader) -> tuple[set[int], set[int]]:
 
 
 def can_take_back(header: GgufHeader) -> bool:
-    """The last tokens it has computed, such as a guess that was wrong."""
+    """Whether it can remove its last tokens, such as rejected draft tokens."""
     hyper = Hyperparameters(header)
     return not (
         hyper.has("ssm.state_size") or hyper.has("shortconv.l_cache") or hyper.has("attention.sliding_window")

@@ -1,4 +1,4 @@
-"""Whether there is memory for a model before anything is loaded, what would fit, and what goes where.
+"""Whether a model fits into memory before it is loaded, what would fit, and how it is split.
 
 Any thread; `fitted` reads the model's header.
 """
@@ -47,10 +47,10 @@ def fit_of(needed_bytes: int, free_bytes: int) -> Fit:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What goes where: `needs` of this machine, and then of each device of a room."""
+    """The split of a model: `needs` of this machine, and then of each device of a room."""
 
     needs: tuple[MemoryNeed, ...]
-    fit: Fit  # of the place where it fits worst
+    fit: Fit  # of the tightest place
     worst: int  # that place
     num_there: int = 0  # layers on devices; the output is one of them
 
@@ -60,12 +60,12 @@ class Plan:
 
 
 def estimate(header: GgufHeader, params: LoadParams) -> MemoryNeed:
-    """On this machine alone. Of a split model, `header` must have the weights of all parts."""
+    """On this machine alone. For a split model, `header` must have the weights of all parts."""
     return plan(header, params, Room(0)).need
 
 
 def plan(header: GgufHeader, params: LoadParams, room: Room) -> Plan:
-    """As it would be loaded: so many layers go to devices as was chosen, or as are best."""
+    """The plan for a load: as many layers on devices as chosen, or else as are best."""
     context, draft = ContextNeed(header, params), _draft_need(header, params)
     if not room.devices:
         return _plan(context, draft, room, 0)
@@ -81,7 +81,7 @@ def plan(header: GgufHeader, params: LoadParams, room: Room) -> Plan:
 
 
 def largest_n_ctx(header: GgufHeader, params: LoadParams, room: Room) -> int:
-    """The largest context that fits, with all else as in `params`; 0: none does.
+    """The largest context that fits, with everything else as in `params`; 0: none fits.
 
     Not larger than all its chats can ever use.
     """
@@ -95,7 +95,7 @@ def largest_n_ctx(header: GgufHeader, params: LoadParams, room: Room) -> int:
 
 
 def advice(header: GgufHeader, params: LoadParams, room: Room) -> str:
-    """What would fit where this does not, in a sentence or two. Empty where it fits."""
+    """What would fit instead, in a sentence or two. Empty if it fits."""
     if plan(header, params, room).fit is Fit.FITS:
         return ""
     wanted = params.n_ctx or DEFAULT_N_CTX
@@ -119,13 +119,13 @@ def fitted(
     gpus: Sequence[Device] = (),
     free_bytes: int | None = None,
     workers: Sequence[Device] = (),
-    coming: Mapping[str, int] | None = None,
+    reclaimable: Mapping[str, int] | None = None,
 ) -> LoadParams:
-    """As they are, with a context and a number of layers on devices that fit where none was chosen.
+    """`params` with a context and a number of layers on devices that fit, where not chosen.
 
-    `coming` will be free, too, once the engine before has ended: by devices' names, "" for this machine.
-    Raises ModelLoadError for what would take a machine down, and NoRoomYetError for what must wait for that
-    end. A file that cannot be read is left to the library, which says why.
+    `reclaimable` is what the former engine will free when it has ended, by device name; "" is this machine.
+    Raises ModelLoadError for a load that would exhaust a machine's memory, and NoRoomYetError for one that
+    must wait for that end. An unreadable file is left to the library, which reports the error.
     """
     try:
         header = read_whole_header(params.path)
@@ -133,14 +133,14 @@ def fitted(
         log.info("What %s needs is not known: %s", params.path, error)
         return params
     now = room_for(params, free_memory_bytes() if free_bytes is None else free_bytes, gpus, workers)
-    room = later(now, coming or {})
+    room = later(now, reclaimable or {})
     if not params.n_ctx:
         largest = largest_n_ctx(header, params, room)
         params = replace(params, n_ctx=min(DEFAULT_N_CTX, max(largest, N_CTX_STEP)))
     best = plan(header, params, room)
     if best.fit is Fit.TOO_LARGE:
         raise ModelLoadError(together(_refusal(params, best, room), advice(header, params, room)))
-    if coming:
+    if reclaimable:
         at_once = plan(header, params, now)
         if at_once.fit is Fit.TOO_LARGE or at_once.num_there < best.num_there:
             raise NoRoomYetError(_refusal(params, at_once, now))
@@ -152,19 +152,19 @@ def fitted(
 def room_for(
     params: LoadParams, free_bytes: int, gpus: Sequence[Device], workers: Sequence[Device] = ()
 ) -> Room:
-    """With those of the GPUs that `params` would use."""
+    """The room with the GPUs that `params` would use."""
     used = tuple(gpu for gpu in gpus if not params.devices or gpu.name in params.devices)
     return Room(free_bytes, used, tuple(workers))
 
 
-def later(room: Room, coming: Mapping[str, int]) -> Room:
-    """With what is going to be free, by devices' names."""
+def later(room: Room, reclaimable: Mapping[str, int]) -> Room:
+    """The room once that memory is free, by device name."""
 
     def then(device: Device) -> Device:
-        return replace(device, free_bytes=device.free_bytes + coming.get(device.name, 0))
+        return replace(device, free_bytes=device.free_bytes + reclaimable.get(device.name, 0))
 
     shared = [gpu.name for gpu in room.gpus if gpu.kind is DeviceKind.INTEGRATED]
-    here = room.here_bytes + sum(coming.get(name, 0) for name in ("", *shared))
+    here = room.here_bytes + sum(reclaimable.get(name, 0) for name in ("", *shared))
     return Room(here, tuple(map(then, room.gpus)), tuple(map(then, room.workers)))
 
 
@@ -184,7 +184,7 @@ def _plan(context: ContextNeed, draft: MemoryNeed, room: Room, num_there: int) -
 
 
 def _draft_need(header: GgufHeader, params: LoadParams) -> MemoryNeed:
-    """It goes to the first GPU where there is one. Nothing if it cannot be read: the library says why."""
+    """It goes to the first GPU if there is one. Nothing if unreadable: the library reports the error."""
     draft = params.of_draft_model
     if draft and can_take_back(header):
         with contextlib.suppress(OSError, HeaderError):
@@ -195,12 +195,12 @@ def _draft_need(header: GgufHeader, params: LoadParams) -> MemoryNeed:
 
 @lru_cache(maxsize=2)
 def _draft_header(path: Path, _size_bytes: int) -> GgufHeader:
-    """Asked for again and again while a context is looked for that fits."""
+    """Cached: needed repeatedly while searching for a context that fits."""
     return read_whole_header(path)
 
 
 def _pool(room: Room, place: int) -> int:
-    """Whose memory it is: a GPU may have none of its own."""
+    """The memory it uses: an integrated GPU has none of its own."""
     return HERE if place and room.devices[place - 1].kind is DeviceKind.INTEGRATED else place
 
 

@@ -1,7 +1,6 @@
-"""How much memory llama.cpp takes for a model and its context, on one machine or spread over several.
+"""Estimates the memory of a model and its context, on one machine or spread over several.
 
-By the header of a file alone, so it also answers for what is not downloaded yet. Does not know what is free.
-Any thread.
+From the header alone, so also for models that are not downloaded yet. Does not know what is free. Any thread.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, FlashAttention, K
 from app.protocol.model import MemoryNeed
 
 N_CTX_STEP = 256  # llama.cpp rounds up to it
-NUM_COPIES = 4  # of what a step is given, where several devices compute at the same time
+NUM_COPIES = 4  # of a step's inputs, with pipeline parallelism over several devices
 
-# Of each type how many numbers are a block, and the bytes of that.
+# For each type, the numbers per block and its bytes.
 _BLOCKS = {name: (length, size) for name, length, size in TENSOR_TYPES.values()}
 
 
@@ -97,7 +96,7 @@ class ContextNeed:
 
     @cached_property
     def _output_weights(self) -> tuple[int, int]:
-        """Its own, and those of the input, which it has a copy of where it has none of its own."""
+        """Output and input weights; without own output weights, it gets a copy of the input's."""
         sizes = {tensor.name: tensor.size_bytes for tensor in self._header.tensors}
         own = sizes.get("output.weight", 0)
         copied = 0 if own else sizes.get("token_embd.weight", 0)

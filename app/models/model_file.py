@@ -1,4 +1,4 @@
-"""A model on disk as a person sees it: one thing with a name, however many files it is made of.
+"""A model on disk as the user sees it: one item with a name, however many files it has.
 
 Everything but its size comes from the header of the file. Any thread.
 """
@@ -18,7 +18,7 @@ MAX_PARTS = 1000
 MAX_SHOWN = 200  # characters of a name that a file gives itself
 SPLIT_NAME = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
 
-# `general.file_type`, llama.cpp's llama_ftype. Type 4 and what is missing here were taken back.
+# `general.file_type`, llama.cpp's llama_ftype. Type 4 and those missing here were removed.
 FILE_TYPES = {
     0: "F32",
     1: "F16",
@@ -57,7 +57,7 @@ FILE_TYPES = {
     40: "Q1_0",
     41: "Q2_0",
 }
-_GUESSED = 1024  # a bit of file_type: nobody said so, it was counted
+_GUESSED = 1024  # a bit of file_type: not stated, but counted from the tensors
 
 DIFFUSION = {"dream", "llada", "llada-moe", "rnd1"}
 ENCODER_DECODER = {"t5"}
@@ -71,17 +71,17 @@ class FileKind(StrEnum):
     EMBEDDING = "embedding"  # turns texts into numbers
     PROJECTOR = "projector"  # lets another model see or hear
     ADAPTER = "adapter"  # a LoRA
-    OTHER = "other"  # a good GGUF with which nobody can chat; `problem` says why
+    OTHER = "other"  # a valid GGUF that is no chat model; `problem` says why
     INCOMPLETE = "incomplete"  # parts of it are missing
     DAMAGED = "damaged"  # it cannot be read
 
 
 class Source(StrEnum):
-    """Whose folder it is in."""
+    """The kind of folder it is in."""
 
     DOWNLOADS = "downloads"
     FOLDER = "folder"  # one that was chosen
-    OPENED = "opened"  # nobody's: a file that was opened
+    OPENED = "opened"  # a single file that was opened
     STARTER = "starter"
     LM_STUDIO = "LM Studio"
     HUGGING_FACE = "Hugging Face"
@@ -92,7 +92,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model, or what cannot be one: then `problem` says why, as a half sentence ("it is damaged: …").
+    """A model, or an unusable file: then `problem` says why, as half a sentence ("it is damaged: …").
 
     `path` is what llama.cpp is given, the first of `parts`. The header, a list of all weights, is not kept:
     `read_whole_header(model.path)` reads it again.
@@ -127,7 +127,7 @@ def open_header(path: Path) -> GgufHeader:
 
 
 def read_whole_header(path: Path) -> GgufHeader:
-    """Of a model with all its parts: what the first says of it, and the weights of all.
+    """The header of a model with all parts: metadata of the first, tensors of all.
 
     Raises HeaderError, OSError.
     """
@@ -173,7 +173,7 @@ def describe(
 
 
 def quantisation(header: GgufHeader) -> str:
-    """As the file says, else by what most of its bytes are."""
+    """As the file says, else the type of most of its bytes."""
     if name := FILE_TYPES.get(header.number("general.file_type", -1) & ~_GUESSED):
         return name
     sizes: Counter[str] = Counter()
@@ -183,19 +183,19 @@ def quantisation(header: GgufHeader) -> str:
 
 
 def shown(text: str) -> str:
-    """What a file says of itself, without what would turn text around or make a terminal do things."""
+    """A text from the file, without control characters and direction marks."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text[: 2 * MAX_SHOWN])
     return " ".join(printable.split())[:MAX_SHOWN]
 
 
 def name_of(path: Path) -> str:
-    """Of a file that says nothing of itself."""
+    """The name of a file without metadata."""
     split = SPLIT_NAME.fullmatch(path.name)
     return shown(split["stem"] if split else path.stem)
 
 
 def _split_problem(header: GgufHeader, num_parts: int) -> str:
-    """llama.cpp goes by the header, and looks for files with the names that belong to it."""
+    """Checks the parts: llama.cpp takes their number from the header, and expects matching file names."""
     count = header.number("split.count", 1)
     if count == num_parts or num_parts == 1 >= count:
         return ""

@@ -1,6 +1,6 @@
-"""Waits for work that may hang, such as a name server or a keyring, without keeping the program from ending.
+"""Awaits blocking work that may hang, such as a name server or keyring, without blocking the program's exit.
 
-`asyncio.to_thread` uses threads that are waited for at the end; these are not. Any asyncio loop.
+Threads of `asyncio.to_thread` are joined at exit; these are daemons. Any asyncio loop.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 async def off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns or raises. Whoever is cancelled goes at once; the work goes on for nobody."""
+    """What `work` returns or raises. Cancelling returns at once; the work then runs on unobserved."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -21,18 +21,18 @@ async def off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T
         try:
             result = work(*args, **kwargs)
         except BaseException as error:
-            _tell(loop, _fail, done, error)
+            _call_in_loop(loop, _fail, done, error)
         else:
-            _tell(loop, _succeed, done, result)
+            _call_in_loop(loop, _succeed, done, result)
 
     threading.Thread(target=run, name=getattr(work, "__name__", "off_loop"), daemon=True).start()
     return await done
 
 
-def _tell(loop: asyncio.AbstractEventLoop, how: Callable[..., None], *what: Any) -> None:
+def _call_in_loop(loop: asyncio.AbstractEventLoop, how: Callable[..., None], *what: Any) -> None:
     try:
         loop.call_soon_threadsafe(how, *what)
-    except RuntimeError:  # the loop is closed: nobody waits any more
+    except RuntimeError:  # the loop is closed: the result is not needed any more
         return
 
 

@@ -1,6 +1,6 @@
-"""What is to be fetched, and where it will lie: written beside its parts, so that the next start knows it.
+"""A download order: files and their target, stored beside the parts so that the next start can resume.
 
-Names come from strangers: each becomes one harmless name in a folder of ours. Blocks on the disk. Any thread.
+Names are untrusted: each becomes one safe name in our own folder. Blocks on the disk. Any thread.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ PARTIAL = ".partial"
 MAX_NAME_BYTES = 200
 _ALLOWED = " ._-+=,()[]@"
 _RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in "0123456789¹²³")}
-# A part, an order, and what a crash left of `replacing` one: its hidden file has the beginning of the name.
+# A part, an order, and the hidden temporary file that a crash of `replacing` leaves.
 _OURS = re.compile(r"[0-9a-f]{64}\.(part|json)|\.[0-9a-f]{40}[0-9a-f]*(\.json)?\.\w+")
 
 
@@ -88,7 +88,7 @@ class Order(BaseModel):
 
 
 def order_of(contents: RepoContents, model: HubModel, endpoint: str) -> Order:
-    """Raises DownloadError if it cannot be had."""
+    """Raises DownloadError if it cannot be downloaded."""
     try:
         if model.problem:
             raise ValueError(model.problem)
@@ -118,7 +118,7 @@ def safe_name(text: str) -> str:
 
 
 class OrderFolder:
-    """Where one order lies in the folder for downloads, on its way and in the end."""
+    """The paths of one order in the download folder, during and after the download."""
 
     def __init__(self, order: Order, folder: Path) -> None:
         self._order = order
@@ -134,7 +134,7 @@ class OrderFolder:
 
     @property
     def num_bytes(self) -> int:
-        """That are here, checked or not."""
+        """The number of bytes on disk, verified or not."""
         return sum(_size(self.part(file)) or _size(self.target(file)) for file in self._order.files)
 
     def make(self) -> None:
@@ -152,7 +152,7 @@ class OrderFolder:
                 )
 
     def etags(self) -> dict[str, str]:
-        """By SHA-256: how the server called what the parts were begun with."""
+        """The server's ETags of the parts when they were begun, by SHA-256."""
         kept = _read(self._sidecar)
         return kept.etags if kept else {}
 
@@ -171,7 +171,7 @@ class OrderFolder:
                 log.info("%s cannot be synced: %s", path, error)
 
     def forget(self) -> None:
-        """Everything that was on its way. What has its name stays."""
+        """Deletes the unfinished parts. Finished files stay."""
         for file in self._order.files:
             self.part(file).unlink(missing_ok=True)
         for cut_off in self._partial.glob(f".{self._sidecar.name}.*"):
@@ -192,7 +192,7 @@ class _Kept(BaseModel):
 
 
 def unfinished(folder: Path) -> tuple[Order, ...]:
-    """What was begun and neither finished nor given up, oldest first."""
+    """Orders that were neither finished nor cancelled, oldest first."""
     try:
         sidecars = sorted((folder / PARTIAL).glob("*.json"), key=_changed_at)
     except OSError as error:
@@ -202,7 +202,7 @@ def unfinished(folder: Path) -> tuple[Order, ...]:
 
 
 def remove_remains(folder: Path) -> None:
-    """Of what nobody can go on with: parts that no order names, and orders that a crash has cut off.
+    """Deletes what cannot be resumed: parts without an order, and orders that a crash truncated.
 
     Not while something is being loaded into `folder`.
     """
@@ -224,7 +224,7 @@ def remove_remains(folder: Path) -> None:
 
 
 def _names_of(sidecar: Path) -> list[str]:
-    """Of the files that its order needs, itself too. Raises OSError: then nobody knows."""
+    """The names of all files of an order, itself included. Raises OSError if it cannot be read."""
     try:
         kept = _Kept.model_validate_json(sidecar.read_bytes())
     except ValidationError:

@@ -1,4 +1,4 @@
-"""A file on its way: its bytes so far with their hash, the only one who writes it, and the name it gets.
+"""A partial download: its bytes so far with their hash, locked for one writer, renamed when complete.
 
 Files are touched in threads, one call at a time. Any asyncio loop.
 """
@@ -25,7 +25,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 HASHED_BYTES = 16 * 2**20  # of a file that is there, between two chances to stop
-# The last one is how Windows says it.
+# The last one is Windows' error.
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
 
 
@@ -77,7 +77,7 @@ async def part_at(path: Path, mode: str = "r+b") -> AsyncIterator[Part]:
 
 
 def give_name(part: Path, target: Path) -> None:
-    """Never in the place of another file."""
+    """Never replaces another file."""
     try:
         os.link(part, target)
     except FileExistsError as error:
@@ -87,7 +87,7 @@ def give_name(part: Path, target: Path) -> None:
             raise
         if os.path.lexists(target):
             raise taken(target) from error
-        part.rename(target)  # on a disk that knows no links, such as a memory stick
+        part.rename(target)  # on a file system without hard links, such as a memory stick
 
 
 def taken(target: Path) -> DownloadError:
@@ -100,7 +100,7 @@ def taken(target: Path) -> DownloadError:
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Is cancelled only when `work` is done: two threads must never have one file."""
+    """Cancelled only when `work` is done: two threads must never use one file."""
     future: asyncio.Future[Any] = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:
         result: T = await asyncio.shield(future)
@@ -113,7 +113,7 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 def _open(path: Path, mode: str) -> IO[bytes]:
-    """Never through a link, and to write never what has a second name: that may be a finished file."""
+    """Never through a symlink, and for writing never with a second hard link: that may be a finished file."""
     flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     if mode == "rb":
         return os.fdopen(os.open(path, flags | os.O_RDONLY), mode)
@@ -136,9 +136,9 @@ def _open(path: Path, mode: str) -> IO[bytes]:
 
 
 def _lock(file: IO[bytes]) -> None:
-    """Until it is closed, or its process ends in any way. Raises BlockingIOError if somebody has it.
+    """Locks the file until it is closed or the process ends. Raises BlockingIOError if it is locked.
 
-    Not in Windows. There, only the lock on the chats keeps a second Skein away.
+    Not in Windows. There, only the lock on the chats prevents a second Skein.
     """
     if sys.platform != "win32":
         import fcntl

@@ -1,6 +1,6 @@
-"""Good small chat models to begin with, and their sizes when the list was made; the hub tells those of today.
+"""Good small chat models to begin with, with their sizes when the list was made; the hub has current ones.
 
-Which file of a repository is meant, its quantisation says: names of files change. Pure values. Any thread.
+A file is identified by its quantisation, since file names change. Pure values. Any thread.
 """
 
 from collections.abc import Sequence
@@ -150,24 +150,24 @@ RECOMMENDED = (
     ),
 )
 
-BESIDE_WEIGHTS_BYTES = 2**30  # some thousand tokens of context, and what computes them
-# What most people take, best first: little is lost, and it is half as large as what loses nothing.
+BESIDE_WEIGHTS_BYTES = 2**30  # some thousand tokens of context, and the compute buffer
+# The usual choices, best first: little quality is lost, at half the size of a lossless one.
 _PREFERRED = ("Q4_K_M", "MXFP4", "Q5_K_M", "Q4_K_S", "IQ4_XS", "Q4_0", "Q4", "Q6_K", "Q8_0", "Q3_K_M")
 _SMALL_BYTES = 2**30  # below, more bits cost nearly nothing and small models need them
 _FOR_SMALL = ("Q8_0", "Q6_K", "Q5_K_M", *_PREFERRED)
 
 
 def need_bytes(size_bytes: int, beside_bytes: int = 0) -> int:
-    """What a model takes of memory. Unless it is known what it takes beside its weights: rather too much."""
+    """The memory of a model; a generous estimate if only its weights are known."""
     return size_bytes + beside_bytes if beside_bytes else round(1.05 * size_bytes) + BESIDE_WEIGHTS_BYTES
 
 
 def best_of(
     models: Sequence[HubModel], free_bytes: int, quantisation: str = "", beside_bytes: int = 0
 ) -> HubModel | None:
-    """Which of a repository's models to begin with: what was recommended, else the usual one that fits.
+    """The suggested model of a repository: the recommended one, else a usual one that fits.
 
-    With `free_bytes` 0 nobody knows what fits. None: none can be had.
+    `free_bytes` 0 means unknown. None: none is available.
     """
     usable = [model for model in models if not model.problem]
     if recommended := [model for model in usable if quantisation and model.quantisation == quantisation]:

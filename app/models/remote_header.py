@@ -1,4 +1,4 @@
-"""Reads the header of a GGUF that is still on the hub: some megabytes, and no weights. Any asyncio loop."""
+"""Reads the header of a GGUF on the hub: downloads some megabytes, no weights. Any asyncio loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_S = 120.0
 
 
 async def read_remote_header(url: str, endpoint: str, token: str = "") -> GgufHeader:
-    """Asks for as much again as long as the header is cut. Raises HubError, HeaderError."""
+    """Doubles the range until the header is complete. Raises HubError, HeaderError."""
     import aiohttp
 
     from app.models.hub_session import HubSession

@@ -1,7 +1,7 @@
 """Everything that can be asked of a running engine.
 
-Frozen values for its mailbox, so any thread may make and post them. What comes back stands in a `StepReport`:
-in `outputs`, `answers`, `pause` or `events`.
+Frozen values for its mailbox, so any thread may make and post them. Results are in a `StepReport`: in
+`outputs`, `answers`, `pause` or `events`.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class SetFront:
-    """The chat somebody looks at: its prompt goes first, and it is never paused for another."""
+    """The chat in the front tab: its prompt goes first, and it is never paused for another."""
 
     chat_id: str | None
 
@@ -58,7 +58,7 @@ class SetSpeed:
 
 @dataclass(frozen=True, slots=True)
 class KeepCells:
-    """Where the cells of saved chats are kept from one start to the next; nowhere if None."""
+    """Where the cells of saved chats are kept between runs; None: not at all."""
 
     store: CellStore | None
 
@@ -68,7 +68,7 @@ class KeepCells:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Compute nothing more until `Resume`. What would be computed next is told by `StepReport.pause`."""
+    """Compute nothing more until `Resume`. The batch that would be computed next is in `StepReport.pause`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ StopCondition = UntilPosition | UntilToken | UntilEnd | UntilDecodeFails
 
 @dataclass(frozen=True, slots=True)
 class RunUntil:
-    """Go on, and pause after the step in which `condition` came true, or when there is nothing left to do."""
+    """Continue, and pause after the step that meets `condition`, or when there is nothing left to do."""
 
     condition: StopCondition
 
@@ -151,7 +151,7 @@ class Pin:
     is_pinned: bool = True
 
 
-# Questions. Each answer names its question.
+# Queries. Each answer names its query.
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class CheckCells:
 
 @dataclass(frozen=True, slots=True)
 class WatchCells:
-    """Add a `CellMap` to the reports, at most ten a second, as long as somebody watches."""
+    """Add a `CellMap` to the reports, at most ten a second, until it is switched off."""
 
     is_watching: bool = True
 
@@ -174,8 +174,8 @@ class DescribeTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokenise:
-    """How the model cuts this text, in which control tokens count. Answer: a `TokenisedText`."""
+class Tokenize:
+    """How the model tokenizes this text and control tokens in it. Answer: a `TokenizedText`."""
 
     text: str
 
@@ -207,7 +207,7 @@ Command = (
     | CheckCells
     | WatchCells
     | DescribeTokens
-    | Tokenise
+    | Tokenize
     | TokensOf
 )
 

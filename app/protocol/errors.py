@@ -1,4 +1,4 @@
-"""Everything that can go wrong in the engine, by blame.
+"""The engine's errors, by who is to blame.
 
 A `RequestError` ends one answer, any other `EngineError` ends the engine. Messages are written for the
 person at the screen: what failed, why, and what to do.
@@ -14,11 +14,11 @@ class ModelLoadError(EngineError):
 
 
 class NoRoomYetError(ModelLoadError):
-    """There is room for the model once the one before it has given its memory back."""
+    """There will be memory for the model once the former one has freed its own."""
 
 
 class ModelLoadCancelledError(ModelLoadError):
-    """The load was called off before it was done."""
+    """The load was cancelled."""
 
 
 class EngineCrashedError(EngineError):
@@ -30,7 +30,7 @@ class EngineCrashedError(EngineError):
 
 
 class DecodeError(EngineError):
-    """`llama_decode` failed, and not for want of room."""
+    """`llama_decode` failed, not because of missing cells."""
 
     def __init__(self, message: str, return_code: int = -1) -> None:
         super().__init__(message)
@@ -68,7 +68,7 @@ class InvalidRequestError(RequestError):
 
 
 class PromptTooLongError(RequestError):
-    """What must be shown of a chat does not fit into its context."""
+    """The part of a chat that must be shown does not fit into its context."""
 
     def __init__(self, message: str, num_prompt_tokens: int = 0) -> None:
         super().__init__(message)
@@ -84,4 +84,4 @@ class BadLogitsError(RequestError):
 
 
 class GrammarError(RequestError):
-    """The grammar that an answer follows leaves it no way to go on."""
+    """The grammar of an answer allows no next token."""

@@ -1,7 +1,7 @@
 """Reads GBNF, llama.cpp's notation for grammars, as strictly as llama.cpp does. Any thread.
 
-llama.cpp tells what is wrong with a grammar on the terminal only. Knows nothing of what a grammar means, but
-counts what it would be written out.
+llama.cpp reports errors in a grammar on the terminal only. Knows only the syntax, and counts the elements
+after expansion.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NoReturn
 
 MAX_NESTING = 500
 MAX_NAME_CHARS = 1000  # llama.cpp keeps it once for each repetition
-MAX_REPETITIONS = 2000  # llama.cpp's own limit; what may come more often than that may come without end
+MAX_REPETITIONS = 2000  # llama.cpp's own limit; a larger maximum counts as unlimited
 MAX_ELEMENTS = 200_000  # of all rules once their repetitions are written out
 
 ESCAPE = r'\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[trn\\"\[\]-])'
@@ -60,7 +60,7 @@ class Characters:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A rule by its name, or a text by the characters it may have in each place; so often in a row.
+    """A rule by name, or a text as the set of characters at each place; with repetitions.
 
     `num_spans` is what llama.cpp compares a character with, one by one: the spans in brackets, as written.
     """
@@ -89,7 +89,7 @@ class _Reader:
         self._open: list[str] = []  # the rule being read and the groups in it, outermost first
         self._name = ""  # read, but not yet defined
         self._may_go_on = False  # on the next line
-        # Of what a repetition would repeat. llama.cpp limits how many rules come of it.
+        # Of the repeated symbol. llama.cpp limits the number of generated rules.
         self._num_last_elements = 0
         self._num_last_rules = 0
         self._num_elements = 0

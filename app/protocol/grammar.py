@@ -1,6 +1,6 @@
-"""Refuses grammars that llama.cpp would not survive. Any thread.
+"""Refuses grammars that would crash or hang llama.cpp. Any thread.
 
-llama.cpp takes grammars that end the process or never come back, some of them many tokens later (each
+llama.cpp accepts grammars that abort the process or never return, some of them many tokens later (each
 measured, llama-cpp-python 0.3.36): deep nesting, `{5,3}`, left recursion behind a rule that may be empty, a
 rule that can never end, rules that begin in millions of ways, texts that can be read in as many, and tokens
 in <> behind characters. Knows nothing of the vocabulary and of JSON.
@@ -34,9 +34,10 @@ _Stack = tuple[int, int, int, int, int]
 
 
 def check_grammar(text: str, what: str = said("grammar")) -> None:
-    """Raise InvalidRequestError for a grammar that llama.cpp cannot follow, or not safely.
+    """Raise InvalidRequestError for a grammar that is invalid or unsafe in llama.cpp.
 
-    `what` the user wrote, if it was not the grammar itself. May compute for a second: not on an event loop.
+    `what` names what the user wrote, if not the grammar itself. May compute for a second: not on an event
+    loop.
     """
     if reason := _fault(text):
         raise InvalidRequestError(
@@ -86,7 +87,7 @@ def _check_names(rules: Rules) -> None:
 
 
 def _check_ends(rules: Rules) -> None:
-    """A rule without an end may leave llama.cpp with nothing to follow, and it aborts."""
+    """A rule that cannot end may leave llama.cpp without any stack, and it aborts."""
     endless = rules.keys() - _derivable(rules, from_text=True)
     if endless:
         raise GbnfError(f"rule {_shown(min(endless))} can never end, because it always needs itself again")

@@ -1,4 +1,4 @@
-"""JSON objects that callers give as text, so that the values they stand in stay frozen. Any thread."""
+"""JSON objects passed as text, so that the values that contain them stay frozen. Any thread."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from app.protocol.errors import InvalidRequestError
 
 MAX_JSON_CHARS = 1 << 20
-MAX_DEPTH = 100  # far below what the recursion of Python, or of a template, would bear
+MAX_DEPTH = 100  # far below the recursion limit of Python, or of a template
 
 
 def read_object(text: str, name: str) -> dict[str, Any]:
-    """What is written in `text`, nothing for "". Raises InvalidRequestError, which calls it `name`."""
+    """Parses `text`; "" is an empty object. Raises InvalidRequestError, which mentions `name`."""
     if not text:
         return {}
     if not isinstance(text, str):
@@ -31,7 +31,7 @@ def read_object(text: str, name: str) -> dict[str, Any]:
 
 
 def map_strings(value: Any, change: Callable[[str], str]) -> Any:
-    """The same value with every string in it changed, the names of an object's members, too."""
+    """The same value with `change` applied to every string, including keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""How a model is loaded, and how its engine is set. Frozen, so any thread may hold it."""
+"""How a model is loaded, and settings of its engine. Frozen, so any thread may hold it."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -7,7 +7,7 @@ from pathlib import Path
 DEFAULT_N_CTX = 8192  # where there is room for it
 DEFAULT_N_UBATCH = 256
 MAX_DRAFTED_TOKENS = 64  # in one step; as many rows with logits cost 75 MiB with a vocabulary of 152,000
-USUAL_DRAFTED_TOKENS = 8  # where a draft model was chosen, and no number
+USUAL_DRAFTED_TOKENS = 8  # if a draft model was chosen but no number
 
 
 class Speed(StrEnum):
@@ -37,7 +37,7 @@ class FlashAttention(StrEnum):
 
 
 class RopeScaling(StrEnum):
-    """How positions beyond those a model was trained on are squeezed into them."""
+    """How positions beyond the training context are scaled."""
 
     MODEL = "model"  # as its file says
     NONE = "none"
@@ -53,7 +53,7 @@ class LoraAdapter:
 
 @dataclass(frozen=True, slots=True)
 class CellStore:
-    """Where the cells of saved chats are kept from one start to the next, and what encrypts them."""
+    """Where the cells of saved chats are kept between runs, and their encryption key."""
 
     folder: Path
     key: bytes = field(repr=False)  # of 32 bytes
@@ -62,7 +62,7 @@ class CellStore:
 
 @dataclass(frozen=True, slots=True)
 class LoadParams:
-    """How a model is turned into a context. Zero means "choose for me", and so does None.
+    """How a model is loaded. Zero and None mean "choose for me".
 
     `isolated` gives each sequence cells of its own, `n_ctx` for all of them together.
     """
@@ -84,19 +84,19 @@ class LoadParams:
     rope_scaling: RopeScaling = RopeScaling.MODEL
     rope_factor: float = 0.0  # how many times longer; 0: as the model says
     adapters: tuple[LoraAdapter, ...] = ()
-    workers: tuple[str, ...] = ()  # "host:port" of other machines that take a share of the layers
+    workers: tuple[str, ...] = ()  # "host:port" of other machines that compute some of the layers
     own_process: bool = False  # the engine in a child process, as always with `workers`
-    num_drafted_tokens: int = 0  # most tokens guessed and checked in one step
-    draft_model: Path | None = None  # guesses where the chat's own text does not tell
+    num_drafted_tokens: int = 0  # most draft tokens in one step
+    draft_model: Path | None = None  # drafts where prompt lookup finds nothing
 
     def without_workers(self, lost: tuple[str, ...]) -> "LoadParams":
-        """How what is left is loaded after a crash: without any of them, still in a process of its own."""
+        """For a reload after a crash: without workers, but still in a process of its own."""
         left = tuple(worker for worker in self.workers if worker not in lost)
         return replace(self, workers=left, own_process=self.own_process or not left)
 
     @property
     def of_draft_model(self) -> "LoadParams | None":
-        """How it is loaded: with as many cells and sequences as this model. None: it is not."""
+        """The draft model's parameters, with as many cells and sequences as this model. None: without."""
         if not (self.draft_model and self.num_drafted_tokens):
             return None
         return replace(
@@ -105,7 +105,7 @@ class LoadParams:
             isolated=False,
             n_gpu_layers=None,
             adapters=(),
-            workers=(),  # it is small, and asked all the time
+            workers=(),  # it is small, and used in every step
             num_drafted_tokens=0,
             draft_model=None,
         )

@@ -17,35 +17,36 @@ class DeviceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What llama.cpp can compute on."""
+    """A device that llama.cpp can compute on."""
 
     name: str  # the library's, such as "CUDA0"
     description: str  # such as "AMD EPYC"
     kind: DeviceKind = DeviceKind.CPU
-    total_bytes: int = 0  # memory; 0: the library does not tell
-    free_bytes: int = 0  # when it was asked
+    total_bytes: int = 0  # memory; 0: unknown to the library
+    free_bytes: int = 0  # at the time of the query
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryInfo:
-    """llama.cpp as it runs here."""
+    """The build and devices of llama.cpp on this machine."""
 
     version: str = ""  # of ggml, with its commit
-    features: tuple[str, ...] = ()  # what it uses of the CPU, and how it was built: "AVX2", "OPENMP"
+    features: tuple[str, ...] = ()  # CPU features and build options: "AVX2", "OPENMP"
     devices: tuple[Device, ...] = ()
 
     @property
     def gpus(self) -> tuple[Device, ...]:
-        """Those that it takes where none are chosen: with memory of their own, if there are any."""
+        """The GPUs used by default: those with their own memory, if there are any."""
         own = tuple(device for device in self.devices if device.kind is DeviceKind.GPU)
         return own or tuple(device for device in self.devices if device.kind is DeviceKind.INTEGRATED)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
-    """What a model and its context take, by what for: estimated before a load, told by the library after it.
+    """Memory of a model and its context, by purpose: estimated before a load, reported by the library after
+    it.
 
-    Each weight counts once, wherever it is. Not in it: the vocabulary, and what Python takes.
+    Each weight counts once, wherever it is. Excludes the vocabulary and Python.
     """
 
     weights_bytes: int = 0  # with those of adapters
@@ -89,22 +90,22 @@ class ModelInfo:
     is_unified: bool = True  # False: each sequence has cells of its own, `n_ctx / n_seq_max` of them
     can_shift: bool = True  # positions of cells can be moved (RoPE of the plain kind)
     n_ubatch: int = 256  # rows that are computed at once: a longer batch goes through in parts
-    num_drafted_tokens: int = 0  # most guesses in one step; 0: not wanted, or it cannot take a wrong one back
+    num_drafted_tokens: int = 0  # at most in one step; 0: off, or rejected ones could not be removed
     cell_bytes: int = 0  # keys and values of one KV cell; 0 where not every cell is one token's
     library: LibraryInfo = LibraryInfo()
     # Recommended in the file, else llama-server's defaults.
     sampling: SamplingParams = field(default_factory=SamplingParams)
-    n_ctx_scaled: int = 0  # `n_ctx_train` as RoPE scaling was chosen to stretch it; 0: it was not
-    memory: MemoryNeed = MemoryNeed()  # what was taken, by a draft model, too
-    # Of that, what is not in this machine's own memory, by the names of devices and addresses of workers.
+    n_ctx_scaled: int = 0  # `n_ctx_train` extended by the chosen RoPE scaling; 0: not scaled
+    memory: MemoryNeed = MemoryNeed()  # as allocated, including a draft model
+    # The part of it outside of this machine's memory, by device name or worker address.
     memory_elsewhere: tuple[tuple[str, MemoryNeed], ...] = ()
-    workers: tuple[Device, ...] = ()  # named by their addresses, as they were before it was loaded
+    workers: tuple[Device, ...] = ()  # named by their addresses, with their memory before the load
     n_gpu_layers: int | None = None  # as it was loaded; None: all, where there is a device for them
-    draft_model: str = ""  # the name of the model that guesses for this one
+    draft_model: str = ""  # the name of its draft model
 
     @property
     def held_bytes(self) -> dict[str, int]:
-        """What will be free once it is gone, by devices' names, "" for this machine.
+        """What unloading it will free, by device name; "" is this machine.
 
         Pages of its file count as free already.
         """
@@ -116,12 +117,12 @@ class ModelInfo:
 
     @property
     def max_positions(self) -> int:
-        """How far the model can count; 0 where nobody knows."""
+        """The largest context of the model; 0 if unknown."""
         return self.n_ctx_scaled or self.n_ctx_train
 
     @property
     def max_sequence_tokens(self) -> int:
-        """How long one chat can get: no position is used that the model was never trained on."""
+        """The longest possible chat: positions beyond the training context are not used."""
         return min(self.n_ctx_seq, self.max_positions) if self.max_positions else self.n_ctx_seq
 
     @property
@@ -131,19 +132,19 @@ class ModelInfo:
 
     @property
     def n_outputs_max(self) -> int:
-        """Rows of one step that can have logits: one a sequence, and those of guesses for all together."""
+        """Rows of one step that can have logits: one a sequence, plus the draft tokens of all together."""
         return self.n_seq_max + self.num_drafted_tokens
 
     @property
     def longer_chats_need(self) -> str:
-        """What a user can do about a chat that does not fit, in one sentence."""
+        """What the user can do about a chat that does not fit, in one sentence."""
         if self.max_positions and self.n_ctx_seq >= self.max_positions:
             return said("Start a new chat: this model was trained for no longer ones.")
         return said("Start a new chat, or choose a larger context in Context settings (--ctx).")
 
     @property
     def has_plain_attention(self) -> bool:
-        """Every cell is one token at one position, so prefixes can be cut and shared at will."""
+        """Every cell is one token at one position, so prefixes can be cut and shared anywhere."""
         return not (self.n_swa or self.is_recurrent or self.is_hybrid)
 
     @property

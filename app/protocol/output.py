@@ -1,4 +1,4 @@
-"""What comes back of one request, and what it cost. Frozen, so any thread may hold it."""
+"""The output of one request, and its usage. Frozen, so any thread may hold it."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -7,7 +7,7 @@ from enum import StrEnum
 class FinishReason(StrEnum):
     STOP = "stop"  # end of the answer, or a stop string
     LENGTH = "length"  # max_tokens reached, or the context is full
-    ABORT = "abort"  # somebody stopped it
+    ABORT = "abort"  # it was stopped by a user or caller
     ERROR = "error"
 
 
@@ -16,7 +16,7 @@ class PrefixEnd(StrEnum):
 
     NEW_CHAT = "new chat"  # nothing of this chat was ever computed
     NEW_TEXT = "new text"  # all that was held is part of the prompt; the rest is new
-    EDITED = "edited message"  # an earlier message is another one now
+    EDITED = "edited message"  # an earlier message has changed
     TEMPLATE = "template changed the history"  # same messages, but the template renders them differently
     DROPPED = "turns left out"  # by the chat's overflow choice
     NO_ROLLBACK = "model cannot remove a tail"  # sliding window or recurrent state
@@ -27,14 +27,14 @@ class PrefixEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one answer cost so far. Times in seconds.
+    """The statistics of one answer so far. Times in seconds.
 
     Prompt tokens are reused (their cells were warm), shared (their cells are another chat's too), restored
-    (their cells were saved) or computed. `prefix_end` tells why not more of them were there already.
-    `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, and
-    those that a pause or a shorter prompt made it compute again, and guesses that were wrong. Of
-    `num_drafted_tokens` guessed ones `num_kept_tokens` were right; `num_model_…` are those of a draft model
-    among them, the others came from the chat's own text.
+    (their cells were saved) or computed. `prefix_end` says why the prefix was not longer.
+    `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, those
+    recomputed after a pause or with a shorter prompt, and rejected draft tokens. Of `num_drafted_tokens`
+    draft tokens `num_kept_tokens` were accepted; `num_model_…` are those of the draft model among them, the
+    others come from prompt lookup.
     """
 
     num_prompt_tokens: int = 0
@@ -55,7 +55,7 @@ class Usage:
 
     @property
     def num_cached_tokens(self) -> int:
-        """Of the prompt: all that had not to be computed for it."""
+        """The tokens of the prompt that were not computed for it."""
         return self.num_reused_tokens + self.num_shared_tokens + self.num_restored_tokens
 
     @property
@@ -64,7 +64,7 @@ class Usage:
         return (self.num_generated_tokens - 1) / self.decode_s if self.decode_s > 0 else 0.0
 
     def followed_by(self, rest: "Usage") -> "Usage":
-        """Of an answer that was broken off and went on. What became of its prompt is told as it was first."""
+        """The usage of an interrupted answer plus its `rest`, with the prompt's figures of the first part."""
         if not self.num_generated_tokens:
             return rest
         return replace(
@@ -81,22 +81,22 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """How likely one token was: to the model by `logprob`, and after the samplers by `probability`.
+    """How likely one token was: `logprob` before, and `probability` after the samplers.
 
-    `logprob` is the natural logarithm of the softmax of the raw logits. A `probability` of 0 was ruled out.
-    `text` may be part of a character, and of a control token its name.
+    `logprob` is the natural logarithm of the softmax of the raw logits. A `probability` of 0: ruled out by a
+    sampler. `text` may be part of a character, and of a control token its name.
     """
 
     token_id: int
     text: bytes
     logprob: float
     probability: float
-    is_control: bool = False  # it stands for no text
+    is_control: bool = False  # it has no text
 
 
 @dataclass(frozen=True, slots=True)
 class SampledToken:
-    """A token of an answer, and the likeliest ones for the model in its place, that one often among them."""
+    """A token of an answer, and the model's likeliest tokens at its place, often including it."""
 
     chosen: TokenLogprob
     likeliest: tuple[TokenLogprob, ...]  # by `logprob`, highest first

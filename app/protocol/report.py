@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     Ints: TypeAlias = npt.NDArray[np.int32]
     Words: TypeAlias = npt.NDArray[np.uint64]
-else:  # to import numpy takes a tenth of a second, and the window is shown without
-    Ints = Words = memoryview  # for whoever reads annotations: nothing that a file could hold
+else:  # importing numpy takes a tenth of a second, too long before the first paint
+    Ints = Words = memoryview  # for readers of annotations: no value in a file can match
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A request got a slot: where its prompt came from, and where and why the cached prefix ended.
+    """A request got a slot: the sources of its prompt, and where and why the cached prefix ended.
 
     Prompt and held tokens have the first `num_common_tokens` in common; `common` are the last few of those,
     `wanted` and `held` the next few of each. Where the model could not be cut back there, less of the prefix
@@ -77,7 +77,7 @@ class SlotSnapshot:
 
     @property
     def is_running(self) -> bool:
-        """An answer is being made in it."""
+        """An answer is being generated in it."""
         return self.state in (SlotState.PREFILL, SlotState.DECODE)
 
 
@@ -86,13 +86,13 @@ class WaitReason(StrEnum):
 
     QUEUED = "waiting"
     SHARES_PREFIX = "waiting for a shared prefix"  # that a running prompt computes
-    PAUSED = "paused"  # its answer had begun; its cells were needed
+    PAUSED = "paused"  # its answer had begun; its cells were needed by others
     REFITTING = "making a shorter prompt"
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingRequest:
-    """A request without a slot, in the order in which they are let in."""
+    """A request without a slot, in the order of admission."""
 
     request_id: str
     chat_id: str
@@ -103,7 +103,7 @@ class WaitingRequest:
 
 
 class EventKind(StrEnum):
-    """What an event is about, in the words of a filter."""
+    """The kind of an event, for filters."""
 
     LEASE = "lease"
     RELEASE = "release"
@@ -126,7 +126,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened, in one line. A chat is named by `chat_id` only: the text has no titles."""
+    """An event in one line. The chat is identified by `chat_id` only: the text has no titles."""
 
     kind: EventKind
     text: str
@@ -156,13 +156,13 @@ class Span:
     request_id: str
     first_pos: int
     num_rows: int
-    wants_logits: bool  # of its last row, and of those in front of guesses
+    wants_logits: bool  # of its last row, and of those before draft tokens
     num_generated_tokens: int  # after the step
     max_tokens: int | None
     is_prefill: bool = False
     token_bytes: bytes = b""  # the rows' tokens as int32, as the batch had them
-    num_drafted: int = 0  # of its rows, at their end: guesses at the tokens that come next
-    num_kept: int = 0  # of those: they were right
+    num_drafted: int = 0  # its last rows: draft tokens
+    num_kept: int = 0  # of those, accepted
 
     @property
     def token_ids(self) -> tuple[int, ...]:
@@ -181,12 +181,12 @@ class CellMap:
     pos: Ints
     token_ids: Ints
     holders: Words
-    high_water: int = 0  # cells used at most since the model was loaded
+    high_water: int = 0  # the most cells used since the model was loaded
 
 
 @dataclass(frozen=True, slots=True)
 class CellCheck:
-    """Our books beside the library's: how many cells were compared, and what differs, if anything."""
+    """A comparison of our books with the library: the number of cells, and differences, if any."""
 
     step: int
     num_cells: int
@@ -208,7 +208,7 @@ class TokenTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenisedText:
+class TokenizedText:
     """A text as the model's tokens, behind other text."""
 
     text: str
@@ -217,9 +217,9 @@ class TokenisedText:
 
 @dataclass(frozen=True, slots=True)
 class ChatTokens:
-    """A chat's prompt as it was asked last, then its answer: `num_prompt_tokens`, and those of `pieces`.
+    """A chat's last prompt, then its answer: `num_prompt_tokens`, and those of `pieces`.
 
-    `pieces` are the bytes each token of the answer stands for; none for a control token. Without tokens
+    `pieces` are the bytes each token of the answer stands for; none for a control token. Without tokens:
     nothing of the chat is held any more. `sampling` is what the request had.
     """
 
@@ -230,14 +230,14 @@ class ChatTokens:
     sampling: SamplingParams | None = None
 
 
-Answer = CellCheck | TokenTexts | TokenisedText | ChatTokens
+Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens
 
 
 @dataclass(frozen=True, slots=True)
 class PauseState:
-    """The batcher stands still: why, and what it computes next."""
+    """The engine is paused: why, and what it computes next."""
 
-    reason: str  # "" for somebody's wish, else the condition that came true, in words
+    reason: str  # "" if the user paused it, else the condition that was met, in words
     planned: tuple[Span, ...] = ()
 
 
@@ -264,7 +264,7 @@ class StepReport:
     cell_map: CellMap | None = None
     pause: PauseState | None = None  # None: it runs
     answers: tuple[Answer, ...] = ()
-    draft_ms: float = 0.0  # part of `schedule_ms`: what the draft model took
+    draft_ms: float = 0.0  # part of `schedule_ms`: the draft model's time
 
     @property
     def num_rows(self) -> int:

@@ -1,4 +1,4 @@
-"""What a caller wants of the engine. Frozen, so any thread may hold it."""
+"""A request to the engine. Frozen, so any thread may hold it."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,11 +8,11 @@ from app.protocol.json_object import read_object
 from app.protocol.sampling import SamplingParams
 
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
-MAX_LOGPROBS = 100  # each costs some 6 us a token, and all other answers wait meanwhile
+MAX_LOGPROBS = 100  # each costs some 6 us a token, which delays all other answers
 
 
 class Overflow(StrEnum):
-    """What becomes of a chat that no longer fits its context."""
+    """What to do with a chat that no longer fits its context."""
 
     STOP = "stop"
     ROLLING_WINDOW = "rolling_window"  # the oldest turns are left out, the system prompt stays
@@ -30,7 +30,7 @@ class Role(StrEnum):
 class Message:
     """One turn as the chat template sees it.
 
-    `fields` is a JSON object of what it has besides: `tool_calls`, `tool_call_id`, `name`.
+    `fields` is a JSON object with further fields: `tool_calls`, `tool_call_id`, `name`.
     """
 
     role: Role

@@ -1,4 +1,4 @@
-"""How the next token is chosen. What would kill or mislead the native library is refused here.
+"""How the next token is chosen. Values that would crash or mislead the native library are refused here.
 
 Knows no model: only `check_vocabulary` compares with one. Any thread.
 """
@@ -14,7 +14,7 @@ from app.system.said import said
 
 NEVER = float("-inf")  # as a logit bias: this token cannot be chosen
 MAX_BREAKERS = 16  # llama.cpp reads the whole vocabulary for each
-MAX_BREAKER_BYTES = 40  # it would cut a longer one without a word
+MAX_BREAKER_BYTES = 40  # it would silently cut a longer one
 GREEDY_BELOW = 0.001  # logits divided by less would overflow; even a lead of 0.01 is 10 there
 
 INTEGERS = {
@@ -119,7 +119,7 @@ class SamplingParams:
 
     @property
     def is_greedy(self) -> bool:
-        """The likeliest token is taken; nothing is drawn."""
+        """Always takes the likeliest token."""
         return self.temperature < GREEDY_BELOW
 
     @property
@@ -221,7 +221,7 @@ def _require_tuple(name: str, value: object) -> None:
 
 
 def _require_text(name: str, value: object) -> None:
-    """Text that C can take: no end in its middle, and every character one that UTF-8 has."""
+    """Text that C can take: no NUL, and valid UTF-8."""
     if not isinstance(value, str):
         raise InvalidRequestError(f"{name} must be text, not {shown(value)}.")
     if "\0" in value or SURROGATE.search(value):

@@ -1,7 +1,7 @@
-"""An engine driven step by step, and answers compared as far as they are sure.
+"""Drives an engine step by step, and compares answers as far as they are unambiguous.
 
-The same tokens in other cells, or in other company, give sums that differ in their last digits. So where
-a model is undecided between two tokens it may choose either, and what follows such a tie is not compared.
+The same tokens in other cells, or in another batch, give sums that differ in their last digits. So where two
+tokens are nearly tied the model may choose either, and what follows a tie is not compared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from app.engine.backend import Backend
 from app.engine.engine import Engine
-from app.engine.llama.library import native_objects
+from app.engine.llama.native_library import native_objects
 from app.protocol.errors import EngineError
 from app.protocol.output import FinishReason, Output, SampledToken, Usage
 from app.protocol.report import StepReport
@@ -24,10 +24,10 @@ from app.system.said import said
 # Of a logarithm of a probability. Measured differences are below 0.02; experts may change places at more.
 TIE = 0.5
 TURN = 11  # tokens further on in the text
-NUM_LIKELIEST = 10  # told of each token
+NUM_LIKELIEST = 10  # requested for each token
 GREEDY = SamplingParams(
     temperature=0.0, ignore_eos=True
-)  # so that an answer is as long as it was asked to be
+)  # so that an answer has exactly the requested length
 MAX_IDLE_STEPS = 1000  # without a row, before the engine is said to hang
 
 # Any text: its tokens, turned and cut, are all prompts. It does not repeat itself, for models copy that.
@@ -42,15 +42,15 @@ TEXT = (
 
 
 class CheckFailedError(Exception):
-    """What was seen is not what was promised."""
+    """The check failed."""
 
 
 class CannotCheckError(Exception):
-    """With this model, or in this context, it cannot be told."""
+    """The check is not possible with this model or context."""
 
 
 class CancelledError(Exception):
-    """Somebody called the test off."""
+    """The test was cancelled."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Answer:
 
 
 class Bench:
-    """Owns the engine, which is made anew after a failure: what that left behind is nobody's books."""
+    """Owns the engine, which is recreated after a failure: its books may be wrong then."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Bench:
         self.reports: list[StepReport] = []  # of the running line
 
     def renew(self) -> None:
-        """Begin with free cells and an engine that knows of nothing."""
+        """Start with free cells and a new engine."""
         self.close()
         self.engine = self._make_engine(self.backend)
         self.native_objects = living_native_objects()
@@ -104,7 +104,7 @@ class Bench:
         """End what runs and free all cells."""
         try:
             self.engine.close()
-        except (EngineError, AssertionError):  # a failure left it with books that are not true
+        except (EngineError, AssertionError):  # its books may be wrong after a failure
             self.engine.prompts.close()
             self.engine.slots.hibernated.close()
         for seq_id in range(self.model.n_seq_max):
@@ -135,7 +135,7 @@ class Bench:
         )
 
     def again(self, request: Request) -> Request:
-        """The same question in a chat of its own, which ends with it."""
+        """The same request in a chat of its own, which ends with it."""
         name = f"selftest-{next(self._names)}"
         return replace(request, request_id=name, chat_id=name, keep_cells=False)
 
@@ -195,7 +195,7 @@ class Bench:
             )
 
     def alone(self, request: Request) -> Answer:
-        """The answer to the same prompt where nobody else is and nothing is held."""
+        """The answer to the same prompt, alone and without cached cells."""
         self.check_empty()
         return self.ask(self.again(request))
 

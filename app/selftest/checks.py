@@ -1,4 +1,4 @@
-"""The seven claims, each as a function that tells what it saw, or raises what is wrong."""
+"""The seven checks: each function returns what it saw, or raises what is wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUM_WITH_ABORT = 3
 DOCUMENT = 64  # tokens that two chats begin with
 QUESTION = 10  # tokens of a later turn
 SLOWER, SLOWER_BY_S = 3.0, 0.05  # later requests may take so many times as long, and so much longer
-NUM_TRIES = 3  # at what another program on this machine can disturb
+NUM_TRIES = 3  # of measurements that other programs can disturb
 NUM_IDS = 3
 NUM_ROUNDS, NUM_IN_ROUND = 4, 4
 GROWTH_BYTES = 1 << 20  # of one round; a leak is what grows by more in all of them
@@ -227,7 +227,7 @@ def _old_and_new_ids(bench: Bench) -> str:
 
 
 def _quoted(refusal: str) -> str:
-    """The library's words without the figures that it lists behind them."""
+    """The library's message without the figures after it."""
     return f"“{re.split(':? +- ', refusal)[0].removeprefix('init: ')}”"
 
 
@@ -410,8 +410,8 @@ def _listed(counts: dict[str, int]) -> str:
 def _compared_times(
     measure: Callable[[], tuple[list[float], list[float]]], what: str
 ) -> tuple[list[float], list[float]]:
-    """Measured until the second ones are no slower. Even the fastest of them must be, to be called slower:
-    another program makes some of them slow, but not all, and not each time.
+    """Repeats until the second ones are no slower. They count as slower only if the fastest of them is:
+    another program slows down some, but not all, and not every time.
     """
     for _ in range(NUM_TRIES):
         former, latter = measure()

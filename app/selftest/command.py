@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
-from app.selftest.progress import CANCELLED, tell_program
+from app.selftest.progress import CANCELLED, report_as_json_lines
 from app.selftest.run import DEFAULT_N_CTX, DEFAULT_N_SEQ_MAX, self_test
 from app.system import paths
 
@@ -28,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
         isolated=options.isolated,
     )
     if options.progress:
-        return tell_program(params)
+        return report_as_json_lines(params)
     try:
         report = self_test(params, _show_progress if sys.stderr.isatty() else _no_progress)
     except EngineError as error:
@@ -77,4 +77,4 @@ def _show_progress(fraction: float, title: str) -> None:
 
 
 def _no_progress(_fraction: float, _title: str) -> None:
-    """Nobody is watching."""
+    """Progress is not shown."""

@@ -1,4 +1,4 @@
-"""What a self-test has found, as text and as JSON. Frozen, so any thread may hold it."""
+"""The results of a self-test, as text and JSON. Frozen, so any thread may hold it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ TITLES = {
 class Outcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
-    SKIPPED = "skipped"  # `seen` says why it cannot be told with this model
+    SKIPPED = "skipped"  # `seen` says why it cannot be checked with this model
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One claim: what was done to test it, and what was seen."""
+    """One check: what was done, and what was seen."""
 
     name: str  # of TITLES
     title: str
@@ -40,7 +40,7 @@ class Line:
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Self:
-        """What `as_json` has told, perhaps with what is `packed` in its place."""
+        """From `as_json`, with translatable sentences if they were `packed`."""
         done, seen = unpacked(told["done"]), unpacked(told["seen"])
         return cls(**told | {"outcome": Outcome(told["outcome"]), "done": done, "seen": seen})
 
@@ -48,7 +48,7 @@ class Line:
         return asdict(self)
 
     def packed(self) -> dict[str, Any]:
-        """Its sentences for the window, which says them in the user's language."""
+        """Its sentences in a form that the window can translate."""
         return {"done": packed(self.done), "seen": packed(self.seen)}
 
 
@@ -64,13 +64,13 @@ class Report:
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Self:
-        """What `as_json` has told."""
+        """From `as_json`."""
         values = {field.name: told[field.name] for field in fields(cls)}
         return cls(**values | {"lines": tuple(Line.of(line) for line in told["lines"])})
 
     @property
     def passed(self) -> bool:
-        """Nothing failed, and all that was to be tested was."""
+        """Nothing failed, and the test was not cancelled."""
         return not self.was_cancelled and all(line.outcome is not Outcome.FAILED for line in self.lines)
 
     @property

@@ -1,4 +1,4 @@
-"""Runs the checks one after the other, whatever comes of each, and can be called off at any step.
+"""Runs all checks one after the other, even after failures; can be cancelled at any step.
 
 The thread that calls it owns the context until it returns.
 """
@@ -61,7 +61,7 @@ def run_checks(
     make_engine: Callable[[Backend], Engine] = verifying_engine,
     on_line: OnLine = lambda _line: None,
 ) -> Report:
-    """Test a context that nobody else uses and whose cells are free. They are free again afterwards.
+    """Test a context that is not in use and whose cells are free. They are free again afterwards.
 
     Native objects are counted in the whole process, so no other context in it may be busy meanwhile.
     """
@@ -121,13 +121,13 @@ class _Progress:
         if self._check:
             self._num_before += self._check.num_answers
         self._check, self._num_answers = check, 0
-        self._tell()
+        self._report_progress()
 
     def note_answer(self) -> None:
         self._num_answers += 1
-        self._tell()
+        self._report_progress()
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         assert self._check is not None
         done = self._num_before + min(self._num_answers, self._check.num_answers)
         self._on_progress(done / sum(check.num_answers for check in CHECKS), self._check.title)

@@ -1,1 +1,1 @@
-"""What windows ask for besides answers: models, downloads, backups, presets. Qt core, no widgets."""
+"""Services of the window besides answers: models, downloads, backups, presets. Qt core, no widgets."""

@@ -1,4 +1,4 @@
-"""Catches what nobody caught: logs it and tells the GUI once. Our bugs end here.
+"""Catches unhandled exceptions: logs them, and signals each to the GUI once. Our bugs end here.
 
 Its hooks may be called on any thread; the signal reaches the GUI thread queued.
 """
@@ -32,7 +32,7 @@ class BugReporter(QObject):
         self._known: set[tuple[str, str, int]] = set()
 
     def install(self) -> None:
-        """For the rest of the process."""
+        """Installs the hooks for the rest of the process."""
         sys.excepthook = self.report
         threading.excepthook = self._on_thread_exception
         qInstallMessageHandler(log_qt_message)

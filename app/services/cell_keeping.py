@@ -1,7 +1,7 @@
-"""Lets the cells of open chats stay from one start to the next, where the user wants that.
+"""Keeps the cells of open chats between runs, if the user wants that.
 
-They are encrypted with a key in the user's keyring; where there is none, nothing is kept. Of a chat whose tab
-is closed nothing stays. GUI thread; the keyring and the files are asked on others.
+They are encrypted with a key in the user's keyring; without a keyring nothing is kept, nor for closed tabs.
+GUI thread; keyring and files are accessed on others.
 """
 
 import asyncio
@@ -48,8 +48,8 @@ class CellKeeping(QObject):
         self._workspace = workspace
         self._preferences = preferences
         self._folder = folder
-        self.why_not = ""  # what the last wish to keep something failed for
-        self._asking: asyncio.Task[None] | None = None  # for the key; the last time that was wanted
+        self.why_not = ""  # why keeping cells failed the last time
+        self._asking: asyncio.Task[None] | None = None  # the newest request for the key
         preferences.changed.connect(self._on_setting_changed)
         workspace.closed.connect(self._on_closed)
 
@@ -58,21 +58,21 @@ class CellKeeping(QObject):
         return self._preferences.settings.keeps_cells
 
     def start(self) -> None:
-        """Once the tabs are open again."""
+        """To be called once the tabs are open again."""
         spawn(self._delete_what_is_not_wanted())
         if self._is_wanted:
             self._asking = spawn(self._keep())
 
     async def close(self) -> None:
-        """Once the engine has ended."""
+        """To be called once the engine has ended."""
         self._stop_asking()
         await self._delete_what_is_not_wanted()
 
     async def _keep(self) -> None:
-        """From now on. Where that cannot be, it is not wanted any longer, and the user hears why."""
+        """Keeps cells from now on. If that fails, the setting is switched off, and the user is told why."""
         self.why_not = ""
         try:
-            key = await off_loop(key_of_user)  # it may ask the user, who may not answer
+            key = await off_loop(key_of_user)  # it may show a prompt, which the user may ignore
             folder = await asyncio.to_thread(paths.private_dir, self._folder)
         except KeyringError as error:
             self._refuse(str(error))
@@ -118,7 +118,7 @@ class CellKeeping(QObject):
 
 
 def key_of_user() -> bytes:
-    """From the user's keyring, where it is made when it is first needed. Raises KeyringError. Any thread."""
+    """The key from the user's keyring, created when first needed. Raises KeyringError. Any thread."""
     import keyring
     from keyring.errors import NoKeyringError
 
@@ -148,7 +148,7 @@ def key_of_user() -> bytes:
 
 
 def _decoded(text: str | None) -> bytes | None:
-    """None also for what is no key of ours."""
+    """None also for an entry that is not our key."""
     try:
         key = base64.b64decode(text or "", validate=True)
     except ValueError:
@@ -158,6 +158,6 @@ def _decoded(text: str | None) -> bytes | None:
 
 def _delete_all_but(folder: Path, chat_ids: list[str]) -> None:
     if folder.is_dir():
-        from app.engine.kept_cells import delete_all_but  # brings numpy, which the window does without
+        from app.engine.kept_cells import delete_all_but  # imports numpy
 
         delete_all_but(folder, chat_ids)

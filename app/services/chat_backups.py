@@ -1,4 +1,4 @@
-"""When backups of the chats are made, and how one takes the place of what there is. GUI thread.
+"""Schedules backups of the chats, and restores one. GUI thread.
 
 Half an hour after something changed, and at the start if the last one is older than a day.
 """
@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 class ChatBackups(QObject):
     listed = Signal(object)  # all Backups, newest first
     made = Signal(object)  # Backup, that the user has asked for
-    failed = Signal(object)  # one sentence; once, for those nobody has asked for, until one is made again
-    restored = Signal()  # nothing that is in memory is true any more: Skein has to start again
+    failed = Signal(object)  # one sentence; for automatic ones, once until one succeeds
+    restored = Signal()  # memory does not match the database any more: Skein has to restart
 
     def __init__(self, store: ChatStore, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class ChatBackups(QObject):
         return self._store.backups_dir
 
     def start(self) -> None:
-        """Once the chats are there."""
+        """To be called once the chats are loaded."""
         self._timer.start(PERIOD // timedelta(milliseconds=1))
         spawn(self._make_if_due(MAX_AGE_AT_START))
 
@@ -53,7 +53,7 @@ class ChatBackups(QObject):
         spawn(self._make())
 
     def restore(self, backup: Backup) -> None:
-        """`restored` or `failed` follows. What the chats are now is kept as another backup."""
+        """`restored` or `failed` follows. The present chats are kept as another backup."""
         spawn(self._restore(backup))
 
     @Slot()
@@ -88,7 +88,7 @@ class ChatBackups(QObject):
         await self._list()
 
     async def _restore(self, backup: Backup) -> None:
-        """From the last save before it on, nothing may be written into what comes back."""
+        """After the last save before it, nothing may be written to the restored database."""
         await self._workspace.stop_saving()
         try:
             await self._store.restore(backup)

@@ -1,4 +1,4 @@
-"""Looks for words in all messages while somebody types: one search at a time, and only for the newest words.
+"""Searches all messages while the user types: one search at a time, always for the newest words.
 
 GUI thread; the store's thread does the work.
 """
@@ -35,7 +35,7 @@ class ChatSearch(QObject):
 
     @Slot()
     def _start(self) -> None:
-        if not self._is_searching:  # else the end of that one starts this one
+        if not self._is_searching:  # else this one starts when that one ends
             self._is_searching = True
             spawn(self._search())
 

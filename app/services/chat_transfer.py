@@ -1,6 +1,6 @@
-"""Chats out to files and in from them. GUI thread; files are read and written on others.
+"""Exports chats to files and imports them. GUI thread; files are read and written on others.
 
-Knows no widgets. An import is read first, shown to whoever decides, and then made in one transaction.
+Knows no widgets. An import is read first, shown for confirmation, and then made in one transaction.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Chat
 from app.chats.exports.files import Export, FileExport, FolderExport, Form
 from app.chats.exports.words import Words
-from app.services.library import Library
+from app.services.chat_library import ChatLibrary
 from app.storage.chat_rows import ChatChange, SavedChat
 from app.storage.chat_store import ChatStore
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from app.chats.imports.problems import Problem
     from app.chats.imports.read import Findings, Found
 
-_STEP = 0.01  # of progress, before it is told again
+_STEP = 0.01  # between two reports of progress
 
 
 class StoppedError(Exception):
-    """Somebody does not want it any more."""
+    """The export or import was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What came of reading: chats that are new, those that are here already, and what could not be taken."""
+    """The result of reading: new chats, chats that are here already, and what could not be imported."""
 
     new: tuple[Found, ...] = ()
     known: tuple[Found, ...] = ()
     problems: tuple[Problem, ...] = ()
-    num_changed: int = 0  # of those that are here already: with more or fewer messages
+    num_changed: int = 0  # of the known ones: those with more or fewer messages
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -56,22 +56,22 @@ class ChatTransfer(QObject):
     progressed = Signal(float)  # 0 to 1, while a file is read or written
 
     def __init__(
-        self, workspace: Workspace, store: ChatStore, library: Library, parent: QObject | None = None
+        self, workspace: Workspace, store: ChatStore, library: ChatLibrary, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._store = store
-        self._library = library
+        self._chat_library = library
         self._stop = threading.Event()
 
     def stop(self) -> None:
-        """What is being read or written raises StoppedError; nothing has changed then."""
+        """Makes the reading or writing under way raise StoppedError; nothing has changed then."""
         self._stop.set()
 
     # Out
 
     def title_of(self, chat_id: str) -> str:
-        summary = self._library.chat(chat_id)
+        summary = self._chat_library.chat(chat_id)
         return summary.title if summary else ""
 
     async def export_chat(self, chat_id: str, path: Path, form: Form, words: Words) -> None:
@@ -115,7 +115,7 @@ class ChatTransfer(QObject):
         return num_chats
 
     async def _chat(self, chat_id: str) -> Chat | None:
-        """A copy: an open chat goes on meanwhile, and may have more than could be saved."""
+        """A copy, since an open chat may change meanwhile and may have unsaved turns."""
         session = self._workspace.session_of(chat_id)
         if session and session.is_loaded:
             return _copy(session.chat)
@@ -133,26 +133,26 @@ class ChatTransfer(QObject):
         from app.chats.imports.read import read  # with all the formats there are
 
         self._stop.clear()
-        await self._workspace.flush()  # what was written a moment ago counts, too
-        findings = await asyncio.to_thread(read, tuple(paths), self._teller())
+        await self._workspace.flush()  # so that the newest messages count, too
+        findings = await asyncio.to_thread(read, tuple(paths), self._progress_reporter())
         here = {summary.id: summary.num_turns for summary in await self._store.summaries()}
         return await asyncio.to_thread(_plan, findings, here)
 
     async def import_chats(self, plan: ImportPlan, with_known: bool = False) -> tuple[str, ...]:
-        """All of them, or with a StorageError none. Those that are here already come as copies, if at all."""
+        """All of them or, with a StorageError, none. Known chats are imported as copies, if at all."""
         changes = await asyncio.to_thread(_changes, plan, with_known)
         await self._store.import_chats(changes)
-        await self._library.load()
+        await self._chat_library.load()
         return tuple(change.chat.id for change in changes)
 
     def take_back(self, chat_ids: Sequence[str]) -> None:
-        """They go as if they had been deleted."""
-        self._library.delete(chat_ids)
+        """Undoes an import: the chats are deleted."""
+        self._chat_library.delete(chat_ids)
 
-    def _teller(self) -> _Teller:
-        return _Teller(asyncio.get_running_loop(), self)
+    def _progress_reporter(self) -> _ProgressReporter:
+        return _ProgressReporter(asyncio.get_running_loop(), self)
 
-    def tell(self, fraction: float) -> None:
+    def report_progress(self, fraction: float) -> None:
         self.progressed.emit(fraction)
 
     @property
@@ -161,20 +161,20 @@ class ChatTransfer(QObject):
         return self._stop.is_set()
 
 
-class _Teller:
-    """Called on the reading thread; tells the GUI's now and then, and stops the reading when it should."""
+class _ProgressReporter:
+    """Called on the reading thread: reports progress to the GUI thread now and then, and raises to stop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, transfer: ChatTransfer) -> None:
         self._loop = loop
         self._transfer = transfer
-        self._told = 0.0
+        self._reported = 0.0
 
     def __call__(self, fraction: float) -> None:
         if self._transfer.is_stopped:
             raise StoppedError
-        if fraction - self._told >= _STEP:
-            self._told = fraction
-            self._loop.call_soon_threadsafe(self._transfer.tell, fraction)
+        if fraction - self._reported >= _STEP:
+            self._reported = fraction
+            self._loop.call_soon_threadsafe(self._transfer.report_progress, fraction)
 
 
 def _plan(findings: Findings, here: dict[str, int]) -> ImportPlan:

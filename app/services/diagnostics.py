@@ -1,4 +1,4 @@
-"""What helps to find out why something went wrong, as text to send along. Nothing private is in it.
+"""The diagnostics text to attach to a bug report. Contains nothing private.
 
 No prompts, no answers, no keys. GUI thread.
 """
@@ -34,18 +34,18 @@ MIB = 1024**2
 
 
 def report(settings: Settings, model: ModelInfo | None) -> str:
-    """Line by line, in plain English: it is read by whoever wrote the program."""
+    """Line by line, in English: its readers are the developers."""
     return "\n".join((*_program(), *_machine(), *_engine(model), *_settings(settings), *_places()))
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Of what Skein is made with, as far as it is installed."""
+    """Versions of Skein's dependencies, as far as installed."""
     yield "Python", platform.python_version()
     yield "Qt", qVersion()
     for package in PACKAGES:
         try:
             yield package, version(package)
-        except PackageNotFoundError:  # a bundle may come without its papers
+        except PackageNotFoundError:  # a bundle may lack the metadata
             continue
 
 
@@ -113,7 +113,7 @@ def _places() -> Iterator[str]:
 
 
 def licences() -> str:
-    """A bundle brings its own list; else what is installed says it of itself."""
+    """The list in a bundle, else the metadata of installed packages."""
     bundled = paths.bundled_licences()
     if bundled:
         return bundled.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Models on their way to this machine: some at once, the others waiting, each can be paused or cancelled.
+"""Model downloads: a few at once, the others waiting; each can be paused or cancelled.
 
-What was begun is offered again at the next start. Knows no widgets. GUI thread.
+Unfinished ones are offered again at the next start. Knows no widgets. GUI thread.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from app.system import paths
 log = logging.getLogger(__name__)
 
 MAX_AT_ONCE = 3
-TELL_MS = 250
+PROGRESS_PERIOD_MS = 250
 SPEED_SAMPLES = 20  # those of the last five seconds
 
 ReadToken = Callable[[str], Awaitable[str]]
@@ -33,9 +33,9 @@ ReadToken = Callable[[str], Awaitable[str]]
 class State(StrEnum):
     WAITING = "waiting"  # until another one is done
     LOADING = "loading"
-    CHECKING = "checking"  # what is here already
+    CHECKING = "checking"  # hashing the data on disk
     PAUSED = "paused"
-    FAILED = "failed"  # what is here stays; it can be gone on with
+    FAILED = "failed"  # its data stay, and it can be resumed
     DONE = "done"
 
 
@@ -44,7 +44,7 @@ RUNNING = (State.WAITING, State.LOADING, State.CHECKING)
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """How one stands at a moment."""
+    """The state of one download."""
 
     id: str
     name: str
@@ -54,13 +54,13 @@ class Download:
     num_bytes: int
     size_bytes: int
     bytes_per_s: float = 0.0
-    trouble: str = ""  # why it failed; of one that runs, why nothing comes at the moment
-    page: str = ""  # a web page where something must be done before it can be had
+    trouble: str = ""  # why it failed or, while running, why nothing arrives at the moment
+    page: str = ""  # a web page where access must be requested first
     path: Path | None = None  # once it is done
 
     @property
     def seconds_left(self) -> float | None:
-        """None: nobody can tell."""
+        """None: unknown."""
         if self.state is not State.LOADING or self.bytes_per_s < 1:
             return None
         return (self.size_bytes - self.num_bytes) / self.bytes_per_s
@@ -111,7 +111,7 @@ class Downloads(QObject):
     progressed = Signal()  # the figures of those that run
     finished = Signal(object)  # Download: its file is there
     failed = Signal(object)  # Download
-    restored = Signal()  # there are some that an earlier run has begun
+    restored = Signal()  # there are some that an earlier run began
 
     def __init__(
         self, preferences: Preferences, read_token: ReadToken, parent: QObject | None = None
@@ -121,15 +121,15 @@ class Downloads(QObject):
         self._read_token = read_token
         self._jobs: dict[str, _Job] = {}
         self._places = asyncio.Semaphore(MAX_AT_ONCE)
-        self._leaving: dict[str, asyncio.Task[None]] = {}  # whose files are being removed
-        self._restoring = asyncio.Lock()  # who holds it may remove files that nobody needs
+        self._leaving: dict[str, asyncio.Task[None]] = {}  # jobs whose files are being removed
+        self._restoring = asyncio.Lock()  # its holder may remove orphaned files
         self._is_closing = False
-        self._telling = QTimer(self, interval=TELL_MS)
-        self._telling.timeout.connect(self._tell)
+        self._progress_timer = QTimer(self, interval=PROGRESS_PERIOD_MS)
+        self._progress_timer.timeout.connect(self._emit_progress)
 
     @property
     def folder(self) -> Path:
-        """Where new ones go."""
+        """The folder for new downloads."""
         return self._preferences.settings.download_folder or paths.models_dir()
 
     @property
@@ -142,7 +142,7 @@ class Downloads(QObject):
         return sum(job.is_running for job in self._jobs.values())
 
     async def restore(self) -> None:
-        """What an earlier run has begun is there again, and paused. Until it is, nothing else begins."""
+        """Adds what an earlier run began, paused. Until then, nothing else begins."""
         folders = tuple(dict.fromkeys((self.folder, paths.models_dir())))  # perhaps another was chosen since
         async with self._restoring:
             left = await asyncio.to_thread(_left_in, folders, tidies_up=not self._jobs)
@@ -153,27 +153,27 @@ class Downloads(QObject):
             self.restored.emit()
 
     def start(self, order: Order) -> None:
-        """Also of one that was paused, or has failed. One that is done is looked at again."""
+        """Also resumes one that was paused or has failed. A finished one is checked again."""
         job = self._jobs.get(order.id)
         if job is None or job.state is State.DONE:
             job = self._jobs[order.id] = _Job(order, self.folder, State.PAUSED)
-            job.task = self._leaving.get(order.id)  # that must be gone first
+            job.task = self._leaving.get(order.id)  # that must have ended first
         elif not job.is_running:
-            job.order = order  # the same bytes, perhaps from a hub or a repository that has them still
+            job.order = order  # the same file, perhaps from another hub or repository that still has it
         self._begin(job)
 
     def resume(self, download_id: str) -> None:
         self._begin(self._jobs[download_id])
 
     def pause(self, download_id: str) -> None:
-        """What is here stays."""
+        """The data on disk stay."""
         job = self._jobs[download_id]
         if job.is_running and job.task:
             job.task.cancel()
             self._end(job, State.PAUSED)
 
     def cancel(self, download_id: str) -> None:
-        """What is here goes. Of one that is done, only the note goes."""
+        """Deletes the data on disk. For a finished one, only its entry goes."""
         job = self._jobs.pop(download_id)
         if job.task:
             job.task.cancel()
@@ -190,7 +190,7 @@ class Downloads(QObject):
                 self.pause(job.order.id)
         if tasks:
             await asyncio.wait(tasks)
-        self._telling.stop()
+        self._progress_timer.stop()
 
     # One of them
 
@@ -200,11 +200,11 @@ class Downloads(QObject):
         job.state, job.trouble, job.page = State.WAITING, "", ""
         job.samples.clear()
         job.task = spawn(self._run(job, job.task))
-        self._telling.start()
+        self._progress_timer.start()
         self.changed.emit()
 
     async def _run(self, job: _Job, before: asyncio.Task[None] | None) -> None:
-        if before:  # it may still be writing to the same file
+        if before:  # it may still write to the same file
             await asyncio.wait([before])
         async with self._restoring:
             pass
@@ -222,7 +222,7 @@ class Downloads(QObject):
                 self._end(job, State.DONE)
                 self.finished.emit(_shown(job))
             finally:
-                if job.is_running and job.task is asyncio.current_task():  # a bug of ours, told elsewhere
+                if job.is_running and job.task is asyncio.current_task():  # a bug of ours, reported elsewhere
                     self._end(job, State.FAILED)
 
     def _fail(self, job: _Job, error: HubError | DownloadError) -> None:
@@ -239,11 +239,11 @@ class Downloads(QObject):
         if state is State.PAUSED:
             job.trouble = ""
         if not self.num_running:
-            self._telling.stop()
+            self._progress_timer.stop()
         self.changed.emit()
 
     def _reserved_bytes(self, asking: _Job) -> int:
-        """What the others that run will still write into the same folder."""
+        """What other running downloads will still write to the same folder."""
         return sum(
             job.missing_bytes
             for job in self._jobs.values()
@@ -251,7 +251,7 @@ class Downloads(QObject):
         )
 
     @Slot()
-    def _tell(self) -> None:
+    def _emit_progress(self) -> None:
         now, states = time.monotonic(), [job.state for job in self._jobs.values()]
         for job in self._jobs.values():
             job.note_progress(now)

@@ -1,4 +1,4 @@
-"""Which models of the library can guess for one of them, looked for in a thread. GUI thread."""
+"""Finds the library's models that can draft for one of them, in a thread. GUI thread."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DraftCandidates(QObject):
         try:
             while unknown := [model for model in self._smaller if model not in self._reasons]:
                 reason = await asyncio.to_thread(why_not_draft, unknown[0].path, self._path)
-                if not isValid(self):  # whoever wanted to know has closed
+                if not isValid(self):  # the dialog was closed
                     return
                 self._reasons[unknown[0]] = reason
             self.changed.emit()
@@ -52,7 +52,7 @@ class DraftCandidates(QObject):
 
     @property
     def _smaller(self) -> list[ModelFile]:
-        """A model that is no smaller takes as long to guess as this one to know."""
+        """Only smaller models: a larger one would take as long to draft as this one to decode."""
         model = self._library.model_at(self._path)
         return [
             other

@@ -1,6 +1,6 @@
-"""Puts the model to sleep when nobody has wanted anything of it for as long as the settings say. GUI thread.
+"""Puts the model to sleep when it was idle for as long as the settings say. GUI thread.
 
-Knows no widgets, and not how the model comes back.
+Knows no widgets, nor how the model is loaded again.
 """
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -28,7 +28,7 @@ class IdleUnload(QObject):
 
     @Slot()
     def _look(self) -> None:
-        """Now, and again when it may be time."""
+        """Checks now, and again when the time may be over."""
         self._timer.stop()
         if not self._after_s or self._engine.model is None or self._engine.is_asleep:
             return

@@ -1,6 +1,6 @@
-"""What comes of loading one model in some way, before it is loaded: its memory, what cannot be. GUI thread.
+"""Forecasts a load of one model with given settings: memory, and invalid settings. GUI thread.
 
-Reads its header once, and works the memory out in a thread: of several wishes only the newest.
+Reads its header once and estimates the memory in a thread, for the newest settings only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, MemoryNeed
-from app.services.coming_room import ComingRoom
+from app.services.expected_room import ExpectedRoom
 from app.services.model_fits import Taken
 from app.system.said import said
 
@@ -33,16 +33,16 @@ class Part:
 
     device: str
     needed_bytes: int
-    free_bytes: int  # 0: nobody knows
+    free_bytes: int  # 0: unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
     need: MemoryNeed  # of all machines together
-    free_bytes: int  # of this one
+    free_bytes: int  # of this machine
     fit: Fit
-    advice: str = ""  # what would fit, where this does not
-    smaller_n_ctx: int = 0  # a context that would; 0: this one fits, or none does
+    advice: str = ""  # what would fit instead, if this does not
+    smaller_n_ctx: int = 0  # a context that would fit; 0: this one does, or none does
     needed_here_bytes: int = 0
     elsewhere: tuple[Part, ...] = ()
     taken: Taken | None = None  # of the model as it is loaded now
@@ -59,11 +59,11 @@ class LoadForecast(QObject):
         self._wanted: LoadParams | None = None
         self._workers: tuple[Device, ...] = ()
         self._is_working = False
-        self.forecast: Forecast | None = None  # of what was asked last; None: not known yet
-        self.problem = ""  # why nothing can be known: the file cannot be read
+        self.forecast: Forecast | None = None  # for the newest settings; None: not known yet
+        self.problem = ""  # why there is no forecast: the file cannot be read
 
     def ask(self, params: LoadParams, workers: Iterable[Device] = ()) -> None:
-        """`changed` follows. Workers are those that `params` name, as far as they are known."""
+        """`changed` follows. Workers are those that `params` names, as far as their state is known."""
         self._wanted, self._workers = params, tuple(workers)
         if not self._is_working:
             self._is_working = True
@@ -88,9 +88,9 @@ class LoadForecast(QObject):
         try:
             while (params := self._wanted) is not None:
                 self._wanted = None
-                room, taken = ComingRoom.of(self._engine).knowing(self._workers), self._taken()
+                room, taken = ExpectedRoom.of(self._engine).with_workers(self._workers), self._taken()
                 forecast = await asyncio.to_thread(self._forecast, params, room, taken)
-                if not isValid(self):  # whoever wanted to know has closed
+                if not isValid(self):  # the dialog was closed
                     return
                 if self._wanted is None:
                     self.forecast = forecast
@@ -99,7 +99,7 @@ class LoadForecast(QObject):
             self._is_working = False
 
     def _taken(self) -> tuple[LoadParams, int] | None:
-        """How this model is loaded, and what it takes, if it is the one in use."""
+        """The parameters and memory of this model, if it is in use."""
         params, model = self._engine.loaded_params, self._engine.model
         is_ours = params and model and params.path == self._path
         return (params, model.memory.total_bytes) if params and model and is_ours else None
@@ -107,7 +107,7 @@ class LoadForecast(QObject):
     # In a thread.
 
     def _forecast(
-        self, params: LoadParams, coming: ComingRoom, taken: tuple[LoadParams, int] | None
+        self, params: LoadParams, expected: ExpectedRoom, taken: tuple[LoadParams, int] | None
     ) -> Forecast | None:
         from app.models.gguf_header import HeaderError
         from app.models.memory_fit import Fit, advice, largest_n_ctx, plan
@@ -122,7 +122,7 @@ class LoadForecast(QObject):
             reason = error.strerror or str(error)
             self.problem = said("{name} cannot be read: {reason}.", name=self._path.name, reason=reason)
             return None
-        room = coming.room(params)
+        room = expected.room(params)
         best = plan(header, params, room)
         forecast = Forecast(
             best.need,
@@ -133,7 +133,7 @@ class LoadForecast(QObject):
                 Part(device.name, need.total_bytes, device.free_bytes)
                 for device, need in zip(room.devices, best.needs[1:], strict=True)
             ),
-            taken=self._compared(header, coming, *taken) if taken else None,
+            taken=self._compared(header, expected, *taken) if taken else None,
         )
         if best.fit is Fit.FITS:
             return forecast
@@ -145,11 +145,11 @@ class LoadForecast(QObject):
         )
 
     def _compared(
-        self, header: GgufHeader, coming: ComingRoom, params: LoadParams, taken_bytes: int
+        self, header: GgufHeader, expected: ExpectedRoom, params: LoadParams, taken_bytes: int
     ) -> Taken:
         from app.models.memory_fit import plan
 
-        return Taken(plan(header, params, coming.room(params)).need.total_bytes, taken_bytes)
+        return Taken(plan(header, params, expected.room(params)).need.total_bytes, taken_bytes)
 
     def _why_not_adapter(self, path: Path) -> str:
         from app.models.gguf_header import HeaderError

@@ -1,4 +1,4 @@
-"""The API server beside the window: other programs' requests go to the same engine as the chats. GUI thread.
+"""The API server in the window's process: other programs use the same engine as the chats. GUI thread.
 
 One slot always stays for the window's own chats. What only a server needs is imported
 when there is to be one.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
-NEWS_PERIOD_MS = 100
+CHANGE_PERIOD_MS = 100
 
 
 class LocalApi(QObject):
@@ -35,7 +35,7 @@ class LocalApi(QObject):
     changed = Signal()  # on or off, or the number of requests
     titles_changed = Signal(object)  # dict of chat_id -> title
     failed = Signal(object)  # one sentence for the user; it is off
-    settings_changed = Signal()  # they want to be saved
+    settings_changed = Signal()  # they must be saved
 
     def __init__(self, engine: ActiveEngine, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -46,8 +46,8 @@ class LocalApi(QObject):
         self._served: tuple[int, str] | None = None  # port and key of the server that runs
         self._turn = asyncio.Lock()
         self._is_closing = False
-        self._news = QTimer(self, singleShot=True, interval=NEWS_PERIOD_MS)
-        self._news.timeout.connect(self._tell)
+        self._change_timer = QTimer(self, singleShot=True, interval=CHANGE_PERIOD_MS)
+        self._change_timer.timeout.connect(self._emit_changed)
         engine.reported.connect(self._on_reported)
         engine.ended.connect(self._on_ended)
 
@@ -72,17 +72,17 @@ class LocalApi(QObject):
         self._change(api_port=port)
 
     def renew_key(self) -> None:
-        """Programs that have the old one are shut out."""
+        """Programs with the old key lose access."""
         from app.api.guard import new_key
 
         self._change(api_key=new_key())
 
     def apply(self) -> None:
-        """As the settings say. A server that is already so goes on."""
+        """Applies the settings. A server that already matches them keeps running."""
         spawn(self._apply())
 
     async def close(self) -> None:
-        """Ends every request; it does not come on again."""
+        """Ends every request, for good."""
         self._is_closing = True
         await self._apply()
 
@@ -93,14 +93,14 @@ class LocalApi(QObject):
         self.apply()
 
     async def _apply(self) -> None:
-        async with self._turn:  # one after the other, each as the settings are then
+        async with self._turn:  # one after the other, each with the settings of that moment
             settings = self._settings
             is_wanted = settings.api_enabled and not self._is_closing
             if not is_wanted or self._served != (settings.api_port, settings.api_key):
                 await self._stop()
             if is_wanted and not self._server:
                 await self._start()
-        self._tell()
+        self._emit_changed()
 
     async def _start(self) -> None:
         from app.api.engine_client import EngineClient
@@ -139,11 +139,11 @@ class LocalApi(QObject):
         self._client = None
 
     def _note_change(self) -> None:
-        if not self._news.isActive():
-            self._news.start()
+        if not self._change_timer.isActive():
+            self._change_timer.start()
 
     @Slot()
-    def _tell(self) -> None:
+    def _emit_changed(self) -> None:
         self.titles_changed.emit(self._client.titles if self._client else {})
         self.changed.emit()
 

@@ -1,6 +1,6 @@
-"""What each model would take of the memory that is free, worked out one after the other in a thread.
+"""Estimates for each model whether it fits into free memory, one after the other in a thread.
 
-An estimate reads the header of the file again, so it is made only for what somebody asks about. GUI thread.
+An estimate reads the header of the file again, so it is made on demand only. GUI thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.bridge.tasks import spawn
 from app.models.gguf_header import HeaderError
 from app.models.model_file import ModelFile, read_whole_header
 from app.protocol.load import LoadParams
-from app.services.coming_room import ComingRoom
+from app.services.expected_room import ExpectedRoom
 from app.services.preferences import Preferences
 from app.settings.load import load_params
 
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """Of a model that would be loaded now, as its settings are."""
+    """The fit of a model if it were loaded now with its settings."""
 
     needed_bytes: int
     free_bytes: int
@@ -46,7 +46,7 @@ class Fitting:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Of the model in use: what was expected, and what the library then took."""
+    """The memory of the model in use: estimated, and as reported by the library."""
 
     expected_bytes: int
     taken_bytes: int
@@ -54,7 +54,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """What an estimate is of. A file that has become another one has another size, too."""
+    """The key of an estimate. A file that was replaced has another size, too."""
 
     params: LoadParams
     size_bytes: int
@@ -62,14 +62,14 @@ class _Load:
 
 class ModelFits(QObject):
     changed = Signal()  # another model is in use, or none: ask again
-    estimated = Signal(object)  # Path of the one that is known now
+    estimated = Signal(object)  # Path of the estimated model
 
     def __init__(self, preferences: Preferences, engine: ActiveEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._preferences = preferences
         self._engine = engine
         self._known: dict[_Load, Fitting] = {}
-        self._models: tuple[ModelFile, ...] = ()  # that somebody asks about
+        self._models: tuple[ModelFile, ...] = ()  # to be estimated
         self._asked: dict[_Load, None] = {}  # in their order
         self._is_working = False
         self._is_closing = False
@@ -78,11 +78,11 @@ class ModelFits(QObject):
         engine.slept.connect(self.changed)
 
     def fitting(self, model: ModelFile) -> Fitting | None:
-        """None: it is no chat model, or nobody knows yet."""
+        """None: it is no chat model, or not estimated yet."""
         return self._known.get(self._load(model)) if model.can_chat else None
 
     def taken(self, model: ModelFile) -> Taken | None:
-        """None: it is not in use, or nobody knows yet."""
+        """None: it is not in use, or not estimated yet."""
         loaded = self._loaded(model)
         expected = self._known.get(loaded) if loaded else None
         if not expected or not self._engine.model:
@@ -90,7 +90,7 @@ class ModelFits(QObject):
         return Taken(expected.needed_bytes, self._engine.model.memory.total_bytes)
 
     def ask(self, models: Iterable[ModelFile]) -> None:
-        """About these, and about no others any more. `estimated` follows for each."""
+        """Estimates these models, and cancels others. `estimated` follows for each."""
         self._models = tuple(model for model in models if model.can_chat)
         self._asked = dict.fromkeys(self._loaded(model) or self._load(model) for model in self._models)
         if self._asked and not self._is_working and not self._is_closing:
@@ -106,17 +106,17 @@ class ModelFits(QObject):
             while self._asked:
                 load = next(iter(self._asked))
                 del self._asked[load]
-                if found := await asyncio.to_thread(self._fitting, load, ComingRoom.of(self._engine)):
+                if found := await asyncio.to_thread(self._fitting, load, ExpectedRoom.of(self._engine)):
                     self._known[load] = found
                     self.estimated.emit(load.params.path)
         finally:
             self._is_working = False
 
-    def _fitting(self, load: _Load, coming: ComingRoom) -> Fitting | None:
-        """In a thread. For a model that is known to fit, its file is not read again."""
+    def _fitting(self, load: _Load, expected: ExpectedRoom) -> Fitting | None:
+        """In a thread. The file of a model that is known to fit is not read again."""
         from app.models.memory_fit import Fit, advice, fit_of, plan
 
-        room, known = coming.room(load.params), self._known.get(load)
+        room, known = expected.room(load.params), self._known.get(load)
         if known and not room.devices and fit_of(known.needed_bytes, room.here_bytes) is Fit.FITS:
             return replace(known, free_bytes=room.here_bytes, advice="", worst_fit=Fit.FITS)
         try:
@@ -138,6 +138,6 @@ class ModelFits(QObject):
 
     @Slot(str)
     def _on_setting_changed(self, _name: str) -> None:
-        """Nearly any may change how a model is loaded."""
+        """Nearly any setting may affect how a model is loaded."""
         if self._models:
             self.ask(self._models)

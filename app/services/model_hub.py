@@ -1,6 +1,6 @@
-"""Asks the hub for the window: what it has, which files, and with which token. GUI thread.
+"""The hub for the window: search, files of a repository, and the token. GUI thread.
 
-The newest question alone is answered. Knows no widgets, and loads nothing.
+Only the newest query is answered. Knows no widgets, and downloads nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.models.hub_trouble import unreachable
 from app.models.memory_fit import estimate
 from app.models.off_loop import off_loop
 from app.models.remote_header import read_remote_header
-from app.services.coming_room import ComingRoom
+from app.services.expected_room import ExpectedRoom
 from app.services.preferences import Preferences
 from app.settings.load import load_params
 from app.system.said import said
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PATIENCE_S = 60.0  # with a whole answer: who asks for names has no limit of its own
+PATIENCE_S = 60.0  # for a whole answer: the name resolver has no timeout of its own
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    text: str  # what a person is told
-    page: str = ""  # a web page where something must be done first; then a token is needed, too
+    text: str  # the text for the user
+    page: str = ""  # a web page where access must be requested; then a token is needed, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class Found:
 
 
 class ModelHub(QObject):
-    """Each question ends in `found`, `opened` or `failed`, unless a newer one takes its place."""
+    """Each query ends in `found`, `opened` or `failed`, unless a newer one replaces it."""
 
     found = Signal(object)  # Found
     opened = Signal(object)  # RepoContents
     failed = Signal(object)  # Trouble
     token_changed = Signal()
-    token_noted = Signal(object)  # what became of a token: a sentence for the user
+    token_noted = Signal(object)  # what happened to a token: a sentence for the user
     endpoint_changed = Signal()
     estimated = Signal(str, int)  # what the models of a repository take beside their weights, in bytes
     measured = Signal()  # how much memory is free
@@ -65,7 +65,7 @@ class ModelHub(QObject):
     def __init__(
         self, preferences: Preferences, parent: QObject | None = None, engine: ActiveEngine | None = None
     ) -> None:
-        """What `engine` holds counts as free: another model takes its place."""
+        """The memory of `engine` counts as free, since a new model replaces it."""
         super().__init__(parent)
         self._preferences = preferences
         self._engine = engine
@@ -77,7 +77,7 @@ class ModelHub(QObject):
 
     @property
     def endpoint(self) -> str:
-        """The hub itself, where what was chosen cannot be used."""
+        """The chosen hub, or the default one if that is invalid."""
         try:
             return endpoint_of(self._preferences.settings.hub_endpoint)
         except HubError:
@@ -85,14 +85,14 @@ class ModelHub(QObject):
 
     @property
     def has_token(self) -> bool:
-        """As far as it is known: the keyring is asked no earlier than the hub is."""
+        """As far as known: the keyring is not read before the first query."""
         return bool(self._tokens.get(self.endpoint))
 
     def measure(self) -> None:
         spawn(self._measure())
 
     async def _measure(self) -> None:
-        self.free_bytes = await asyncio.to_thread(ComingRoom.of(self._engine).total_bytes)
+        self.free_bytes = await asyncio.to_thread(ExpectedRoom.of(self._engine).total_bytes)
         self.measured.emit()
 
     def search(self, words: str) -> None:
@@ -113,7 +113,7 @@ class ModelHub(QObject):
         self._ask(ask)
 
     async def _estimate(self, contents: RepoContents, endpoint: str) -> None:
-        """From the header of one file: context and computation take the same with each of them."""
+        """From the header of one file: context and compute buffer are the same for each of them."""
         whole = [model for model in contents.models if len(model.files) == 1]
         if not whole:
             return
@@ -128,7 +128,7 @@ class ModelHub(QObject):
         self.estimated.emit(contents.repo.id, need.total_bytes - need.weights_bytes)
 
     def stop(self) -> None:
-        """Nobody waits for the answer any more."""
+        """Cancels the query."""
         if self._question:
             self._question.cancel()
             self._question = None

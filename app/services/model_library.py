@@ -1,6 +1,6 @@
-"""The models on this machine: looks for them, notices when they change, moves one to the trash.
+"""The models on this machine: finds them, watches for changes, moves one to the trash.
 
-Looks in a thread, and again a second after something has changed in a folder. Knows no widgets. GUI thread.
+Scans in a thread, and again a second after a change in a folder. Knows no widgets. GUI thread.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from app.system.said import said
 log = logging.getLogger(__name__)
 
 SETTLE_MS = 1_000  # while a file is copied, its folder changes all the time
-TELL_EVERY_S = 0.2
+PROGRESS_PERIOD_S = 0.2
 FOLDER_SETTINGS = frozenset({"model_folders", "download_folder", "uses_other_programs_models"})
 UNFINISHED = (FileKind.DAMAGED, FileKind.INCOMPLETE)
 
@@ -33,14 +33,14 @@ FindFolders = Callable[[Settings], tuple[Folder, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Trashed:
-    """A model whose files can be had back: where each was, and where it is."""
+    """A model whose files can be restored: where each was, and where it is."""
 
     model: ModelFile
     places: tuple[tuple[Path, Path], ...]
 
 
 class ModelLibrary(QObject):
-    changed = Signal()  # the models, or how far the search for them is
+    changed = Signal()  # the models, or the progress of the scan
     failed = Signal(object)  # one sentence for the user
     trashed = Signal(object)  # Trashed
     _progressed = Signal(int, int)
@@ -75,7 +75,7 @@ class ModelLibrary(QObject):
 
     @property
     def models(self) -> tuple[ModelFile, ...]:
-        """By name, also what is no chat model and what cannot be used."""
+        """By name, including files that are no chat models or cannot be used."""
         return self._models
 
     @property
@@ -109,7 +109,7 @@ class ModelLibrary(QObject):
     # Looking
 
     def refresh(self) -> None:
-        """`changed` follows, now and once all is known."""
+        """`changed` follows, now and when the scan is done."""
         if self._is_closing:
             return
         if self._progress is not None:
@@ -120,7 +120,7 @@ class ModelLibrary(QObject):
         spawn(self._look())
 
     def close(self) -> None:
-        """What is being looked at is the last file."""
+        """Stops the scan after the current file."""
         self._is_closing = True
         self._settling.stop()
 
@@ -129,7 +129,7 @@ class ModelLibrary(QObject):
             places = await asyncio.to_thread(
                 self._find_folders, self._preferences.settings.model_copy(deep=True)
             )
-            models = await asyncio.to_thread(catalog.scan, places, self._tell_progress())
+            models = await asyncio.to_thread(catalog.scan, places, self._progress_callback())
             watched = await asyncio.to_thread(catalog.watched, places)
         finally:
             self._progress = None
@@ -146,21 +146,21 @@ class ModelLibrary(QObject):
             self._is_outdated = False
             self.refresh()
 
-    def _tell_progress(self) -> catalog.OnProgress:
-        """Called in the thread that looks."""
-        told_at = 0.0
+    def _progress_callback(self) -> catalog.OnProgress:
+        """The callback for the scanning thread."""
+        reported_at = 0.0
 
         def on_progress(done: int, of_how_many: int) -> bool:
-            nonlocal told_at
-            if not self._is_closing and time.monotonic() - told_at > TELL_EVERY_S:
-                told_at = time.monotonic()
+            nonlocal reported_at
+            if not self._is_closing and time.monotonic() - reported_at > PROGRESS_PERIOD_S:
+                reported_at = time.monotonic()
                 self._progressed.emit(done, of_how_many)
             return not self._is_closing
 
         return on_progress
 
     def _watch(self, wanted: list[Path]) -> None:
-        """Folders, and the files that are perhaps still being written."""
+        """Watches folders, and files that may still be being written."""
         names = {str(path) for path in wanted}
         now = {*self._watcher.directories(), *self._watcher.files()}
         if gone := now - names:
@@ -200,7 +200,7 @@ class ModelLibrary(QObject):
 
     @Slot(object)
     def _on_loaded(self, _model: object) -> None:
-        """One that was opened from anywhere is listed from now on."""
+        """Lists a model that was opened from elsewhere."""
         loaded, self._loading = self._loading, None
         if loaded and self._models and not self.model_at(loaded):
             self._settling.start()
@@ -208,7 +208,7 @@ class ModelLibrary(QObject):
 
     @Slot(object)
     def _on_load_ended(self, path: Path) -> None:
-        """A load that was called off by another tells so when the other has begun."""
+        """A load that was replaced by another one ends after that has begun."""
         if path == self._loading:
             self._loading = None
             self.changed.emit()
@@ -279,10 +279,10 @@ def _move_to_trash(parts: tuple[Path, ...]) -> tuple[tuple[Path, Path], ...]:
 
 
 def _move_back(places: tuple[tuple[Path, Path], ...]) -> None:
-    """Never over a file that has come there since. Raises OSError."""
+    """Never replaces a file that is there by now. Raises OSError."""
     for was, place in places:
         file = QFile(str(place))
         if not file.rename(str(was)):
             raise OSError(0, file.errorString())
-        # On Linux the trash has a note for each file, which nobody else would remove.
+        # On Linux the trash has an info file for each file, which would stay.
         (place.parents[1] / "info" / f"{place.name}.trashinfo").unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""What becomes of a second Skein with the same chats: it tells the first what to open, and ends.
+"""Single instance: a second Skein with the same chats passes to the first what to open, and exits.
 
-The lock decides which is the first; this is only how they talk, on a socket that nobody else can use. What
-comes in is short, checked, and never more than the name of a model to open. GUI thread.
+The lock decides which is the first; this is only their communication, over a socket private to the user. A
+message is short, validated, and contains at most the path of a model. GUI thread.
 """
 
 import hashlib
@@ -21,8 +21,8 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 MAX_MESSAGE_BYTES = 16 * 1024
 MAX_CALLERS = 8
-PATIENCE_MS = 5_000  # with who has called
-STARTING_MS = 10_000  # that a Skein may need until it hears
+PATIENCE_MS = 5_000  # for a connected caller to send its message
+STARTING_MS = 10_000  # for a Skein that is starting to listen
 RETRY_S = 0.05
 HEARD = b"heard\n"
 MAX_SOCKET_BYTES = 103  # of its path: macOS has 104 with the end, Linux a few more
@@ -31,8 +31,8 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """What another Skein was started with."""
+class StartMessage:
+    """The arguments of another start of Skein."""
 
     model: Path | None = None
 
@@ -50,7 +50,7 @@ class OtherStarts(QObject):
         self._callers: list[_Caller] = []
 
     def listen(self) -> bool:
-        """Whoever calls it holds the lock: a socket that is there was left by one that is dead."""
+        """The caller must hold the lock: an existing socket was left by a process that died."""
         QLocalServer.removeServer(self._name)
         if not self._server.listen(self._name):
             log.warning("Another start of Skein will not be heard: %s", self._server.errorString())
@@ -76,7 +76,7 @@ class OtherStarts(QObject):
 
 
 class _Caller(QObject):
-    """One line, in good time, or nothing."""
+    """A connection that may send one line, within a time limit."""
 
     asked = Signal(object)
     gone = Signal()
@@ -98,13 +98,13 @@ class _Caller(QObject):
     @Slot()
     def _read(self) -> None:
         if self._socket.canReadLine():
-            self._hear(bytes(self._socket.readLine().data()))
+            self._on_line(bytes(self._socket.readLine().data()))
         elif self._socket.bytesAvailable() > MAX_MESSAGE_BYTES:
             self.hang_up()
 
-    def _hear(self, line: bytes) -> None:
+    def _on_line(self, line: bytes) -> None:
         try:
-            start = understood(line)
+            start = decoded(line)
         except ValueError as error:
             log.warning("Somebody called with something else than a start of Skein: %s", error)
             self.hang_up()
@@ -119,8 +119,8 @@ class _Caller(QObject):
         self.deleteLater()
 
 
-def hand_over(name: str, start: Start, patience_ms: int = STARTING_MS) -> bool:
-    """Tells the first Skein, which may be starting still. False if it does not answer.
+def hand_over(name: str, start: StartMessage, patience_ms: int = STARTING_MS) -> bool:
+    """Sends `start` to the first Skein, which may still be starting. False if it does not answer.
 
     Needs no event loop, but the main thread.
     """
@@ -132,13 +132,13 @@ def hand_over(name: str, start: Start, patience_ms: int = STARTING_MS) -> bool:
     return True
 
 
-def _is_heard(name: str, start: Start, patience_ms: int) -> bool:
+def _is_heard(name: str, start: StartMessage, patience_ms: int) -> bool:
     socket = QLocalSocket()
     socket.connectToServer(name)
     try:
         if not socket.waitForConnected(patience_ms):
             return False
-        socket.write(told(start))
+        socket.write(encoded(start))
         while not socket.canReadLine() and socket.waitForReadyRead(patience_ms):
             pass
         return bytes(socket.readLine().data()) == HEARD
@@ -147,7 +147,7 @@ def _is_heard(name: str, start: Start, patience_ms: int) -> bool:
 
 
 def socket_name(data_dir: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """The same for all who share these chats, and of nobody else's."""
+    """The same for all processes with these chats, and unique to them."""
     key = hashlib.sha256(str(data_dir.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     name = f"skein-{key}"
     if sys.platform == "win32":
@@ -160,7 +160,7 @@ def socket_name(data_dir: Path, environment: Mapping[str, str] = os.environ) -> 
 
 
 def _own_temporary_dir() -> Path | None:
-    """A folder in the one that all share, which nobody else can use. None: somebody else has it."""
+    """The user's own folder in the shared temporary one. None: another user has created it."""
     folder = Path(tempfile.gettempdir()) / f"skein-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -171,12 +171,12 @@ def _own_temporary_dir() -> Path | None:
     return folder if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and is_closed else None
 
 
-def told(start: Start) -> bytes:
+def encoded(start: StartMessage) -> bytes:
     model = str(start.model.absolute()) if start.model else None
     return json.dumps({"model": model}).encode() + b"\n"
 
 
-def understood(line: bytes) -> Start:
+def decoded(line: bytes) -> StartMessage:
     """Raises ValueError."""
     try:
         message = json.loads(line)
@@ -186,7 +186,7 @@ def understood(line: bytes) -> Start:
         raise ValueError("not what was asked for")
     model = message["model"]
     if model is None:
-        return Start()
+        return StartMessage()
     if not isinstance(model, str) or "\0" in model or not Path(model).is_absolute():
         raise ValueError("not the full name of a file")
-    return Start(Path(model))
+    return StartMessage(Path(model))

@@ -1,7 +1,7 @@
-"""The settings while the program runs: the one way to change them, and the news that one has changed.
+"""The settings at run time: the only way to change them, with a signal for each change.
 
-A change counts at once and is on disk half a second later. Knows no widgets, and not what follows from a
-setting: whoever uses one reads it when it is needed, or follows `changed`. GUI thread.
+A change applies at once and is saved half a second later. Knows neither widgets nor the effects of a setting:
+its users read it when needed, or follow `changed`. GUI thread.
 """
 
 import logging
@@ -19,7 +19,7 @@ SAVE_AFTER_MS = 500  # one write for a number that is stepped, or a text that is
 
 class Preferences(QObject):
     changed = Signal(str)  # the name of a field of Settings
-    save_failed = Signal(str)  # one reason, in the system's words
+    save_failed = Signal(str)  # the reason, as the system gives it
 
     def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -31,7 +31,7 @@ class Preferences(QObject):
 
     @property
     def settings(self) -> Settings:
-        """To be read only."""
+        """Read-only for callers."""
         return self._settings
 
     def value(self, name: str) -> Any:
@@ -46,11 +46,11 @@ class Preferences(QObject):
         self.note_changes()
 
     def of_model(self, path: Path) -> ModelSettings:
-        """What one model has of its own."""
+        """The settings of one model."""
         return self._settings.models.get(str(path), ModelSettings())
 
     def set_of_model(self, path: Path, own: ModelSettings) -> None:
-        """Counts when it is loaded the next time."""
+        """Applies to the next load."""
         others = {name: value for name, value in self._settings.models.items() if name != str(path)}
         self.set("models", others if own == ModelSettings() else others | {str(path): own})
 
@@ -58,7 +58,7 @@ class Preferences(QObject):
         self.set(name, self.default(name))
 
     def note_changes(self) -> None:
-        """Tells of whatever is other than before, whoever has changed it, and saves it soon."""
+        """Emits every change since the last call, wherever it was made, and saves soon."""
         now = self._settings.model_dump()
         names = [name for name, value in now.items() if value != self._known[name]]
         self._known = now
@@ -69,7 +69,7 @@ class Preferences(QObject):
             self._saving.start()
 
     def flush(self) -> None:
-        """Onto the disk, if anything waits to go there."""
+        """Writes pending changes to disk."""
         self._saving.stop()
         if self._is_saved:
             return

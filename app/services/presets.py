@@ -1,4 +1,4 @@
-"""The presets there are, and which new chats begin with. GUI thread; their files are touched on another."""
+"""The presets, and the default one for new chats. GUI thread; files are accessed on another."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Presets(QObject):
-    """Known by the names of their files: what they are called may be the same."""
+    """Identified by file name, since titles may be equal."""
 
     changed = Signal()
     failed = Signal(object)  # one sentence for the user
@@ -38,12 +38,12 @@ class Presets(QObject):
         return self._presets.get(file)
 
     def file_of(self, options: ChatOptions) -> str:
-        """The preset that says just this; "" if none does."""
+        """The preset with exactly these options; "" if there is none."""
         return next((file for file, preset in self.all.items() if preset.is_same_as(options)), "")
 
     @property
     def default_file(self) -> str:
-        """What new chats begin with; "" for the settings alone."""
+        """The preset for new chats; "" for the settings alone."""
         file: str = self._preferences.value("default_preset")
         return file if file in self._presets else ""
 
@@ -52,16 +52,16 @@ class Presets(QObject):
         self.changed.emit()
 
     def options_for_new(self, options: ChatOptions) -> ChatOptions:
-        """`options` as the settings have them, or as the preset for new chats says."""
+        """`options` of the settings, or those of the preset for new chats."""
         preset = self._presets.get(self._preferences.value("default_preset"))
         return preset.applied_to(options) if preset else options
 
     def load(self) -> None:
-        """Reads the folder; files that are no presets are told and left alone."""
+        """Reads the folder; files that are no presets are reported and left alone."""
         spawn(self.reload())
 
     def save(self, preset: Preset, file: str = "") -> None:
-        """As a new one, or in place of that in `file`."""
+        """As a new preset, or replacing that in `file`."""
         spawn(self._change(lambda: self._folder.save(preset, file)))
 
     def rename(self, file: str, name: str) -> None:

@@ -1,7 +1,7 @@
-"""The self-test beside the window, in a process of its own. GUI thread.
+"""Runs the self-test in a process of its own. GUI thread.
 
-That way a native crash is a finding and not the end of the window, and all native objects that are counted
-are the test's. Knows no widget.
+So a native crash is a result and not the end of the window, and all native objects counted are the test's.
+Knows no widget.
 """
 
 import asyncio
@@ -56,14 +56,14 @@ class SelfTest(QObject):
         self._task = spawn(self._run(model, n_threads))
 
     def cancel(self) -> None:
-        """It ends after the step that is being computed, or in three seconds."""
+        """It ends after the current step, or in three seconds."""
         self._is_cancelled = True
         if self._child:
             child_process.hang_up(self._child)
             spawn(asyncio.to_thread(child_process.await_end, self._child, PATIENCE_S))
 
     async def close(self) -> None:
-        """Returns when the process is gone; what it would still find is not waited for."""
+        """Returns when the process is gone, without waiting for its results."""
         self._is_cancelled = True
         if self._child:
             child_process.kill(self._child)
@@ -93,7 +93,7 @@ class SelfTest(QObject):
             self.failed.emit(last["crash"])
 
     async def _last_message(self, model: ModelInfo, n_threads: int) -> Message:
-        """The report, or the error; of a child that died without a word, how."""
+        """The report or the error or, for a child that crashed, how."""
         with tempfile.TemporaryFile() as stderr:
             self._child = child = await asyncio.to_thread(_start, model, n_threads, stderr)
             if self._is_cancelled:  # while it was started
@@ -102,14 +102,14 @@ class SelfTest(QObject):
                 while message := await asyncio.to_thread(_receive, child):
                     if "report" in message or "error" in message:
                         return message
-                    self._tell(message)
+                    self._handle(message)
                 await asyncio.to_thread(child_process.await_end, child, PATIENCE_S)
             finally:
                 self._child = None
-                await asyncio.to_thread(child_process.bury, child)
-            return {"crash": _obituary(child.returncode, _last_words(stderr))}
+                await asyncio.to_thread(child_process.reap, child)
+            return {"crash": _crash_message(child.returncode, _last_line(stderr))}
 
-    def _tell(self, message: Message) -> None:
+    def _handle(self, message: Message) -> None:
         if "line" in message:
             self._add(Line.of(message["line"] | message.get("packed", {})))
         else:
@@ -120,19 +120,19 @@ class SelfTest(QObject):
         self.checked.emit(line)
 
     def _in_full(self, report: Report) -> Report:
-        """With the lines as they were told, which can be said in other languages."""
+        """With the lines as received one by one, which can be translated."""
         told = {line.name: line for line in self._lines}
         return replace(report, lines=tuple(told.get(line.name, line) for line in report.lines))
 
     def _note_crash(self, how: str) -> None:
-        """The line that was being tested has failed. If all were, the last has: it is about what is left."""
+        """The current check has failed. If all are done, the last one has, which is about leftovers."""
         del self._lines[len(TITLES) - 1 :]
         name = list(TITLES)[len(self._lines)]
         self._add(Line(name, TITLES[name], "", how, Outcome.FAILED, 0.0))
 
     def _report(self, model: ModelInfo) -> Report:
-        """Of a test that did not come to its end."""
-        from app.engine.llama.loading import LIBRARY_VERSION  # the library is loaded since the model is
+        """The report of a test that did not finish."""
+        from app.engine.llama.loading import LIBRARY_VERSION  # the library is loaded already, with the model
 
         return Report(
             model.name,
@@ -146,7 +146,7 @@ class SelfTest(QObject):
 
 
 def needed_memory(model: ModelInfo) -> int:
-    """At most so many bytes, for the file is read from where it lies in memory already."""
+    """An upper bound, since the file's pages are shared with the loaded model."""
     return model.size_bytes + model.cell_bytes * model.n_ctx + BASE_MEMORY_BYTES
 
 
@@ -186,14 +186,14 @@ def _receive(child: child_process.Child) -> Message | None:
         return None
 
 
-def _last_words(stderr: IO[bytes]) -> str:
+def _last_line(stderr: IO[bytes]) -> str:
     size = stderr.seek(0, os.SEEK_END)
     stderr.seek(max(0, size - LAST_WORDS_BYTES))
     lines = stderr.read().decode("utf-8", "replace").split("\n")
     return next((line.rsplit("/vendor/", 1)[-1] for line in map(str.strip, reversed(lines)) if line), "")
 
 
-def _obituary(exit_code: int, last_words: str) -> str:
+def _crash_message(exit_code: int, last_words: str) -> str:
     how = _signal_name(exit_code) or said("exit code {code}", code=exit_code)
     if how == "SIGKILL":
         return said(
@@ -209,7 +209,7 @@ def _obituary(exit_code: int, last_words: str) -> str:
 
 
 def _signal_name(exit_code: int) -> str:
-    """Empty when it was no signal that ended the process."""
+    """Empty if the process was not ended by a signal."""
     try:
         return signal.Signals(-exit_code).name
     except ValueError:

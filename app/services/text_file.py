@@ -1,11 +1,11 @@
-"""Writes a text where the user has said. Any thread."""
+"""Writes a text to a file that the user chose. Any thread."""
 
 import uuid
 from pathlib import Path
 
 
 def write_text_file(path: Path, text: str) -> None:
-    """As a whole or not at all: what was there stays if the disk is full. Raises OSError."""
+    """Atomically: the old file stays if the disk is full. Raises OSError."""
     unfinished = path.with_name(f".{uuid.uuid4().hex}.unfinished")
     try:
         unfinished.write_text(text, encoding="utf-8", errors="replace", newline="")

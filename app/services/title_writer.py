@@ -1,7 +1,7 @@
-"""Asks the model for a chat's title, but only while it has nothing else to do. GUI thread.
+"""Has the model write a chat's title, only while it is idle. GUI thread.
 
-Off unless the user wants it. Gives way to every answer at once, the API's too: a title that was being made is
-begun again later, and its cells are freed with its last token. Knows no widgets.
+Off by default. Yields to every answer at once, also to the API's: an interrupted title is begun again later,
+and its cells are freed with its last token. Knows no widgets.
 """
 
 import re
@@ -58,7 +58,7 @@ class TitleWriter(QObject):
 
     @Slot(object)
     def _on_finished(self, answer: Turn) -> None:
-        """A first answer tells what the chat is about."""
+        """The first answer shows what the chat is about."""
         session = self.sender()
         assert isinstance(session, ChatSession)
         is_first = len(session.chat.turns) == 2 and answer.state is TurnState.DONE
@@ -131,12 +131,12 @@ class TitleWriter(QObject):
 
 
 def _is_short(session: ChatSession) -> bool:
-    """To read a long chat again is not worth a title."""
+    """A title is not worth a prefill of a long chat."""
     return sum(len(message.content) for message in session.chat.messages(2)) <= MAX_READ_CHARS
 
 
 def request_for(session: ChatSession) -> Request:
-    """Shares the chat's own cells, and leaves none behind."""
+    """A request that shares the chat's cells, and leaves none behind."""
     chat = session.chat
     return Request(
         request_id=uuid.uuid4().hex,
@@ -150,7 +150,7 @@ def request_for(session: ChatSession) -> Request:
 
 
 def written_title(text: str) -> str:
-    """What a model wrote, without its thoughts and what it likes to put around a title; "" if that is all."""
+    """The model's title without thinking, quotes and the like; "" if nothing else is left."""
     answer = split_thinking(text)
     said = "" if answer.is_thinking else answer.answer
     line = next((line for line in said.splitlines() if line.strip(_QUOTES)), "")

@@ -1,4 +1,4 @@
-"""The other machines that the user has named, and what is known of each. GUI thread; others wait for them."""
+"""The user's list of workers, and the state of each. GUI thread; other threads query them."""
 
 import asyncio
 from collections.abc import Iterable
@@ -23,9 +23,9 @@ class WorkerList(QObject):
         self._asked: set[str] = set()
 
     def show(self, others: Iterable[str], in_use: Iterable[str]) -> None:
-        """`others` are listed, too, as if they had been added.
+        """`others` are listed, too, as if the user had added them.
 
-        Those `in_use` serve our own engine now, and only one program at a time: they are not asked.
+        Those `in_use` are not queried: they serve our engine, and only one client at a time.
         """
         self._others, self._in_use = tuple(others), frozenset(in_use)
         unknown = [address for address in self.addresses if address not in self._found]
@@ -57,7 +57,7 @@ class WorkerList(QObject):
         self.changed.emit()
 
     def refresh(self, *addresses: str) -> None:
-        """Asks these, or all, whether they are there."""
+        """Queries these workers, or all."""
         for address in addresses or self.addresses:
             if address not in self._in_use | self._asked:
                 self._asked.add(address)
@@ -71,7 +71,7 @@ class WorkerList(QObject):
 
     async def _ask(self, address: str) -> None:
         found = await asyncio.to_thread(ask, address)
-        if not isValid(self):  # whoever wanted to know has closed
+        if not isValid(self):  # the dialog was closed
             return
         self._asked.discard(address)
         if address in self.addresses:

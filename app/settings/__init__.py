@@ -1,1 +1,1 @@
-"""What the user chose."""
+"""The user's settings."""

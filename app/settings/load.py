@@ -1,4 +1,4 @@
-"""How a model is loaded, as the settings have it. Any thread."""
+"""The load parameters of a model, from the settings. Any thread."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _ENUMS = {"type_k": KvType, "type_v": KvType, "flash_attention": FlashAttention,
 
 
 def load_params(settings: Settings, path: Path) -> LoadParams:
-    """As chosen for this run, else for this model, else for all, else as LoadParams itself says."""
+    """Each value is that of this run, else of this model, else of all models, else LoadParams' default."""
     for_all = settings.model_dump(include=FOR_ALL_MODELS)
     own = settings.models.get(str(path), ModelSettings())
     own_values = {name: value for name, value in own if value is not None}

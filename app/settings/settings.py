@@ -1,6 +1,6 @@
-"""What the user chose: the model, its context, how fast what goes, the theme. Kept as one JSON file.
+"""The user's settings: the model, its context, priorities, the theme. Stored as one JSON file.
 
-Knows nothing of the engine or of Qt; whoever needs its values turns them into his own types. GUI thread.
+Knows nothing of the engine or of Qt; its users convert the values to their own types. GUI thread.
 """
 
 import json
@@ -46,7 +46,7 @@ class AdapterSettings(BaseModel):
 
 
 class ModelSettings(BaseModel):
-    """How one model is loaded. None: as for all models where there is such a setting, else as is best."""
+    """How one model is loaded. None: as for all models if there is such a setting, else automatic."""
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore", frozen=True)
 
@@ -73,7 +73,7 @@ class ModelSettings(BaseModel):
 class Settings(BaseModel):
     """Zero for `n_ctx` and `n_threads` means "choose for me"; `model_path` None is the starter model.
 
-    None for how answers are sampled means as the model's maker recommends.
+    None for a sampling option means what the model's maker recommends.
     """
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore")
@@ -96,8 +96,8 @@ class Settings(BaseModel):
     uses_other_programs_models: bool = True  # those of LM Studio, Jan and others are listed, never changed
     hub_endpoint: str = ""  # a mirror of huggingface.co; "": HF_ENDPOINT, or the hub itself
     workers: list[str] = []  # "host:port" of machines that were used before
-    unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of silence; 0: never
-    keeps_cells: bool = False  # of chats, encrypted on disk, from one start to the next
+    unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of idle time; 0: never
+    keeps_cells: bool = False  # of chats, encrypted on disk, between runs
     num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] = 0
     n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0  # the pool: tokens of all chats together
     n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8
@@ -111,7 +111,7 @@ class Settings(BaseModel):
     default_preset: str = ""  # the file of the preset that new chats begin with; "": none
     api_enabled: bool = False  # other programs on this machine may ask, with the key
     api_port: Annotated[int, Field(ge=1024, le=65_535)] = 8808
-    api_key: str = ""  # made when it is first needed; the file is for its owner's eyes only
+    api_key: str = ""  # created when first needed; the file is readable by its owner only
     temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     top_k: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
@@ -125,7 +125,7 @@ class Settings(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """What `path` holds. A bad value falls back to its default; a bad file is kept under another name."""
+        """Reads `path`. An invalid value gets its default; an invalid file is kept under another name."""
         try:
             settings = cls._from_stored(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
@@ -149,20 +149,20 @@ class Settings(BaseModel):
             return cls.model_validate({name: value for name, value in stored.items() if name not in bad})
 
     def override(self, **values: object) -> None:
-        """Takes these values for this run only: `save` keeps the ones they hide."""
+        """Sets these values for this run only: `save` writes those they override."""
         for name, value in values.items():
             stored = getattr(self, name)
             setattr(self, name, value)
             self._overridden[name] = (getattr(self, name), stored)
 
     def is_overridden(self, name: str) -> bool:
-        """Its value was given for this run only, and nobody has chosen another since."""
+        """Its value was given for this run only, and was not changed since."""
         return name in self._overridden and self._overridden[name][0] == getattr(self, name)
 
     def save(self) -> None:
-        """Replaces the file they came from in one step: after a crash it is the old one or the new one.
+        """Replaces the file atomically: after a crash it is the old one or the new one.
 
-        Settings that came from no file are kept nowhere. Raises OSError.
+        Settings without a file are not saved. Raises OSError.
         """
         if self._path:
             private_dir(self._path.parent)

@@ -1,1 +1,1 @@
-"""Everything that is kept on disk, in SQLite. No Qt."""
+"""Storage of chats, folders and tabs in SQLite. No Qt."""

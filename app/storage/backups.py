@@ -1,7 +1,7 @@
-"""Copies of the chats database in a folder beside it: made, checked, listed, thinned.
+"""Backups of the chats database in a folder beside it: creates, verifies, lists and prunes them.
 
-Each is one file that SQLite opens by itself, for its owner's eyes only. Made through a connection of its own
-that only reads, so the writer goes on meanwhile. Any thread, one at a time.
+Each is one SQLite file, readable by its owner only. Made over a separate read-only connection, so the writer
+continues meanwhile. Any thread, one at a time.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from app.system.said import said
 log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"chats-(\d{8}-\d{6})-([a-z]+)\.db")
-_TIME = "%Y%m%d-%H%M%S"  # UTC: names must not go back in time when the clocks do
+_TIME = "%Y%m%d-%H%M%S"  # UTC: names must stay sorted when daylight saving time ends
 
 
 class Reason(StrEnum):
@@ -60,7 +60,7 @@ class Backups:
         self.folder = database.parent / "backups"
 
     def all(self) -> list[Backup]:
-        """Newest first. Nothing is opened."""
+        """Newest first, without opening any."""
         try:
             found = [_backup(path) for path in self.folder.iterdir()]
         except OSError:
@@ -68,14 +68,14 @@ class Backups:
         return sorted((one for one in found if one), key=lambda one: one.made_at, reverse=True)
 
     def is_due(self, max_age: timedelta) -> bool:
-        """Something has changed since the newest, and it is older than `max_age` or from the future."""
+        """There are changes since the newest one, which is older than `max_age` or from the future."""
         made_at = next((one.made_at for one in self.all()), None)
         if made_at is None:
             return True
         return _changed_at(self._database) > made_at and not timedelta() <= self._now() - made_at < max_age
 
     def make(self, reason: Reason) -> Backup:
-        """Returns when it is on disk and was found to be sound. Raises StorageError."""
+        """Returns when it is on disk and verified. Raises StorageError."""
         made_at = self._free_second()
         path = self.folder / f"chats-{made_at:{_TIME}}-{reason}.db"
         unfinished = path.with_name(f".{path.name}.part")
@@ -97,7 +97,7 @@ class Backups:
         return Backup(path, made_at, reason, size_bytes)
 
     def newest_good(self) -> Backup | None:
-        """The newest in which every message is as it was written, else the newest that can be read."""
+        """The newest one with all messages intact, else the newest that can be read."""
         sound = []
         for backup in self.all():
             with contextlib.suppress(StorageError):
@@ -107,7 +107,7 @@ class Backups:
         return sound[0] if sound else None
 
     def _free_second(self) -> datetime:
-        """Now, or soon after: no backup takes the name of another."""
+        """The time for the name: now, or the next second without a backup."""
         taken = {one.made_at for one in self.all()}
         moment = self._now().astimezone(UTC).replace(microsecond=0)
         while moment in taken:
@@ -115,7 +115,7 @@ class Backups:
         return moment
 
     def _thin(self) -> None:
-        """By the user's own days."""
+        """Prunes old backups, by days in the local time zone."""
         gone = set(
             thinning.obsolete(
                 [one.made_at.astimezone() for one in self.all()], self._now().astimezone().date()
@@ -127,13 +127,13 @@ class Backups:
                     backup.path.unlink()
 
     def _clear_unfinished(self) -> None:
-        """What a crash has left."""
+        """Deletes what a crash left."""
         for path in self.folder.glob(".*.part*"):
             path.unlink()
 
 
 def verify(path: Path) -> int:
-    """Reads all of it, and returns how many messages are not as they were written.
+    """Reads all of it, and returns the number of damaged messages.
 
     Raises DatabaseDamagedError.
     """
@@ -146,7 +146,7 @@ def verify(path: Path) -> int:
 
 
 def bring_back(backup: Backup, into: sqlite3.Connection) -> None:
-    """Makes an open database what the backup is, brought up to date, in one transaction.
+    """Replaces the contents of an open database by the backup, migrated, in one transaction.
 
     Raises StorageError or sqlite3.Error; then nothing has changed.
     """
@@ -160,7 +160,7 @@ def bring_back(backup: Backup, into: sqlite3.Connection) -> None:
 
 
 def write_anew(connection: sqlite3.Connection, path: Path) -> None:
-    """All that an open database has, as a file where there is none. Raises OSError or sqlite3.Error."""
+    """Writes a copy of an open database to a new file. Raises OSError or sqlite3.Error."""
     unfinished = path.with_name(f".{path.name}.part")
     private_dir(path.parent)
     _copy_to(unfinished, connection)
@@ -178,7 +178,7 @@ def _copy(database: Path, to: Path) -> None:
 def _copy_to(to: Path, source: sqlite3.Connection) -> None:
     private_file(to)
     with closing(sqlite3.connect(to, isolation_level=None)) as target:
-        # It has no name yet, so nothing of it needs to be safe before it is whole.
+        # It has a temporary name, so it needs no durability before it is complete.
         target.execute("PRAGMA synchronous = OFF")
         source.backup(target)
         target.execute("PRAGMA journal_mode = DELETE")  # one file, not three

@@ -1,4 +1,4 @@
-"""How a chat stands in the tables: rows from chats and turns, and back. The storage thread only."""
+"""Chats in the database: converts chats and turns to rows and back. The storage thread only."""
 
 import json
 import sqlite3
@@ -23,7 +23,7 @@ DAMAGED = said("The text of this message was damaged on disk.")
 
 @dataclass(frozen=True, slots=True)
 class ChatChange:
-    """What has to be written of one chat: itself, and those of its turns that are new or changed."""
+    """The changes of one chat to write: itself, and its new or changed turns."""
 
     chat: Chat  # a copy without turns
     leaf_id: str  # the last turn that is shown
@@ -31,11 +31,11 @@ class ChatChange:
     draft_attachments: tuple[Attachment, ...] = ()
     turns: tuple[Turn, ...] = ()  # copies
     removed: tuple[str, ...] = ()  # ids of turns
-    is_chat_itself: bool = True  # else the chat stands as it was, and only its turns are written
+    is_chat_itself: bool = True  # False: only its turns are written
 
     @classmethod
     def of_turns(cls, chat: Chat, turns: Iterable[Turn]) -> Self:
-        """Of a chat that is on disk: these of its turns, which have only grown."""
+        """For a chat on disk: only these turns, whose text has grown."""
         return cls(Chat(chat.id), "", turns=tuple(replace(turn) for turn in turns), is_chat_itself=False)
 
     @classmethod
@@ -48,7 +48,7 @@ class ChatChange:
         removed: Iterable[str] = (),
         leaf_id: str | None = None,
     ) -> Self:
-        """Of all its turns if none are named. `leaf_id` is of a chat whose turns are not loaded."""
+        """With all its turns if none are named. `leaf_id` is for a chat whose turns are not loaded."""
         return cls(
             replace(chat, turns=[], asides={}, queue=list(chat.queue), sampling=dict(chat.sampling)),
             leaf_id or (chat.turns[-1].id if chat.turns else ""),
@@ -61,7 +61,7 @@ class ChatChange:
 
 @dataclass(frozen=True, slots=True)
 class SavedChat:
-    """`leaf_id` and `num_turns` tell of turns that are not loaded yet."""
+    """`leaf_id` and `num_turns` describe turns that are not loaded yet."""
 
     chat: Chat
     draft: str = ""
@@ -72,7 +72,7 @@ class SavedChat:
 
 @dataclass(frozen=True, slots=True)
 class SavedTurns:
-    """All turns of one chat: those that are shown, oldest first, and the others by what they follow."""
+    """All turns of one chat: the shown ones, oldest first, and the others by parent."""
 
     shown: list[Turn] = field(default_factory=list)
     asides: dict[str, list[Turn]] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def write_grown(connection: sqlite3.Connection, answers: Iterable[Turn]) -> None
 
 
 def index_anew(connection: sqlite3.Connection) -> None:
-    """Makes the index for the search from the messages, whatever became of it."""
+    """Rebuilds the search index from the messages, whatever its state."""
     ((how,),) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'turns_found'").fetchall()
     connection.execute("DROP TABLE turns_found")
     connection.execute(how)
@@ -139,7 +139,7 @@ def index_anew(connection: sqlite3.Connection) -> None:
 
 
 def adopt_orphans(connection: sqlite3.Connection) -> None:
-    """Messages whose chat is lost get a new one: a flipped bit may be in the name of either."""
+    """Gives messages without a chat a new one: a flipped bit may have changed either id."""
     connection.execute(
         "INSERT INTO chats (id, title, system_prompt, draft, created_at, updated_at) "
         "SELECT chat_id, ?, '', '', min(created_at), max(created_at) FROM turns "
@@ -176,7 +176,7 @@ def delete_chats(connection: sqlite3.Connection, where: str) -> None:
 
 
 def _newest(change: ChatChange) -> float:
-    """A chat is as new as its newest message: a draft, a name or a pin does not make it newer."""
+    """A chat's date is that of its newest message: a draft, a name or a pin does not change it."""
     return max((turn.created_at for turn in change.turns), default=change.chat.created_at)
 
 
@@ -194,7 +194,7 @@ def read_chats(
 
 
 def read_turns(connection: sqlite3.Connection, chat_id: str, leaf_id: str) -> SavedTurns:
-    """The path to `leaf_id`, or to the turn written last if that one is not there."""
+    """The path to `leaf_id`, or to the turn written last if that is missing."""
     turns = [
         _read_turn(row)
         for row in connection.execute(
@@ -219,7 +219,7 @@ def read_end(connection: sqlite3.Connection, chat_id: str, leaf_id: str, num_tur
 
 
 def arrange(turns: Sequence[Turn], leaf_id: str) -> SavedTurns:
-    """Tells the shown path from the rest. A turn whose predecessor is gone starts anew."""
+    """Separates the shown path from the rest. A turn whose parent is missing becomes a root."""
     by_id = {turn.id: turn for turn in turns}
     for turn in turns:
         if turn.parent_id not in by_id:
@@ -239,7 +239,7 @@ def arrange(turns: Sequence[Turn], leaf_id: str) -> SavedTurns:
 
 
 def _write_turn(connection: sqlite3.Connection, chat_id: str, turn: Turn) -> None:
-    """What is still being written is not searched: to index it anew each time would take too long."""
+    """An answer that is being written is not indexed: doing that with every save would take too long."""
     row = _storable((*_turn_row(turn), chat_id))
     role, text, attachments = row[0], row[1], row[10]
     row = (*row, checksum(turn.id, turn.parent_id, role, text, attachments))
@@ -377,12 +377,12 @@ _USAGE_FIELDS = {known_field.name for known_field in fields(Usage)}
 
 
 def _usage(text: str) -> Usage:
-    """A later version may know other figures."""
+    """A later version may have other fields."""
     return Usage(**{name: value for name, value in json.loads(text).items() if name in _USAGE_FIELDS})
 
 
 def _from_json(text: str, default: J) -> J:
-    """The default for what is damaged: the rest of the chat is worth more."""
+    """Returns the default for damaged data, to save the rest of the chat."""
     try:
         value = json.loads(text)
     except (ValueError, TypeError, RecursionError):

@@ -1,7 +1,7 @@
 """Keeps chats, folders and tabs in SQLite.
 
-Called on the GUI's loop; the work is done by one thread that owns the only connection, in the order of the
-calls, each in one transaction. Nothing mutable crosses: changes are copies, loaded chats are new objects.
+Called on the GUI's loop; one thread owns the only connection and executes the calls in order, each in one
+transaction. Nothing mutable crosses: changes are copies, loaded chats are new objects.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class ChatStore:
         self._path = path
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storage")
         self._connection: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None  # device and inode of the file that is open; None: a copy
+        self._file: tuple[int, int] | None = None  # device and inode of the open file; None: a copy
         self._backups = Backups(path)
         self._backing_up = asyncio.Lock()
 
@@ -76,9 +76,9 @@ class ChatStore:
     # The GUI's loop.
 
     async def open(self) -> str:
-        """Call once, first. Returns what the user should know, mostly nothing.
+        """Call once, first. Returns a message for the user, mostly empty.
 
-        Where nothing can be kept on disk, chats are kept until the end of this run.
+        If the disk cannot be used, chats are kept in memory for this run.
         """
         return await self._call(self._open)
 
@@ -91,7 +91,7 @@ class ChatStore:
         return await self._call(self._read, lambda connection: _load_chat(connection, chat_id))
 
     async def load_end(self, saved: SavedChat, num_turns: int) -> list[Turn]:
-        """The last turns that are shown: those that are seen first. Raises StorageError."""
+        """The newest turns of the shown path: those visible first. Raises StorageError."""
         return await self._call(
             self._read,
             lambda connection: read_end(connection, saved.chat.id, saved.leaf_id, num_turns),
@@ -104,7 +104,7 @@ class ChatStore:
         )
 
     async def summaries(self) -> tuple[ChatSummary, ...]:
-        """All chats, the one written last first. Raises StorageError."""
+        """All chats, most recently written first. Raises StorageError."""
         return await self._call(self._read, read_summaries)
 
     async def search(self, text: str, limit: int = 200) -> tuple[SearchHit, ...]:
@@ -116,13 +116,13 @@ class ChatStore:
         return await self._call(self._read, read_folders)
 
     async def save(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
-        """Writes all of it or, with a StorageError, nothing. Chats without turns, title and draft go."""
+        """Writes all or, with a StorageError, nothing. Deletes chats without turns, title and draft."""
         await self._call(self._save, tuple(changes), tabs)
 
     def save_and_wait(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
-        """As `save`, for when the loop may not come round again; what was asked for before comes first.
+        """As `save`, but blocking, for when the event loop may not run again. Earlier calls come first.
 
-        Raises StorageError, or TimeoutError when it takes longer than a system waits for who is to end.
+        Raises StorageError, or TimeoutError when it takes longer than a system waits for an ending program.
         """
         self._thread.submit(self._save, tuple(changes), tabs).result(MAX_WAIT_S)
 
@@ -140,7 +140,7 @@ class ChatStore:
         writing.result()
 
     async def save_folders(self, names: Sequence[str]) -> None:
-        """The folders there are, in this order. Raises StorageError."""
+        """Saves the list of folders, in this order. Raises StorageError."""
         await self._call(self._write, lambda connection: write_folders(connection, tuple(names)))
 
     async def place(
@@ -157,7 +157,7 @@ class ChatStore:
         await self._call(self._write, lambda connection: update_chat(connection, chat_id, columns))
 
     async def delete(self, chat_ids: Sequence[str]) -> None:
-        """They are seen no more, can be undeleted in this run, and are gone after the next start.
+        """Hides them: they can be undeleted in this run, and are gone after the next start.
 
         Raises StorageError.
         """
@@ -168,7 +168,7 @@ class ChatStore:
         await self._call(self._write, lambda connection: set_deleted(connection, chat_ids, None))
 
     async def import_chats(self, changes: Sequence[ChatChange]) -> None:
-        """All of them, as new ones, with the folders they name, or with a StorageError none."""
+        """Imports all of them as new chats, with their folders, or with a StorageError none."""
         if self._file:
             await self.back_up(Reason.IMPORT)
         await self._call(self._write, lambda connection: import_chats(connection, tuple(changes)))
@@ -192,7 +192,7 @@ class ChatStore:
         return await self.back_up(Reason.REGULAR) if is_due else None
 
     async def restore(self, backup: Backup) -> None:
-        """All chats become what they were then; what they are now is kept as another backup.
+        """Restores all chats of the backup; the present ones are kept as another backup.
 
         Raises StorageError; then nothing has changed.
         """
@@ -249,7 +249,7 @@ class ChatStore:
         return self._connection
 
     def _open_again(self) -> sqlite3.Connection:
-        """After `_give_up_connection`. Makes no new file: what was in the old one may come back."""
+        """Reconnects after `_give_up_connection`. Creates no new file: the old one may reappear."""
         try:
             if _identity(self._path) != self._file:
                 raise FileNotFoundError(2, "the file is not there", str(self._path))
@@ -308,14 +308,14 @@ class ChatStore:
                 work(self._connection)
 
     def _give_up_connection(self) -> None:
-        """After an error of the disk, what the system has of it in memory need not be what is on it."""
+        """After a disk error, the system's cache may differ from the disk."""
         if self._file and self._connection:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
 
     def _stay_where_it_was(self, connection: sqlite3.Connection) -> None:
-        """SQLite would go on writing into a file that has no name any more."""
+        """Detects a replaced file: SQLite would continue writing to one that has no name any more."""
         if self._file is None:
             return
         try:
@@ -350,7 +350,7 @@ class ChatStore:
 
 
 def _copy_of(path: Path) -> sqlite3.Connection:
-    """What there is can at least be read, searched and exported."""
+    """A copy in memory, so that chats can at least be read, searched and exported."""
     try:
         if path.exists():
             return open_copy(path)
@@ -360,7 +360,7 @@ def _copy_of(path: Path) -> sqlite3.Connection:
 
 
 def _code(error: Exception) -> int:
-    """SQLite's own. Zero if the error is not one of SQLite's."""
+    """SQLite's error code; 0 for other errors."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code
 
@@ -375,7 +375,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _with_any_text(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    """A flipped bit may leave what is not Unicode."""
+    """A flipped bit may make text invalid UTF-8."""
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     try:
         return work(connection)
@@ -390,7 +390,7 @@ _DELETE_IF_BLANK = """
 
 
 def _tidy(connection: sqlite3.Connection) -> None:
-    """Nothing can be streaming yet: what says so was cut off by the end of an earlier run."""
+    """Marks streaming answers as stopped: they were interrupted by the end of an earlier run."""
     adopt_orphans(connection)
     name_anew(connection)
     cut_off = (TurnState.STREAMING,)

@@ -1,20 +1,20 @@
-"""Tells whether a message is as it was written: SQLite itself does not notice a flipped bit in a text."""
+"""Checksums of messages: SQLite itself does not notice a flipped bit in a text."""
 
 import sqlite3
 import zlib
 
 
 def checksum(turn_id: str, parent_id: str, role: str, text: str, attachments: str) -> int:
-    """CRC-32 of what was said, where, by whom, and of what came with it (JSON, as it is stored)."""
+    """CRC-32 of a message: text, chat, role and attachments (JSON as stored)."""
     return zlib.crc32(f"{turn_id}\0{parent_id}\0{role}\0{text}\0{attachments}".encode("utf-8", "replace"))
 
 
 def damaged_turn_ids(connection: sqlite3.Connection) -> list[str]:
-    """Of all chats. A database from before there were checksums has none that are damaged."""
+    """Of all chats. Without checksums, as in old databases, none count as damaged."""
     columns = {row[1] for row in connection.execute("PRAGMA table_info(turns)")}
     if "checksum" not in columns:
         return []
-    connection.text_factory = bytes  # what is damaged need not be text any more
+    connection.text_factory = bytes  # damaged text may be invalid UTF-8
     try:
         rows = connection.execute("SELECT checksum, id, parent_id, role, text, attachments FROM turns")
         return [

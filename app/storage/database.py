@@ -1,6 +1,6 @@
-"""Opens the chats database: closed to other users, checked, and brought to the newest schema.
+"""Opens the chats database: private to the user, checked, and migrated to the newest schema.
 
-Whoever opens it stays its only user: one connection writes and checkpoints. The storage thread only.
+One connection is the only user: it writes and checkpoints. The storage thread only.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 IN_MEMORY = Path(":memory:")
 HEADER_BYTES = 100  # of any SQLite database that is not empty
-MIN_FREE_BYTES = 64 * 1024  # what a database needs at least beside itself while it is open
+MIN_FREE_BYTES = 64 * 1024  # the least free space for its log while it is open
 
 # What is wrong around a file. Anything else that SQLite says of one is damage.
 _TROUBLE_AROUND_IT = frozenset(
@@ -45,7 +45,7 @@ _TROUBLE_AROUND_IT = frozenset(
     )
 )
 
-# FULL: with NORMAL a power cut may take back a commit that was already reported.
+# FULL: with NORMAL, a power cut may undo a commit that was already reported.
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -78,7 +78,7 @@ def open_database(path: Path, before_update: Callable[[], object] | None = None)
 
 
 def open_copy(path: Path) -> sqlite3.Connection:
-    """What a database has that cannot be written to, in a file of its own that goes when it is closed.
+    """A temporary copy of a read-only database, deleted when it is closed.
 
     Raises StorageError.
     """
@@ -97,7 +97,7 @@ def open_copy(path: Path) -> sqlite3.Connection:
 
 
 def _open_unwritable(path: Path, scratch: Path) -> sqlite3.Connection:
-    """A log that is not empty can only be read by moving it into the database: into a copy of it."""
+    """A non-empty log can only be read by merging it into the database, here into a copy."""
     log = path.with_name(f"{path.name}-wal")
     if not log.exists() or log.stat().st_size == 0:
         return sqlite3.connect(uri(path, "immutable=1"), uri=True)
@@ -107,7 +107,7 @@ def _open_unwritable(path: Path, scratch: Path) -> sqlite3.Connection:
 
 
 def move_aside(path: Path) -> Path:
-    """Keeps a damaged database, with its log, beside where it was. Raises StorageError."""
+    """Renames a damaged database, with its log, in its folder. Raises StorageError."""
     kept = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}")
     try:
         for suffix in ("-wal", "-shm", ""):
@@ -124,13 +124,13 @@ def move_aside(path: Path) -> Path:
 
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing."""
+    """A transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # some errors have rolled it back already
+        if connection.in_transaction:  # some errors roll back by themselves
             connection.execute("ROLLBACK")
         raise
 
@@ -149,7 +149,7 @@ def migrations() -> list[str]:
 def _create_private(path: Path) -> None:
     private_dir(path.parent)
     is_new = not path.exists()
-    # Before SQLite makes it: its own file would follow the umask, and -wal and -shm copy its mode.
+    # Created before SQLite does: its own file would follow the umask, and -wal and -shm copy the mode.
     private_file(path)
     if is_new:
         sync_dir(path.parent)
@@ -180,10 +180,10 @@ def check(connection: sqlite3.Connection) -> None:
 
 
 def _check_indexes(connection: sqlite3.Connection) -> None:
-    """A row that is missing from an index would be missed by whoever looks there."""
+    """A row that is missing in an index would not be found through it."""
     tables = connection.execute(
         "SELECT DISTINCT tbl_name FROM sqlite_schema WHERE type = 'index' "
-        "AND tbl_name NOT LIKE 'turns_found%'"  # the search has an index that is checked when it is used
+        "AND tbl_name NOT LIKE 'turns_found%'"  # the search index is checked when it is used
     ).fetchall()
     for (table,) in tables:
         try:
@@ -276,7 +276,7 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def _has_no_room(folder: Path) -> bool:
-    """SQLite calls it by several names, after what it was about to write."""
+    """SQLite has several errors for a full disk, depending on the operation."""
     try:
         return shutil.disk_usage(folder).free < MIN_FREE_BYTES
     except OSError:

@@ -1,4 +1,4 @@
-"""What can go wrong with the disk, in words for the person at the screen."""
+"""Storage errors, with messages for the user."""
 
 
 class StorageError(Exception):
@@ -6,7 +6,7 @@ class StorageError(Exception):
 
 
 class DatabaseDamagedError(StorageError):
-    """The file is there but is not a database that can be read."""
+    """The file exists but is not a readable database."""
 
 
 class NewerSchemaError(StorageError):

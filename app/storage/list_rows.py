@@ -1,4 +1,4 @@
-"""How the list of all chats and its folders stand in the tables. The storage thread only."""
+"""The list of all chats and its folders in the database. The storage thread only."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def read_summaries(connection: sqlite3.Connection) -> tuple[ChatSummary, ...]:
 
 
 def read_folders(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """One that only a chat knows of is at the end: no chat is out of sight."""
+    """A folder that only a chat refers to comes last, so that no chat is hidden."""
     known = [name for (name,) in connection.execute("SELECT name FROM folders ORDER BY position")]
     named = connection.execute("SELECT DISTINCT folder FROM chats WHERE folder <> '' AND deleted_at IS NULL")
     return (*known, *sorted({name for (name,) in named} - set(known)))
@@ -47,7 +47,7 @@ def write_folders(connection: sqlite3.Connection, names: tuple[str, ...]) -> Non
 
 
 def import_chats(connection: sqlite3.Connection, changes: tuple[ChatChange, ...]) -> None:
-    """Never over a chat that is there. One that was deleted in this run makes way."""
+    """Never replaces an existing chat, except one that was deleted in this run."""
     ids = [(change.chat.id,) for change in changes]
     connection.executemany("DELETE FROM chats WHERE id = ? AND deleted_at IS NOT NULL", ids)
     for (chat_id,) in ids:

@@ -1,7 +1,7 @@
-"""Reads rows out of a database file that SQLite itself refuses: page by page, trusting nothing between them.
+"""Reads rows from a database file that SQLite itself refuses: page by page, without following pointers.
 
-Follows the file format (sqlite.org/fileformat2.html): leaves of tables, their overflow pages, and the log of
-what was not yet moved into the file. Knows no tables: whoever calls it must recognise the rows.
+Follows the file format (sqlite.org/fileformat2.html): leaf pages of tables, their overflow pages, and the
+write-ahead log. Knows no tables: the caller must recognise the rows.
 """
 
 import struct
@@ -18,7 +18,7 @@ _SIZES = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
 
 
 class DamagedPagesError(Exception):
-    """Something there cannot be what it should be."""
+    """The page is not valid."""
 
 
 class Pages:
@@ -34,13 +34,13 @@ class Pages:
 
     @property
     def user_version(self) -> int:
-        """As it stands there, which may be nonsense."""
+        """As stored, which may be nonsense."""
         return int.from_bytes(self._page(1)[60:64], "big")
 
     def rows(self) -> Iterator[tuple[int, Row]]:
-        """Of all tables, with their row ids. An integer primary key is None in its row.
+        """The rows of all tables, with their row ids. An integer primary key is None in its row.
 
-        What cannot be read is left out.
+        Unreadable rows are left out.
         """
         unused = self._unused()
         numbers = {*range(1, len(self._content) // self.size + 1), *self._newer}
@@ -67,7 +67,7 @@ class Pages:
         return self._content[(number - 1) * self.size : number * self.size]
 
     def _cell(self, page: bytes, offset: int) -> tuple[int, bytes]:
-        """The row's id, and the row, whole."""
+        """The row's id and the complete row."""
         size, offset = _varint(page, offset)
         row_id, offset = _varint(page, offset)
         if size > len(self._content) + len(self._newer) * self.size:
@@ -100,7 +100,7 @@ class Pages:
         return b"".join(parts)
 
     def _unused(self) -> set[int]:
-        """Pages whose rows were deleted. What was deleted must not come back."""
+        """Free pages, whose rows were deleted and must not come back."""
         unused: set[int] = set()
         header = self._page(1)
         trunk = int.from_bytes(header[32:36], "big") if _page_size(header[:18]) else 0
@@ -145,7 +145,7 @@ def _read_log(path: Path, page_size: int) -> dict[int, bytes]:
 
 
 def _varint(data: bytes, offset: int) -> tuple[int, int]:
-    """The number, and where the next thing begins."""
+    """The number, and the offset after it."""
     value = 0
     for index in range(8):
         byte = data[offset + index]

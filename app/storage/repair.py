@@ -1,7 +1,7 @@
-"""Puts a sound database in the place of a damaged one: the newest good backup, and what can still be read.
+"""Replaces a damaged database by the newest good backup plus what can still be read.
 
-The damaged one is kept beside it. Whatever moment this is cut off at, the next start finds either the damaged
-database or the finished one. The storage thread only.
+The damaged one is kept beside it. If this is interrupted at any moment, the next start finds either the
+damaged database or the finished one. The storage thread only.
 """
 
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def repair(path: Path, backups: Backups) -> str:
-    """Returns what the user should know. Raises StorageError; then all is as it was."""
+    """Returns a message for the user. Raises StorageError; then nothing has changed."""
     finished = _finished(path)
     unfinished = finished.with_name(f".{finished.name}.part")
     backup = backups.newest_good()
@@ -53,9 +53,9 @@ def repair(path: Path, backups: Backups) -> str:
 
 
 def finish_repair(path: Path) -> Path | None:
-    """Puts a repair that is done in its place, also if an earlier start was cut off before it could.
+    """Puts a finished repair in its place, also if an earlier start was interrupted before that.
 
-    Returns where the damaged database is now; None if there is no such repair.
+    Returns the new path of the damaged database; None if there is no such repair.
     """
     finished = _finished(path)
     if not finished.exists():
@@ -69,7 +69,7 @@ def finish_repair(path: Path) -> Path | None:
 def _take(backup: Backup, into: sqlite3.Connection) -> None:
     try:
         bring_back(backup, into)
-    except StorageError:  # its tables are not what they should be: row by row, then
+    except StorageError:  # its tables are damaged, so row by row
         salvage(backup.path, into)
 
 

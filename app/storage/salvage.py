@@ -1,7 +1,6 @@
-"""Brings chats and messages over from a database that SQLite refuses into one that is sound.
+"""Copies chats and messages from a damaged database into a sound one.
 
-Rows are known by their shape: that of the tables as they were in the damaged file's version. The storage
-thread only.
+Rows are recognised by their shape: that of the tables in the damaged file's version. The storage thread only.
 """
 
 import sqlite3
@@ -21,7 +20,7 @@ _CHECKED = ("id", "parent_id", "role", "text", "attachments")
 
 @dataclass(frozen=True, slots=True)
 class Salvaged:
-    """Messages: not in the sound database before, or with more text; of these, not as they were written."""
+    """Counts of messages: new or with more text than in the sound database; of these, damaged."""
 
     num_turns: int
     num_damaged: int
@@ -36,7 +35,7 @@ class _Column:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How rows of a table look."""
+    """The shape of a table's rows."""
 
     table: str
     columns: tuple[_Column, ...]
@@ -50,7 +49,7 @@ class _Shape:
 
 
 def salvage(damaged: Path, into: sqlite3.Connection) -> Salvaged:
-    """What `into` has stays, unless the damaged file has it newer and whole."""
+    """Rows in `into` stay, unless the damaged file has a newer intact one."""
     pages = Pages(damaged)
     salvaged = Salvaged(0, 0)
     for version in _versions(pages):
@@ -63,7 +62,7 @@ def salvage(damaged: Path, into: sqlite3.Connection) -> Salvaged:
 
 
 def _versions(pages: Pages) -> Iterable[int]:
-    """Which schema it may have."""
+    """The schema versions that it may have."""
     newest = len(migrations())
     return (pages.user_version,) if 1 <= pages.user_version <= newest else range(newest, 0, -1)
 
@@ -97,7 +96,7 @@ def _column(name: str, kind: str, is_required: int, default: str | None, key: in
 
 
 def _insert(connection: sqlite3.Connection, shape: _Shape, row: Row) -> None:
-    """Of two that are the same message, the one with more text: the other was left in an old page."""
+    """Of two rows of a message the one with more text wins: the other is from an old page."""
     names = [column.name for column in shape.columns[: len(row)]]
     words = "text" if shape.table == "turns" else "draft"
     is_longer = f"length(excluded.{words}) > length({shape.table}.{words})"
@@ -110,7 +109,7 @@ def _insert(connection: sqlite3.Connection, shape: _Shape, row: Row) -> None:
             row,
         )
     except sqlite3.Error:
-        return  # it only looked like one
+        return  # it only looked like a row of this table
 
 
 def _bring_over(rows: sqlite3.Connection, into: sqlite3.Connection) -> Salvaged:
@@ -144,7 +143,7 @@ def _upsert(
 
 
 def _ensure_chat(connection: sqlite3.Connection, chat_id: str, at: float) -> None:
-    """Its own row may be lost."""
+    """Creates the chat if its own row was lost."""
     connection.execute(
         "INSERT OR IGNORE INTO chats (id, title, system_prompt, draft, created_at, updated_at) "
         "VALUES (?, ?, '', '', ?, ?)",

@@ -1,7 +1,7 @@
-"""Finds messages by what is said in them. The storage thread only; the excerpts are pure text.
+"""Full-text search in messages. The storage thread only; excerpts are pure functions.
 
-The index is one of trigrams: it finds parts of words in any script, but nothing below three characters.
-Shorter words are looked for in the texts themselves, from the newest on, until enough is found.
+A trigram index: it finds parts of words in any script, but nothing below three characters. Shorter words are
+searched for in the texts themselves, newest first, until enough is found.
 """
 
 import re
@@ -28,16 +28,16 @@ class SearchHit:
 
 
 def search(connection: sqlite3.Connection, text: str, limit: int) -> tuple[SearchHit, ...]:
-    """Messages in which all words of `text` are, the newest first. Words in quotes must stand together.
+    """Messages with all words of `text`, newest first. Words in quotes must be adjacent.
 
-    Of more than `limit`, those that were written to the database last: that is an index, and the date is not.
+    Of more than `limit`, those written to the database last: that is indexed, the date is not.
     """
     words = words_of(text)
     if not words:
         return ()
     indexed = [word for word in words if len(word) >= MIN_INDEXED_CHARS]
     short = [word for word in words if len(word) < MIN_INDEXED_CHARS]
-    # In this order: SQLite would else read all matches to sort them.
+    # By rowid: SQLite would have to read all matches to sort them otherwise.
     source = "turns_found CROSS JOIN turns ON turns.number = turns_found.rowid" if indexed else "turns"
     conditions = ["chats.deleted_at IS NULL", "turns.state <> 'streaming'"]
     conditions += ["turns_found MATCH ?"] if indexed else []
@@ -62,7 +62,7 @@ def words_of(text: str) -> list[str]:
 
 
 def excerpt(text: str, words: Sequence[str]) -> str:
-    """What stands around the first of the words, with all of them marked."""
+    """The text around the first match, with all matches marked."""
     pattern = re.compile(
         "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE
     )
@@ -75,5 +75,5 @@ def excerpt(text: str, words: Sequence[str]) -> str:
 
 
 def _match(words: Sequence[str]) -> str:
-    """Each as a string of FTS5's query language, in which nothing else has a meaning."""
+    """Each word as a quoted string of FTS5's query language."""
     return " ".join('"' + word.replace('"', '""') + '"' for word in words)

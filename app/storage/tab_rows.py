@@ -1,4 +1,4 @@
-"""How the open and the closed tabs stand in the tables. The storage thread only."""
+"""The open and closed tabs in the database. The storage thread only."""
 
 import sqlite3
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class SavedWorkspace:
     chats: dict[str, SavedChat] = field(default_factory=dict)
 
 
-# A tab whose chat is not kept is not kept either.
+# A tab without a saved chat is not saved.
 _INSERT_OPEN_TAB = """
     INSERT INTO open_tabs (position, chat_id, is_current, is_pinned, shown_at)
         SELECT ?, id, ?, ?, ? FROM chats WHERE id = ?

@@ -1,6 +1,6 @@
-"""Decides which backups may go. Works on dates alone: knows no files and no clock. Pure functions.
+"""Decides which backups to delete, by their dates alone: knows no files and no clock. Pure functions.
 
-As Anki does it: all of the last two days, then the last of each of 12 days, of 10 weeks and of 9 months.
+As in Anki: keeps all of the last two days, then the last of each of 12 days, 10 weeks and 9 months.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ _STAGES: tuple[tuple[int, Callable[[date], object]], ...] = (
 
 
 def obsolete(made_at: Iterable[datetime], today: date) -> list[datetime]:
-    """Those that may go. Never the newest, nor what seems to be from the future: clocks go wrong."""
+    """Those to delete. Never the newest, nor one that seems to be from the future: clocks go wrong."""
     yesterday = today - timedelta(days=1)
     old = sorted({moment for moment in made_at if moment.date() < yesterday}, reverse=True)
     kept: set[datetime] = set()
@@ -31,7 +31,7 @@ def _newest_of_each(
     period_of: Callable[[date], object],
     kept_before: set[datetime],
 ) -> set[datetime]:
-    """Takes from the iterator until enough periods have their backup."""
+    """Consumes the iterator until enough periods have their backup."""
     periods = {period_of(min(kept_before).date())} if kept_before else set()
     kept: set[datetime] = set()
     while len(kept) < num_wanted and (moment := next(newest_first, None)):

@@ -1,1 +1,1 @@
-"""What the operating system gives: folders, files, memory, processes, logs."""
+"""The operating system: folders, files, memory, processes, logs."""

@@ -1,7 +1,6 @@
-"""A module of ours as a child process that is told and tells one JSON value a line.
+"""Runs one of our modules as a child process; messages are JSON, one a line.
 
-It lives for code and data of strangers: it can be limited, and killed. Knows nothing of what is said. Any
-thread.
+For untrusted code and data: a child can be limited, and killed. Knows nothing of the messages. Any thread.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ def start(
     arguments: Sequence[str] = (),
     leads_group: bool = False,
 ) -> Child:
-    """Run `module` as the main program. Who leads a group of processes is killed with all it has started.
+    """Run `module` as the main program. A group leader is killed together with all its children.
 
-    Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would run the main
-    module of whoever uses the engine once more.
+    Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would import the
+    parent's main module again.
     """
     interpreter = [CHILD_OPTION] if getattr(sys, "frozen", False) else ["-P", "-m"]
     return subprocess.Popen(
@@ -53,7 +52,7 @@ def send(pipe: IO[bytes] | None, value: object) -> None:
 
 
 def receive(pipe: IO[bytes] | None) -> Any:
-    """The next value. Raises EOFError when the other end has closed."""
+    """The next message. Raises EOFError when the pipe is closed."""
     assert pipe is not None
     line = pipe.readline()
     if not line:
@@ -62,7 +61,7 @@ def receive(pipe: IO[bytes] | None) -> Any:
 
 
 def kill(child: Child) -> None:
-    """Nothing happens if it has ended already."""
+    """No effect if it has ended already."""
     if child.returncode is None and sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError):  # it leads no group
             os.killpg(child.pid, signal.SIGKILL)
@@ -84,10 +83,10 @@ def await_end(child: Child, patience_s: float) -> None:
         kill(child)
 
 
-def bury(child: Child) -> None:
+def reap(child: Child) -> None:
     """Kill it, wait for its end and close its pipes."""
     kill(child)
-    with contextlib.suppress(OSError):  # what it was not told any more
+    with contextlib.suppress(OSError):  # unsent input
         child.communicate()
 
 
@@ -95,7 +94,7 @@ def bury(child: Child) -> None:
 
 
 def take_stdout() -> IO[bytes]:
-    """Stdout for our words alone: what the native library prints goes to stderr from here on."""
+    """Reserve stdout for messages: from here on, output of the native library goes to stderr."""
     stdout = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return stdout

@@ -4,5 +4,5 @@ import psutil
 
 
 def num_physical_cores() -> int:
-    """Two hardware threads of one core share what computes a model."""
+    """Hardware threads of one core share its arithmetic units."""
     return psutil.cpu_count(logical=False) or 1

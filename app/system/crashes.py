@@ -1,7 +1,7 @@
-"""Remembers from run to run whether Skein ended in order, and keeps what a crash has left to read.
+"""Detects whether the last run ended in order, and keeps the report of a crash.
 
-Two runs in a row that ended soon after their start, and not in order, are taken for a crash at the start: the
-next one starts without what may be the cause. Main thread.
+Two runs in a row that crashed soon after their start count as a crash at the start: the next one starts in
+safe mode. Main thread.
 """
 
 import json
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class RunMarker:
-    """A file that is there while Skein runs. Where none can be written, no crash is remembered."""
+    """A file that exists while Skein runs. If it cannot be written, crashes are not detected."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -32,13 +32,13 @@ class RunMarker:
         return self.num_crashes >= NUM_CRASHES_TO_BE_SAFE
 
     def begin(self) -> None:
-        """At the start, once this is the only Skein."""
+        """To be called at the start, once this is the only Skein."""
         self.num_crashes, self.last_model = self._run_before()
         self._num_crashes = self.num_crashes
         self._write()
 
     def settle(self) -> None:
-        """It has run for a while: a crash from now on is not one of the start."""
+        """It has run for a while: a crash from now on is not a crash at the start."""
         self._num_crashes = 0
         self._write()
 
@@ -48,14 +48,16 @@ class RunMarker:
         self._write()
 
     def end(self) -> None:
-        """In order."""
+        """To be called at an orderly end."""
         try:
             self._path.unlink(missing_ok=True)
         except OSError as error:
             log.warning("%s could not be removed: %s", self._path, error)
 
     def _run_before(self) -> tuple[int, str]:
-        """Crashes with it, and its model. What cannot be read was cut off by a power cut: one crash."""
+        """Crashes with it, and its model. An unreadable file was truncated by a power cut: it counts as one
+        crash.
+        """
         try:
             kept = json.loads(self._path.read_text(encoding="utf-8"))
             return int(kept["num_crashes"]) + 1, str(kept.get("model", ""))
@@ -82,7 +84,7 @@ def was_bus_error(report: Path) -> bool:
 
 
 def keep_report(crash_file: Path) -> Path | None:
-    """What the last crash has written gets a file of its own, which is returned. Only the newest few stay."""
+    """Moves what the last crash wrote to a file of its own, and returns that. Keeps only the newest few."""
     try:
         if not crash_file.exists() or crash_file.stat().st_size == 0:
             return None

@@ -1,4 +1,4 @@
-"""Files that are written in one step: whoever reads one finds the old one or the new one, never a part of it.
+"""Atomic file writes: a reader finds the old file or the new one, never a part of it.
 
 Any thread.
 """
@@ -13,7 +13,7 @@ from typing import TextIO
 
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
-    """Takes the place of `path` once all of it is on disk. Only its owner can read it. Raises OSError."""
+    """Replaces `path` once all of it is on disk. Readable by its owner only. Raises OSError."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -27,7 +27,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
 
 
 def sync_dir(path: Path) -> None:
-    """Makes a rename last through a power cut. Windows cannot open folders and needs no such call."""
+    """Makes a rename durable. Windows cannot open folders and needs no such call."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

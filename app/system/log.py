@@ -1,4 +1,4 @@
-"""Where messages go: a rotating file for the user to send us, and the terminal for warnings.
+"""Logging: to a rotating file that the user can send us, and warnings to the terminal.
 
 Prompts and answers are never logged. Set up on the main thread, before any other starts.
 """
@@ -20,7 +20,7 @@ MAX_FILE_BYTES = 2_000_000
 NUM_OLD_FILES = 3
 MAX_RECENT_LINES = 5_000
 
-# All of C0 but tab and newline, DEL and C1: a file or model name must not steer the terminal.
+# All of C0 but tab and newline, DEL and C1: a file or model name must not control the terminal.
 _CONTROL_CHARS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 class RecentLines(logging.Handler):
-    """The last lines of this run, for whoever shows them. Written on any thread, read on any."""
+    """The last lines of this run, for the log viewer. Written and read on any thread."""
 
     def __init__(self, max_lines: int = MAX_RECENT_LINES) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ recent_lines = RecentLines()
 
 
 class _Held(logging.Handler):
-    """What was logged before anybody knew where to."""
+    """Holds messages that are logged before `configure`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ _held = _Held()
 
 
 def hold() -> None:
-    """Until `configure`, which takes longer: the window is painted first."""
+    """Holds messages until `configure`, which takes longer than the first paint may wait."""
     logging.getLogger().addHandler(_held)
     logging.getLogger("app").setLevel(logging.INFO)
 
@@ -122,7 +122,7 @@ def configure(log_dir: Path, *, debug: bool = False, stream: TextIO | None = Non
 
 
 def write_held(log_dir: Path) -> None:
-    """Where it has come to nothing before `configure`."""
+    """Writes held messages to the log file if the start failed before `configure`."""
     if _held in logging.getLogger().handlers:
         with contextlib.suppress(OSError):
             configure(private_dir(log_dir))

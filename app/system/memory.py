@@ -13,12 +13,12 @@ OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 def free_memory_bytes() -> int:
-    """With what the system holds only because nobody wanted it yet, such as pages of files."""
+    """Includes what the system can reclaim, such as cached pages of files."""
     return max(0, min((psutil.virtual_memory().available, *_rooms_in_groups())))
 
 
 def _rooms_in_groups() -> Iterator[int]:
-    """A limit holds for all groups below it, so every level is asked. None outside Linux."""
+    """A limit applies to all groups below it, so every level is checked. None outside Linux."""
     try:
         lines = OWN_CGROUP.read_text().splitlines()
     except OSError:
@@ -43,6 +43,6 @@ def _rooms_above(root: Path, path: str, limit: str, usage: str, prefix: str) -> 
             stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
         except (OSError, ValueError):
             continue
-        # Pages of files go when room is short, also those that are in use, such as a loaded model's.
+        # Pages of files are reclaimed when memory is short, even those in use, such as a loaded model's.
         pages = (int(stat.get(f"{prefix}{kind}_file", 0)) for kind in ("inactive", "active"))
         yield max_bytes - used + sum(pages)

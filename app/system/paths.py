@@ -1,4 +1,4 @@
-"""Where things lie: chats and models, settings, logs, and the files Skein ships with.
+"""Paths of chats and models, settings, logs, and bundled files.
 
 Follows the platform's rules (on Linux the XDG variables). Makes none but in `private_dir`. Any thread.
 """
@@ -53,7 +53,7 @@ def presets_dir() -> Path:
 
 
 def models_dir() -> Path:
-    """Where downloads go, unless another folder is chosen."""
+    """The default folder for downloads."""
     return data_dir() / "models"
 
 
@@ -112,5 +112,5 @@ def is_read_only(folder: Path) -> bool:
 
 
 def may(folder: Path, mode: int) -> bool:
-    """Ask before trying: SQLite, the lock and the log would each fail in a way of its own."""
+    """A check in advance: SQLite, the lock and the log would each fail differently."""
     return os.access(folder, mode, effective_ids=os.access in os.supports_effective_ids)

@@ -1,13 +1,13 @@
-"""Tells why Skein cannot start: on the terminal, and in a dialog of the desktop's where there is no terminal.
+"""Shows why Skein cannot start: on the terminal, or without one in a dialog of the desktop.
 
-For what happens before there is a window, or where there can be none. Knows no Qt. Any thread.
+For failures before there is a window. Knows no Qt. Any thread.
 """
 
 import shutil
 import sys
 from typing import TextIO
 
-# Programs that show a text and a button, by what they are asked with. The text comes last.
+# Commands that show a text and a button. The text is the last argument.
 DIALOGS = (
     ("zenity", "--error", "--no-markup", "--title=Skein", "--text"),
     ("kdialog", "--title", "Skein", "--error"),
@@ -17,18 +17,18 @@ _ERROR_ICON = 0x10  # Windows' MB_ICONERROR
 
 
 def has_terminal() -> bool:
-    """Whether somebody may read what is written. Without a console, Windows gives no streams at all."""
+    """Whether output may be read by someone. Without a console, Windows provides no streams at all."""
     return any(_is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def write(reason: str) -> None:
-    """To the terminal, or to the file or the log that takes its place."""
+    """To the terminal, or whatever stderr is redirected to."""
     if sys.stderr:
         sys.stderr.write(f"skein: {reason}\n")
 
 
 def show_without_qt(reason: str) -> None:
-    """Waits until it is read, or returns at once where nothing can show it."""
+    """Blocks until the dialog is closed, or returns at once if none can be shown."""
     if sys.platform == "win32":
         import ctypes
 

@@ -1,4 +1,4 @@
-"""Texts of parts that know no Qt, such that the window can show them in the user's language. Any thread."""
+"""Translatable texts from Qt-free code. Any thread."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _SPECS = ("", ",", ".0f", ".1f")
 
 
 class Said(str):
-    """English that remembers what it was made of. Wherever a str goes, it goes, also through `str()`."""
+    """An English text that remembers its template and values, also through `str()`."""
 
     __slots__ = ("template", "values")
 
@@ -25,7 +25,7 @@ class Said(str):
 
 
 def packed(text: str) -> Any:
-    """For JSON; `unpacked` makes the same of it again, in another process."""
+    """For JSON; `unpacked` restores it in another process."""
     if not isinstance(text, Said):
         return text
     values = {name: packed(value) if isinstance(value, str) else value for name, value in text.values.items()}
@@ -33,7 +33,7 @@ def packed(text: str) -> Any:
 
 
 def unpacked(told: Any) -> str:
-    """Of something that is no text, or no harmless one: ValueError. Other processes may be anybody's."""
+    """Raises ValueError for invalid or unsafe input, since other processes are not trusted."""
     try:
         _check(told)
         text: str = _made(told)
@@ -43,7 +43,7 @@ def unpacked(told: Any) -> str:
 
 
 def to_text(text: str) -> str:
-    """For a file: plain, or as JSON with what it was made of. Plain text that looks like JSON is packed."""
+    """For a file: plain text, or JSON with template and values. Plain text that looks like JSON is packed."""
     is_plain = not isinstance(text, Said) or not text.values
     if is_plain and not text.startswith("{"):
         return text
@@ -61,7 +61,7 @@ def from_text(kept: str) -> str:
 
 
 def together(*texts: str) -> str:
-    """Sentences one behind the other, without those that are empty."""
+    """Joins the non-empty sentences."""
     told = [text for text in texts if text]
     result = told[0] if told else ""
     for text in told[1:]:

@@ -1,6 +1,6 @@
-"""The application object, with ears for the files that a system asks it to open. GUI thread.
+"""The application object, which also takes files that the system asks it to open. GUI thread.
 
-macOS sends an event where others start the program once more; the first may come before anybody listens.
+macOS sends an event where others start the program again; the first may come before a slot is connected.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ class Application(QApplication):
     asked_to_open = Signal()  # there are files to take
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        super().__init__([*arguments, "-style", STYLE])  # sooner than by a call, which would return the style
+        super().__init__([*arguments, "-style", STYLE])  # faster than by a call
         self.setProperty(STYLE_PROPERTY, STYLE)
         self._asked_files: list[Path] = []
 
@@ -28,7 +28,7 @@ class Application(QApplication):
     def event(self, event: QEvent) -> bool:
         if not isinstance(event, QFileOpenEvent):
             return super().event(event)
-        if file := event.file():  # else it is the address of something on the web
+        if file := event.file():  # else it is a URL
             self._asked_files.append(Path(file))
             self.asked_to_open.emit()
         return True

@@ -1,7 +1,7 @@
-"""The frame: menus, tabs, inspector docks, status bar, and what connects them. GUI thread.
+"""The main window: menus, tabs, inspector docks, status bar, and their connections. GUI thread.
 
-Features live in their own files. Before its parts are there, the window is shown without them: so nothing is
-imported here that the first paint can do without.
+Features have their own files. The window is shown before its parts exist, so nothing is imported here that
+the first paint does not need.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import QMainWindow
 
 from app.look.words import tr, tr_said
-from app.settings.looks import USUAL_LOOKS, Looks
+from app.settings.appearance import USUAL_APPEARANCE, AppearanceSettings
 from app.ui.base.dropped_model import dropped_model
 from app.ui.commands.menu_titles import TITLES
 from app.ui.tabs.first_view import LINE, USUAL_LAYOUT, FirstLayout, FirstView
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
     from app.services.cell_keeping import CellKeeping
     from app.services.chat_backups import ChatBackups
+    from app.services.chat_library import ChatLibrary
     from app.services.chat_search import ChatSearch
     from app.services.chat_transfer import ChatTransfer
     from app.services.downloads import Downloads
-    from app.services.library import Library
     from app.services.local_api import LocalApi
     from app.services.model_fits import ModelFits
     from app.services.model_hub import ModelHub
@@ -63,23 +63,25 @@ FRAME_SIZE = QSize(8, 40)  # what a window manager may add around it
 class MainWindow(QMainWindow):
     quit_requested = Signal()  # File > Quit or the window's close button
 
-    def __init__(self, looks: Looks = USUAL_LOOKS, layout: FirstLayout = USUAL_LAYOUT) -> None:
+    def __init__(
+        self, appearance: AppearanceSettings = USUAL_APPEARANCE, layout: FirstLayout = USUAL_LAYOUT
+    ) -> None:
         super().__init__()
         self.is_filled = False
-        self.was_closed = False  # the user is done with it, whether or not anybody has heard of it
+        self.was_closed = False  # the user closed it, even before it was connected
         self.setWindowTitle("Skein")
         self.setAcceptDrops(True)
         self.setMinimumSize(560, 400)
         self.resize(WINDOW_SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
         for title in TITLES:
             self.menuBar().addAction(tr(title))
-        self.first_view = FirstView(looks, layout, self)
+        self.first_view = FirstView(appearance, layout, self)
         self.setCentralWidget(self.first_view)
         self.first_view.page.setFocus()
 
     @contextmanager
     def held_still(self) -> Iterator[None]:
-        """Whatever is moved about in it meanwhile, only the end of it is seen."""
+        """Suspends painting while parts are moved."""
         self.setUpdatesEnabled(False)
         try:
             yield
@@ -87,7 +89,7 @@ class MainWindow(QMainWindow):
             self.setUpdatesEnabled(True)
 
     def fill(self, workspace: Workspace, engine: ActiveEngine, settings: Settings) -> None:
-        """Puts the parts in the places that are kept for them."""
+        """Replaces the placeholders by the parts."""
         from PySide6.QtWidgets import QSplitter
 
         from app.inspector.arrangement import ROWS
@@ -107,7 +109,7 @@ class MainWindow(QMainWindow):
         from app.ui.settings.shortcuts import Shortcuts
         from app.ui.tabs.chat_tabs import ChatTabs
         from app.ui.transcript.answer_inspection import AnswerInspection
-        from app.ui.window_news import WindowNews
+        from app.ui.window_presenter import WindowPresenter
 
         self._workspace = workspace
         self._engine = engine
@@ -122,7 +124,7 @@ class MainWindow(QMainWindow):
         page = self.first_view.page
         self.tabs = ChatTabs(workspace, self.notices, self.middle, page)
         self.middle.addWidget(self.tabs)
-        self.setCentralWidget(self.middle)  # and the first view goes
+        self.setCentralWidget(self.middle)  # replaces the first view
         self.undo = UndoToast(self.tabs)
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
@@ -138,12 +140,12 @@ class MainWindow(QMainWindow):
         self.tabs.view_made.connect(KeyHints(self.shortcuts, self).correct)
         self._settings_window: SettingsWindow | None = None
         self._load_settings: LoadSettings | None = None
-        self._models_here: ModelLibrary | None = None
+        self._model_library: ModelLibrary | None = None
         self._cells: CellKeeping | None = None
         self._fill_palette()
-        self.news = WindowNews(self, workspace, engine)
+        self.presenter = WindowPresenter(self, workspace, engine)
         self.is_filled = True
-        self.middle.show()  # Qt would do so later, and something else be painted meanwhile
+        self.middle.show()  # Qt would do so later, and paint something else meanwhile
         self.status.show()
         page.setFocus()
 
@@ -188,7 +190,7 @@ class MainWindow(QMainWindow):
         palette.add_source(partial(setting_entries, self.show_setting))
 
     def _command_entries(self) -> list[Entry]:
-        """As they are now: what has been written in the composer changes what can be done."""
+        """Updated first: the text in the composer decides which are enabled."""
         from app.ui.commands.palette_sources import command_entries
 
         self.menus.show_chat_state()
@@ -203,9 +205,9 @@ class MainWindow(QMainWindow):
         self.api_menu.state_changed.connect(self.status.set_api)
         self.status.api_clicked.connect(self.api_menu.show_panel)
         api.settings_changed.connect(self.preferences.note_changes)
-        self.news.follow_api(api)
+        self.presenter.follow_api(api)
 
-    def show_library(self, library: Library, search: ChatSearch) -> None:
+    def show_library(self, library: ChatLibrary, search: ChatSearch) -> None:
         """The list of all chats, and the search in them."""
         from app.ui.chats.navigation import Navigation, chat_titles
         from app.ui.commands.palette_sources import saved_chat_entries
@@ -243,7 +245,7 @@ class MainWindow(QMainWindow):
         self.backups_menu.add_to(self.menus.tools)
 
     def show_cell_keeping(self, keeping: CellKeeping) -> None:
-        """Why nothing can be kept is told at once, and in the settings."""
+        """Reports at once, and in the settings, why cells cannot be kept."""
         self._cells = keeping
         keeping.refused.connect(lambda: self.notices.show_error(tr_said(keeping.why_not)))
 
@@ -258,10 +260,10 @@ class MainWindow(QMainWindow):
         self.self_test_menu.ended_unseen.connect(self.say)
 
     def show_model_library(self, library: ModelLibrary, fits: ModelFits) -> None:
-        """The models on this machine get their window, and their place in the Model menu."""
+        """The models on this machine get their window and menu entries."""
         from app.ui.models.model_commands import ModelCommands
 
-        self._models_here = library
+        self._model_library = library
         self.model_commands = ModelCommands(
             library,
             fits,
@@ -274,7 +276,7 @@ class MainWindow(QMainWindow):
         self.model_commands.add_to(self.menus.model, before=self.menus.load_settings)
 
     def show_model_hub(self, hub: ModelHub, downloads: Downloads) -> None:
-        """Models that can be downloaded get their page beside those that are here."""
+        """Models to download get their page beside the local ones."""
         from app.ui.models.hub_commands import HubCommands
 
         self.hub_commands = HubCommands(
@@ -284,7 +286,7 @@ class MainWindow(QMainWindow):
     # Commands
 
     def say(self, text: str) -> None:
-        """Goes by itself."""
+        """Shown for a moment."""
         self.status.showMessage(text, SAID_FOR_MS)
 
     @property
@@ -305,17 +307,17 @@ class MainWindow(QMainWindow):
 
     @property
     def load_settings(self) -> LoadSettings:
-        """Made when it is first asked for: it reads headers of models, which the first window does not."""
+        """Created on first use: it reads headers of models."""
         if self._load_settings is None:
             from app.ui.models.load_settings import LoadSettings
 
             self._load_settings = LoadSettings(
-                self.preferences, self.models, self._engine, self, self._models_here
+                self.preferences, self.models, self._engine, self, self._model_library
             )
         return self._load_settings
 
     def show_load_settings(self) -> None:
-        """Of the model that is open; without one there are those of the engine."""
+        """The settings of the open model, or those of the engine without one."""
         if self.models.path:
             self.load_settings.show_for(self.models.path)
         else:
@@ -338,7 +340,7 @@ class MainWindow(QMainWindow):
         chats = [pane for view in self.tabs.shown_views for pane in (view.transcript, view.composer.editor)]
         return [*sides, self.tabs.strip.bar, *chats, *self.inspector.panels]
 
-    # Qt's events, which may come before there are any parts
+    # Qt's events, which may come before the parts exist
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Not Qt's own menu of docks."""
@@ -355,7 +357,7 @@ class MainWindow(QMainWindow):
             self.models.load(path)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """What a chat has left of it."""
+        """Wheel events that a chat did not take."""
         if self.is_filled and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.appearance.turn_wheel(event.angleDelta().y())
             event.accept()
@@ -369,12 +371,12 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
         if self.is_filled and event.type() == QEvent.Type.WindowStateChange:
             self.menus.full_screen.setChecked(self.isFullScreen())
-            self.news.show_report()
+            self.presenter.show_report()
             for view in self.tabs.shown_views:  # minimised, they were not drawn
                 view.transcript.mark_growing()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Whoever owns the program closes it in order; the window goes then."""
+        """Emits `quit_requested`: the program shuts down in order, and closes the window then."""
         event.ignore()
         self.was_closed = True
         self.quit_requested.emit()

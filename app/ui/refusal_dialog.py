@@ -1,4 +1,4 @@
-"""The dialog of a Skein that cannot start. GUI thread, without a loop of its own running."""
+"""The dialog shown when Skein cannot start. GUI thread, before the event loop runs."""
 
 import os
 import sys
@@ -11,11 +11,11 @@ from app.look.language import apply_language
 from app.look.words import tr, tr_said
 from app.settings.settings import Settings
 from app.system import paths
-from app.ui.settings.appearance import apply_look
+from app.ui.settings.appearance import apply_appearance
 
 
 def can_be_shown() -> bool:
-    """Without a screen Qt would end the process."""
+    """Without a display, Qt would abort the process."""
     has_screen = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
     return has_screen or not sys.platform.startswith("linux")
 
@@ -28,13 +28,13 @@ def show_refusal(reason: str, offer: str = "") -> bool:
         application.setDesktopFileName("skein")
         settings = Settings.load(paths.settings_file())
         apply_language(application, settings.language)
-        apply_look(application, settings)
+        apply_appearance(application, settings)
     box = QMessageBox(QMessageBox.Icon.Critical, "Skein", tr_said(reason))
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowIcon(app_icon())
     box.addButton(QMessageBox.StandardButton.Close)
     button = box.addButton(tr(offer), QMessageBox.ButtonRole.AcceptRole) if offer else None
-    reading = QEventLoop()  # not the application's: its end is the end of everything
+    reading = QEventLoop()  # not the application's: ending that would end everything
     box.finished.connect(reading.quit)
     box.open()
     reading.exec()

@@ -1,4 +1,4 @@
-"""How the window was left: kept when it is closed, and had back at the next start. GUI thread."""
+"""The window's layout: saved when it is closed, restored at the next start. GUI thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WindowState:
 
     @property
     def geometry(self) -> QByteArray:
-        """Empty if none is kept."""
+        """Empty if none is saved."""
         kept = self._kept.value("geometry")
         return kept if isinstance(kept, QByteArray) else QByteArray()
 
@@ -36,7 +36,7 @@ class WindowState:
         )
 
     def restore(self, window: MainWindow) -> None:
-        """What lies in the parts of a window that has them."""
+        """Restores the layout of the window's parts, once they exist."""
         self._restore_inspector(window)
         share = float(str(self._kept.value("split/share", HALF)))
         window.tabs.pages.share = min(max(share, 0.1), 0.9)
@@ -68,7 +68,7 @@ class WindowState:
         if arrangement := kept.value("inspector/arrangement"):
             inspector.restore_state(arrangement, bool(kept.value("inspector/is_shown", True, bool)))
         else:
-            inspector.set_shown(False)  # whoever comes for the first time comes to talk
+            inspector.set_shown(False)  # hidden at the first start
         for name in inspector.names:
             if layout := kept.value(f"inspector/panels/{name}"):
                 inspector.restore_layout(name, layout)
@@ -86,7 +86,7 @@ class WindowState:
 
 
 def _around(window: MainWindow) -> tuple[int, int, int, int]:
-    """What the inspector takes, left, above, right and below of the list and the tabs."""
+    """The space of the inspector on each side of the list and the tabs."""
     corner = window.middle.mapTo(window, QPoint(0, 0))
     right = window.width() - corner.x() - window.middle.width()
     bottom = window.height() - window.status.height() - corner.y() - window.middle.height()

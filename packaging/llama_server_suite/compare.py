@@ -17,7 +17,7 @@ class Comparison:
 
     @property
     def missing(self) -> frozenset[str]:
-        """What llama-server passes, Skein does not, and nobody has explained."""
+        """What llama-server passes, Skein does not, and no note explains."""
         return self.theirs - self.ours - self.differences.keys()
 
     @property

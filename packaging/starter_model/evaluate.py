@@ -1,6 +1,6 @@
 """Scores a GGUF on what training never saw.
 
-Whoever can answer prompts can be scored: `score` takes a callable. Here that is llama-cpp-python at
+Anything that answers prompts can be scored: `score` takes a callable. Here that is llama-cpp-python at
 temperature 0, through the chat template of the GGUF.
 """
 

@@ -323,12 +323,12 @@
     </message>
     <message>
         <source>exit code {code}</source>
-        <extracomment>app/bridge/self_test.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>退出码 {code}</translation>
     </message>
     <message>
         <source>no last words</source>
-        <extracomment>app/bridge/self_test.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>没有留下信息</translation>
     </message>
     <message>
@@ -338,17 +338,17 @@
     </message>
     <message>
         <source>A text may have {limit:,} characters. Send it in parts.</source>
-        <extracomment>app/engine/prompt.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>一段文本最多 {limit:,} 个字符。请分几次发送。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template writes far more text than the context holds.</source>
-        <extracomment>app/engine/prompt.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>模型的对话模板写出的文本远超上下文的容量。</translation>
     </message>
     <message>
         <source>The prompt is empty. Write something in it.</source>
-        <extracomment>app/engine/prompt.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>提示词是空的。请写点内容。</translation>
     </message>
     <message>
@@ -358,12 +358,12 @@
     </message>
     <message>
         <source>released sequence {seq_id}: {tokens} tokens kept</source>
-        <extracomment>app/engine/news.py</extracomment>
+        <extracomment>app/engine/event_log.py</extracomment>
         <translation>释放了序列 {seq_id}：保留 {tokens} 个词元</translation>
     </message>
     <message>
         <source>released sequence {seq_id}: {tokens} tokens freed</source>
-        <extracomment>app/engine/news.py</extracomment>
+        <extracomment>app/engine/event_log.py</extracomment>
         <translation>释放了序列 {seq_id}：清除 {tokens} 个词元</translation>
     </message>
     <message>
@@ -438,32 +438,32 @@
     </message>
     <message>
         <source>resumed sequence {seq_id}: {there} tokens there, {missing} to compute</source>
-        <extracomment>app/engine/news.py</extracomment>
+        <extracomment>app/engine/event_log.py</extracomment>
         <translation>继续使用序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
     </message>
     <message>
         <source>leased sequence {seq_id}: {there} tokens there, {missing} to compute</source>
-        <extracomment>app/engine/news.py</extracomment>
+        <extracomment>app/engine/event_log.py</extracomment>
         <translation>租用了序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
     </message>
     <message>
         <source>hibernated sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/news.py</extracomment>
+        <extracomment>app/engine/event_log.py</extracomment>
         <translation>休眠了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>evicted sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/news.py</extracomment>
+        <extracomment>app/engine/event_log.py</extracomment>
         <translation>逐出了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>restored sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/news.py</extracomment>
+        <extracomment>app/engine/event_log.py</extracomment>
         <translation>恢复了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>the saved state for sequence {seq_id} could not be used: computing it again</source>
-        <extracomment>app/engine/news.py</extracomment>
+        <extracomment>app/engine/event_log.py</extracomment>
         <translation>序列 {seq_id} 的已保存状态无法使用：重新计算</translation>
     </message>
     <message>
@@ -493,12 +493,12 @@
     </message>
     <message>
         <source>Start a new chat: this model was trained for no longer ones.</source>
-        <extracomment>app/engine/types.py</extracomment>
+        <extracomment>app/protocol/model.py</extracomment>
         <translation>请新建对话：这个模型没有针对更长的对话训练过。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a larger context in Context settings (--ctx).</source>
-        <extracomment>app/engine/types.py</extracomment>
+        <extracomment>app/protocol/model.py</extracomment>
         <translation>请新建对话，或在“上下文设置”中选择更大的上下文（--ctx）。</translation>
     </message>
     <message>
@@ -638,22 +638,22 @@
     </message>
     <message>
         <source>The API could not start: port {port} is used by another program. Choose another port.</source>
-        <extracomment>app/bridge/local_api.py</extracomment>
+        <extracomment>app/services/local_api.py</extracomment>
         <translation>API 无法启动：端口 {port} 被另一个程序占用。请选择其他端口。</translation>
     </message>
     <message>
         <source>The self-test could not be started: {reason}. Close other programs.</source>
-        <extracomment>app/bridge/self_test.py</extracomment>
+        <extracomment>app/services/self_test.py</extracomment>
         <translation>无法启动自检：{reason}。请关闭其他程序。</translation>
     </message>
     <message>
         <source>The system ended the process that ran the test, most likely because memory ran out. Close other programs, or choose a smaller context.</source>
-        <extracomment>app/bridge/self_test.py</extracomment>
+        <extracomment>app/services/self_test.py</extracomment>
         <translation>系统结束了运行检测的进程，很可能是因为内存耗尽。请关闭其他程序，或选择较小的上下文。</translation>
     </message>
     <message>
         <source>The process that ran the test crashed ({how}: {last_words}). Start it again; if it crashes each time, report it with these words.</source>
-        <extracomment>app/bridge/self_test.py</extracomment>
+        <extracomment>app/services/self_test.py</extracomment>
         <translation>运行检测的进程崩溃了（{how}：{last_words}）。请重新启动检测；如果每次都崩溃，请附上这些信息报告。</translation>
     </message>
     <message>
@@ -713,12 +713,12 @@
     </message>
     <message>
         <source>grammar</source>
-        <extracomment>app/engine/grammar.py</extracomment>
+        <extracomment>app/protocol/grammar.py</extracomment>
         <translation>语法</translation>
     </message>
     <message>
         <source>The {what} cannot be used: {reason}. Correct it, or ask without it.</source>
-        <extracomment>app/engine/grammar.py</extracomment>
+        <extracomment>app/engine/llama/json_schema.py</extracomment>
         <translation>{what}无法使用：{reason}。请更正，或不用它提问。</translation>
     </message>
     <message>
@@ -758,7 +758,7 @@
     </message>
     <message>
         <source>llama.cpp could not create a {kind}: {reason}</source>
-        <extracomment>app/engine/llama/library.py</extracomment>
+        <extracomment>app/engine/llama/native_library.py</extracomment>
         <translation>llama.cpp 无法创建 {kind}：{reason}</translation>
     </message>
     <message>
@@ -798,62 +798,62 @@
     </message>
     <message>
         <source>dynatemp_range must not be larger than temperature: {range} is larger than {temperature}.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>dynatemp_range 不能大于温度：{range} 大于 {temperature}。</translation>
     </message>
     <message>
         <source>logit_bias names token {id:,}, but this model has {n_vocab:,} tokens.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>logit_bias 提到词元 {id:,}，但这个模型只有 {n_vocab:,} 个词元。</translation>
     </message>
     <message>
         <source>logit_bias rules out every token. Leave at least one.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>logit_bias 排除了所有词元。请至少保留一个。</translation>
     </message>
     <message>
         <source>dry_sequence_breakers may have {limit} texts, not {number}.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>dry_sequence_breakers 最多 {limit} 段文本，而不是 {number} 段。</translation>
     </message>
     <message>
         <source>dry_sequence_breakers must have 1 to {limit} bytes each, not {text}.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>dry_sequence_breakers 每段须为 1 到 {limit} 字节，而不是 {text}。</translation>
     </message>
     <message>
         <source>logit_bias must be pairs of token id and bias, not {entry}.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>logit_bias 必须是词元编号和偏置的对，而不是 {entry}。</translation>
     </message>
     <message>
         <source>logit_bias names a token twice. Name each once.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>logit_bias 重复提到一个词元。每个词元请只写一次。</translation>
     </message>
     <message>
         <source>An answer follows a grammar or a JSON schema, not both. Leave one out.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>回答只能遵循语法或 JSON 模式之一。请去掉一个。</translation>
     </message>
     <message>
         <source>A JSON schema may have {limit:,} characters. Simplify it.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>JSON 模式最多 {limit:,} 个字符。请简化。</translation>
     </message>
     <message>
         <source>{name} must be between {low:,} and {high:,}, not {value}.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>{name} 必须在 {low:,} 和 {high:,} 之间，而不是 {value}。</translation>
     </message>
     <message>
         <source>{name} must be a whole number, not {value}.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>{name} 必须是整数，而不是 {value}。</translation>
     </message>
     <message>
         <source>{name} contains NUL or half of a surrogate pair. Take it out.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>{name} 含有 NUL 或半个代理对。请去掉。</translation>
     </message>
     <message>
@@ -1501,72 +1501,72 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>The keyring could not be used, so what was computed for chats is not kept: {reason} Unlock the keyring, then switch it on again in the settings.</source>
-        <extracomment>app/bridge/cell_keeping.py</extracomment>
+        <extracomment>app/services/cell_keeping.py</extracomment>
         <translation>密钥环无法使用，因此不保留为对话计算的内容：{reason} 请解锁密钥环，然后在设置中重新开启。</translation>
     </message>
     <message>
         <source>There is no keyring to keep a key in, so what was computed for chats is not kept. Install one, such as GNOME Keyring or KWallet, then switch it on again in the settings.</source>
-        <extracomment>app/bridge/cell_keeping.py</extracomment>
+        <extracomment>app/services/cell_keeping.py</extracomment>
         <translation>没有可存放密钥的密钥环，因此不保留为对话计算的内容。请安装一个，例如 GNOME Keyring 或 KWallet，然后在设置中重新开启。</translation>
     </message>
     <message>
         <source>Loading was cancelled.</source>
         <extracomment>app/bridge/engine_thread.py</extracomment>
-        <translation>已取消加载。</translation>
+        <translation type="vanished">已取消加载。</translation>
     </message>
     <message>
         <source>{name} cannot be used: {reason}.</source>
-        <extracomment>app/bridge/load_forecast.py</extracomment>
+        <extracomment>app/models/draft_fit.py</extracomment>
         <translation>{name} 无法使用：{reason}。</translation>
     </message>
     <message>
         <source>{name} cannot be read: {reason}.</source>
-        <extracomment>app/bridge/load_forecast.py</extracomment>
+        <extracomment>app/models/draft_fit.py</extracomment>
         <translation>{name} 无法读取：{reason}。</translation>
     </message>
     <message>
         <source>The token is in the keyring.</source>
-        <extracomment>app/bridge/model_hub.py</extracomment>
+        <extracomment>app/services/model_hub.py</extracomment>
         <translation>令牌已存入密钥环。</translation>
     </message>
     <message>
         <source>The token is forgotten.</source>
-        <extracomment>app/bridge/model_hub.py</extracomment>
+        <extracomment>app/services/model_hub.py</extracomment>
         <translation>令牌已删除。</translation>
     </message>
     <message>
         <source>This system has no keyring that could keep the token, so it counts until Skein is closed. Install one, such as GNOME Keyring or KWallet, to keep it.</source>
-        <extracomment>app/bridge/model_hub.py</extracomment>
+        <extracomment>app/services/model_hub.py</extracomment>
         <translation>这个系统没有可存放令牌的密钥环，因此令牌只在 Skein 关闭前有效。要保留它，请安装一个，例如 GNOME Keyring 或 KWallet。</translation>
     </message>
     <message>
         <source>This model is in use. Open another one first.</source>
-        <extracomment>app/bridge/model_library.py</extracomment>
+        <extracomment>app/services/model_library.py</extracomment>
         <translation>这个模型正在使用。请先打开另一个模型。</translation>
     </message>
     <message>
         <source>This model is a part of Skein.</source>
-        <extracomment>app/bridge/model_library.py</extracomment>
+        <extracomment>app/services/model_library.py</extracomment>
         <translation>这个模型是 Skein 的一部分。</translation>
     </message>
     <message>
         <source>This file is in none of your folders for models. Remove it in the file manager.</source>
-        <extracomment>app/bridge/model_library.py</extracomment>
+        <extracomment>app/services/model_library.py</extracomment>
         <translation>这个文件不在您的任何模型文件夹中。请在文件管理器中移除它。</translation>
     </message>
     <message>
         <source>This model belongs to {program}. Remove it there.</source>
-        <extracomment>app/bridge/model_library.py</extracomment>
+        <extracomment>app/services/model_library.py</extracomment>
         <translation>这个模型属于 {program}。请在那里移除它。</translation>
     </message>
     <message>
         <source>{name} could not be moved to the trash: {reason}. Remove it in the file manager.</source>
-        <extracomment>app/bridge/model_library.py</extracomment>
+        <extracomment>app/services/model_library.py</extracomment>
         <translation>{name} 无法移到回收站：{reason}。请在文件管理器中移除它。</translation>
     </message>
     <message>
         <source>{name} could not be brought back: {reason}. Look for it in the trash.</source>
-        <extracomment>app/bridge/model_library.py</extracomment>
+        <extracomment>app/services/model_library.py</extracomment>
         <translation>{name} 无法还原：{reason}。请在回收站中查找。</translation>
     </message>
     <message>
@@ -1781,12 +1781,12 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>The model&apos;s chat template wrote an empty prompt. Choose another model for this chat.</source>
-        <extracomment>app/engine/prompt.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>模型的对话模板生成了空的提示词。请为此对话选择其他模型。</translation>
     </message>
     <message>
         <source>A grammar may have {limit:,} characters. Simplify it.</source>
-        <extracomment>app/engine/sampling.py</extracomment>
+        <extracomment>app/protocol/sampling.py</extracomment>
         <translation>语法最多可有 {limit:,} 个字符。请简化它。</translation>
     </message>
     <message>
@@ -1831,7 +1831,7 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>Start it there again, or name those that are left by --workers.</source>
-        <extracomment>app/headless.py</extracomment>
+        <extracomment>app/cli/headless.py</extracomment>
         <translation>请在那里重新启动它，或用 --workers 指定剩下的那些。</translation>
     </message>
     <message>
@@ -3501,7 +3501,7 @@ share</source>
     </message>
     <message>
         <source>The draft model {name} guesses no more. {reason}</source>
-        <extracomment>app/engine/drafting.py</extracomment>
+        <extracomment>app/engine/draft_planner.py</extracomment>
         <translation>草稿模型 {name} 不再推测。{reason}</translation>
     </message>
     <message>
@@ -3835,7 +3835,7 @@ kept</source>
     </message>
     <message>
         <source>{sentence} {next}</source>
-        <extracomment>app/said.py</extracomment>
+        <extracomment>app/system/said.py</extracomment>
         <translation>{sentence}{next}</translation>
     </message>
     <message>
@@ -4325,17 +4325,17 @@ kept</source>
     </message>
     <message>
         <source>Diagnostics</source>
-        <extracomment>app/ui/about.py</extracomment>
+        <extracomment>app/ui/base/about.py</extracomment>
         <translation>诊断信息</translation>
     </message>
     <message>
         <source>Licences</source>
-        <extracomment>app/ui/about.py</extracomment>
+        <extracomment>app/ui/base/about.py</extracomment>
         <translation>许可</translation>
     </message>
     <message>
         <source>Copy diagnostics</source>
-        <extracomment>app/ui/about.py</extracomment>
+        <extracomment>app/ui/base/about.py</extracomment>
         <translation>复制诊断信息</translation>
     </message>
     <message>
@@ -4550,12 +4550,12 @@ kept</source>
     </message>
     <message>
         <source>Local API</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>本地 API</translation>
     </message>
     <message>
         <source>Port</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>端口</translation>
     </message>
     <message>
@@ -4720,12 +4720,12 @@ kept</source>
     </message>
     <message>
         <source>System prompt, sampling and context of this chat (Ctrl+Shift+L)</source>
-        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <extracomment>app/ui/composer/chat_settings_button.py</extracomment>
         <translation>这个对话的系统提示词、采样和上下文 (Ctrl+Shift+L)</translation>
     </message>
     <message>
         <source>Chat settings: {label}</source>
-        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <extracomment>app/ui/composer/chat_settings_button.py</extracomment>
         <translation>对话设置：{label}</translation>
     </message>
     <message>
@@ -4765,12 +4765,12 @@ kept</source>
     </message>
     <message>
         <source>As the desktop has its animations, on or off.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>与桌面的动画设置一致，开或关。</translation>
     </message>
     <message>
         <source>Menus fade in, cursors blink.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>菜单淡入，光标闪烁。</translation>
     </message>
     <message>
@@ -4810,12 +4810,12 @@ kept</source>
     </message>
     <message>
         <source>Open data folder</source>
-        <extracomment>app/ui/commands/help_commands.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>打开数据文件夹</translation>
     </message>
     <message>
         <source>Open log folder</source>
-        <extracomment>app/ui/commands/help_commands.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>打开日志文件夹</translation>
     </message>
     <message numerus="yes">
@@ -4884,14 +4884,14 @@ kept</source>
     </message>
     <message numerus="yes">
         <source>Closed {n} chats.</source>
-        <extracomment>app/ui/window_news.py</extracomment>
+        <extracomment>app/ui/window_presenter.py</extracomment>
         <translation>
             <numerusform>已关闭 {n} 个对话。</numerusform>
         </translation>
     </message>
     <message>
         <source>All chats are saved again.</source>
-        <extracomment>app/ui/window_news.py</extracomment>
+        <extracomment>app/ui/window_presenter.py</extracomment>
         <translation>所有对话又已保存。</translation>
     </message>
     <message>
@@ -4966,12 +4966,12 @@ kept</source>
     </message>
     <message>
         <source>Have an answer to the last message, if it has none</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>为尚无回答的最后一条消息生成回答</translation>
     </message>
     <message>
         <source>Add as mode&amp;l&apos;s answer</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>作为模型的回答添加(&amp;L)</translation>
     </message>
     <message>
@@ -5193,22 +5193,22 @@ kept</source>
     </message>
     <message>
         <source>Whether anything moves by itself: menus that fade in, cursors that blink.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>界面是否自行移动：菜单淡入，光标闪烁。</translation>
     </message>
     <message>
         <source>Titles by the model</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>由模型命名</translation>
     </message>
     <message>
         <source>The model names a new chat after its first answer, while it has nothing else to do.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>模型在第一个回答之后、没有其他工作时为新对话命名。</translation>
     </message>
     <message>
         <source>Shift+Enter always begins a new line; Up in an empty message edits the last one.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Shift+Enter 总是换行；在空消息中按向上键编辑上一条消息。</translation>
     </message>
     <message>
@@ -5268,7 +5268,7 @@ kept</source>
     </message>
     <message>
         <source>The folder {folder} cannot be used: {reason}.</source>
-        <extracomment>app/bridge/cell_keeping.py</extracomment>
+        <extracomment>app/services/cell_keeping.py</extracomment>
         <translation>无法使用文件夹 {folder}：{reason}。</translation>
     </message>
     <message>
@@ -5313,7 +5313,7 @@ kept</source>
     </message>
     <message>
         <source>Close</source>
-        <extracomment>app/ui/about.py</extracomment>
+        <extracomment>app/ui/base/about.py</extracomment>
         <translation>关闭</translation>
     </message>
     <message>
@@ -5716,7 +5716,7 @@ kept</source>
     </message>
     <message>
         <source>System</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>跟随系统</translation>
     </message>
     <message>
@@ -5726,7 +5726,7 @@ kept</source>
     </message>
     <message>
         <source>System prompt</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>系统提示词</translation>
     </message>
     <message>
@@ -5746,7 +5746,7 @@ kept</source>
     </message>
     <message>
         <source>New chat</source>
-        <extracomment>app/ui/chats/chat_title.py</extracomment>
+        <extracomment>app/ui/base/chat_title.py</extracomment>
         <translation>新对话</translation>
     </message>
     <message>
@@ -5756,107 +5756,107 @@ kept</source>
     </message>
     <message>
         <source>Use the system&apos;s colours</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>使用系统的颜色</translation>
     </message>
     <message>
         <source>Light</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>浅色</translation>
     </message>
     <message>
         <source>Use the light colours</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>使用浅色</translation>
     </message>
     <message>
         <source>Dark</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>深色</translation>
     </message>
     <message>
         <source>Use the dark colours</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>使用深色</translation>
     </message>
     <message>
         <source>As the system</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>跟随系统</translation>
     </message>
     <message>
         <source>Full</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>完整</translation>
     </message>
     <message>
         <source>Reduced</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>减弱</translation>
     </message>
     <message>
         <source>Everything appears at once where it belongs.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>一切直接出现在应在的位置。</translation>
     </message>
     <message>
         <source>Responsive</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>响应优先</translation>
     </message>
     <message>
         <source>Running answers hardly slow down for a new prompt.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>新提示词几乎不会拖慢正在生成的回答。</translation>
     </message>
     <message>
         <source>Balanced</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>均衡</translation>
     </message>
     <message>
         <source>Prompts are read faster, answers slow down somewhat.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>提示词读得更快，回答会慢一些。</translation>
     </message>
     <message>
         <source>Throughput</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>吞吐优先</translation>
     </message>
     <message>
         <source>Prompts are read fastest, running answers wait.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>提示词读得最快，正在生成的回答需要等待。</translation>
     </message>
     <message>
         <source>The answer ends there and says so.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>回答到此为止并加以说明。</translation>
     </message>
     <message>
         <source>Rolling window</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>滚动窗口</translation>
     </message>
     <message>
         <source>The oldest turns are left out, the system prompt stays.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>省略最早的轮次，保留系统提示词。</translation>
     </message>
     <message>
         <source>Truncate the middle</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>截去中间</translation>
     </message>
     <message>
         <source>Beginning and end stay, turns between are left out.</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>保留开头和结尾，省略中间的轮次。</translation>
     </message>
     <message>
         <source>Stop when full</source>
-        <extracomment>app/ui/settings/choices.py</extracomment>
+        <extracomment>app/ui/base/choices.py</extracomment>
         <translation>满时停止</translation>
     </message>
     <message numerus="yes">
@@ -5868,7 +5868,7 @@ kept</source>
     </message>
     <message numerus="yes">
         <source>Copied with {n} hidden characters</source>
-        <extracomment>app/ui/message/code_block.py</extracomment>
+        <extracomment>app/ui/base/copy_button.py</extracomment>
         <translation>
             <numerusform>已复制，含 {n} 个隐藏字符</numerusform>
         </translation>
@@ -5990,19 +5990,19 @@ kept</source>
     </message>
     <message>
         <source>Copied</source>
-        <extracomment>app/ui/message/copy_button.py</extracomment>
+        <extracomment>app/ui/base/copy_button.py</extracomment>
         <translation>已复制</translation>
     </message>
     <message numerus="yes">
         <source>{n} messages wait to be sent.</source>
-        <extracomment>app/ui/composer/drafting.py</extracomment>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>
             <numerusform>{n} 条消息等待发送。</numerusform>
         </translation>
     </message>
     <message>
         <source>Send now</source>
-        <extracomment>app/ui/composer/drafting.py</extracomment>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>立即发送</translation>
     </message>
     <message>
@@ -6112,12 +6112,12 @@ kept</source>
     </message>
     <message>
         <source>About Skein</source>
-        <extracomment>app/ui/about.py</extracomment>
+        <extracomment>app/ui/base/about.py</extracomment>
         <translation>关于 Skein</translation>
     </message>
     <message>
         <source>Many chats with a local language model through one shared context.</source>
-        <extracomment>app/ui/about.py</extracomment>
+        <extracomment>app/ui/base/about.py</extracomment>
         <translation>通过一个共享上下文，与本地语言模型进行许多对话。</translation>
     </message>
     <message>
@@ -6132,7 +6132,7 @@ kept</source>
     </message>
     <message>
         <source>Chats</source>
-        <extracomment>app/ui/chats/search_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>对话</translation>
     </message>
     <message>
@@ -6276,7 +6276,7 @@ kept</source>
     </message>
     <message>
         <source>The settings could not be saved: {reason}.</source>
-        <extracomment>app/ui/window_news.py</extracomment>
+        <extracomment>app/ui/window_presenter.py</extracomment>
         <translation>无法保存设置：{reason}。</translation>
     </message>
     <message>
@@ -6718,62 +6718,62 @@ kept</source>
     </message>
     <message>
         <source>Error</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>错误</translation>
     </message>
     <message>
         <source>Dismiss</source>
-        <extracomment>app/ui/composer/composer_notice.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>关闭提示</translation>
     </message>
     <message>
         <source>Loading a model</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>正在加载模型</translation>
     </message>
     <message>
         <source>Loading {name}  {percent}</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>正在加载 {name}  {percent}</translation>
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/ui/composer/composer_notice.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>撤销</translation>
     </message>
     <message>
         <source>{name} could not be opened: {reason}</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>无法打开 {name}：{reason}</translation>
     </message>
     <message>
         <source>The model {name} stays loaded.</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>模型 {name} 仍然保持加载。</translation>
     </message>
     <message>
         <source>The engine stopped: {reason} Your chats are kept.</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>引擎已停止：{reason} 您的对话都已保留。</translation>
     </message>
     <message>
         <source>Closed “{title}”.</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>已关闭“{title}”。</translation>
     </message>
     <message>
         <source>All chats are paused: they wait.</source>
-        <extracomment>app/ui/engine/pause_strip.py</extracomment>
+        <extracomment>app/ui/base/pause_strip.py</extracomment>
         <translation>所有对话都已暂停，正在等待。</translation>
     </message>
     <message>
         <source>Run one step, then pause again (F10)</source>
-        <extracomment>app/ui/engine/pause_strip.py</extracomment>
+        <extracomment>app/ui/base/pause_strip.py</extracomment>
         <translation>运行一步，然后再次暂停 (F10)</translation>
     </message>
     <message>
         <source>Go on computing (F5)</source>
-        <extracomment>app/ui/engine/pause_strip.py</extracomment>
+        <extracomment>app/ui/base/pause_strip.py</extracomment>
         <translation>继续计算 (F5)</translation>
     </message>
     <message>
@@ -6793,7 +6793,7 @@ kept</source>
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/ui/data/backups.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>取消</translation>
     </message>
     <message>
@@ -6833,52 +6833,52 @@ kept</source>
     </message>
     <message>
         <source>Log</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>日志</translation>
     </message>
     <message>
         <source>Lowest level shown</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>显示的最低级别</translation>
     </message>
     <message>
         <source>Everything</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>全部</translation>
     </message>
     <message>
         <source>Information</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>信息</translation>
     </message>
     <message>
         <source>Warnings</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>警告</translation>
     </message>
     <message>
         <source>Errors</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>错误</translation>
     </message>
     <message>
         <source>Only lines with…</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>只显示包含…的行</translation>
     </message>
     <message>
         <source>Only lines with this text</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>只显示包含此文本的行</translation>
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>复制</translation>
     </message>
     <message>
         <source>Open folder</source>
-        <extracomment>app/ui/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>打开文件夹</translation>
     </message>
     <message>
@@ -6993,32 +6993,32 @@ kept</source>
     </message>
     <message>
         <source>Most tokens guessed from the chat&apos;s own text and checked in one step.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
     </message>
     <message>
         <source>Sleep after minutes</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>闲置多少分钟后睡眠</translation>
     </message>
     <message>
         <source>After so long a silence the model gives its memory back. The next message, or a program that asks, loads it again.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>闲置这么久后，模型会释放内存。下一条消息或提问的程序会重新加载它。</translation>
     </message>
     <message>
         <source>Never</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>从不</translation>
     </message>
     <message>
         <source>Quicker after a start</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>启动后更快</translation>
     </message>
     <message>
         <source>What the model has computed for open chats is written to disk when Skein ends, so that it need not read them anew. It tells as much as the chats do, so it is encrypted with a key in your keyring. It takes at most 4 GB, and goes with its tab or when this is switched off.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Skein 结束时把模型为打开的对话计算的内容写入磁盘，这样就无需重新读取对话。它透露的信息与对话一样多，因此用您密钥环中的密钥加密。它最多占用 4 GB，并随标签页关闭或关闭此项而删除。</translation>
     </message>
     <message>
@@ -7068,127 +7068,127 @@ kept</source>
     </message>
     <message>
         <source>Copy this message as Markdown</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>把这条消息复制为 Markdown</translation>
     </message>
     <message>
         <source>Copy this message without its Markdown</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>复制这条消息，不含 Markdown 标记</translation>
     </message>
     <message>
         <source>Select several messages, to copy them</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>选择多条消息以便复制</translation>
     </message>
     <message>
         <source>Write this message anew; the former version is kept</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>重写这条消息；保留之前的版本</translation>
     </message>
     <message>
         <source>Let the model go on where this answer ended</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>让模型从这个回答结束的地方继续</translation>
     </message>
     <message>
         <source>Have another answer; the former one is kept</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>再要一个回答；保留之前的回答</translation>
     </message>
     <message>
         <source>See all versions of the last answer at once</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>同时查看上一个回答的所有版本</translation>
     </message>
     <message>
         <source>Go on in a copy of the chat that ends with this message</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>在以这条消息结尾的对话副本中继续</translation>
     </message>
     <message>
         <source>Show what else this answer could have said</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>显示这个回答还可能说什么</translation>
     </message>
     <message>
         <source>Show tokens, times and speed of this answer</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>显示这个回答的词元、时间和速度</translation>
     </message>
     <message>
         <source>Delete this message; it can be brought back</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>删除这条消息；可以恢复</translation>
     </message>
     <message>
         <source>&amp;Message</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>消息(&amp;M)</translation>
     </message>
     <message>
         <source>Previo&amp;us version</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>上一版本(&amp;U)</translation>
     </message>
     <message>
         <source>Show the version before</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>显示上一个版本</translation>
     </message>
     <message>
         <source>Ne&amp;xt version</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>下一版本(&amp;X)</translation>
     </message>
     <message>
         <source>Show the version after</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>显示下一个版本</translation>
     </message>
     <message>
         <source>Add without as&amp;king</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>添加而不提问(&amp;K)</translation>
     </message>
     <message>
         <source>The draft becomes a message</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>草稿成为一条消息</translation>
     </message>
     <message>
         <source>The draft becomes an answer, as if the model had written it</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>草稿成为一个回答，如同模型所写</translation>
     </message>
     <message>
         <source>There is no message for that now.</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>现在没有适用的消息。</translation>
     </message>
     <message>
         <source>&amp;{number} answers</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>&amp;{number} 个回答</translation>
     </message>
     <message>
         <source>Have so many answers at once, side by side</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>一次得到这么多回答，并排显示</translation>
     </message>
     <message>
         <source>There is no other version there.</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>那里没有其他版本。</translation>
     </message>
     <message>
         <source>Write something first, while no answer is being written.</source>
-        <extracomment>app/ui/transcript/message_menu.py</extracomment>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>请先在没有生成回答时写点内容。</translation>
     </message>
     <message>
         <source>Note</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>提示</translation>
     </message>
     <message>
@@ -7315,12 +7315,12 @@ kept</source>
     </message>
     <message>
         <source>Loading {name} was cancelled, so no model is open.</source>
-        <extracomment>app/ui/window_news.py</extracomment>
+        <extracomment>app/ui/window_presenter.py</extracomment>
         <translation>已取消加载 {name}，因此没有打开模型。</translation>
     </message>
     <message>
         <source>Load it</source>
-        <extracomment>app/ui/window_news.py</extracomment>
+        <extracomment>app/ui/window_presenter.py</extracomment>
         <translation>加载</translation>
     </message>
     <message>
@@ -8113,7 +8113,7 @@ kept</source>
     </message>
     <message>
         <source>Guessed tokens</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>推测词元</translation>
     </message>
     <message>
@@ -8333,12 +8333,12 @@ kept</source>
     </message>
     <message>
         <source>Stop loading; the model that answers now stays (Esc)</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>停止加载；正在回答的模型保留 (Esc)</translation>
     </message>
     <message>
         <source>{reason} The model is being loaded again, and the answers go on.</source>
-        <extracomment>app/ui/notices.py</extracomment>
+        <extracomment>app/ui/base/notices.py</extracomment>
         <translation>{reason} 正在重新加载模型，回答会继续。</translation>
     </message>
     <message>
@@ -8850,44 +8850,44 @@ kept</source>
     </message>
     <message>
         <source>As recommended</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>按推荐</translation>
     </message>
     <message>
         <source>{points} points</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>{points} 磅</translation>
     </message>
     <message>
         <source>{points} points, as usual</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>{points} 磅（常规）</translation>
     </message>
     <message>
         <source>Automatic is {tokens} tokens here.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>“自动”在这里是 {tokens} 个词元。</translation>
     </message>
     <message>
         <source>That would be {part} tokens ({pool} / {slots}) for each slot.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>即每个槽位 {part} 个词元（{pool} / {slots}）。</translation>
     </message>
     <message numerus="yes">
         <source>This computer has {n} physical cores.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>
             <numerusform>这台电脑有 {n} 个物理核心。</numerusform>
         </translation>
     </message>
     <message>
         <source>Recommended for {model}: {value}.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>{model} 的推荐值：{value}。</translation>
     </message>
     <message>
         <source>General</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>常规</translation>
     </message>
     <message>
@@ -8897,327 +8897,327 @@ kept</source>
     </message>
     <message>
         <source>What the window speaks, from the next start on.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>窗口使用的语言，从下次启动起生效。</translation>
     </message>
     <message>
         <source>Look</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>外观</translation>
     </message>
     <message>
         <source>Theme</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>主题</translation>
     </message>
     <message>
         <source>Which colours the window has.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>窗口使用哪种颜色。</translation>
     </message>
     <message>
         <source>Text size</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>文字大小</translation>
     </message>
     <message>
         <source>How large messages are written. Ctrl and the wheel over them change it, too.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
     </message>
     <message>
         <source>Font for reading</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>阅读字体</translation>
     </message>
     <message>
         <source>What messages are written in.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息使用的字体。</translation>
     </message>
     <message>
         <source>Font for code</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>代码字体</translation>
     </message>
     <message>
         <source>What code in messages is written in: fonts whose letters all have one width.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息中代码使用的字体：所有字符等宽的字体。</translation>
     </message>
     <message>
         <source>Motion</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>动画</translation>
     </message>
     <message>
         <source>Enter sends the message</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Enter 发送消息</translation>
     </message>
     <message>
         <source>Shift+Enter begins a new line. Otherwise Enter does, and Ctrl+Enter sends.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Shift+Enter 换行。否则 Enter 换行，Ctrl+Enter 发送。</translation>
     </message>
     <message>
         <source>Titles by themselves</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>自动标题</translation>
     </message>
     <message>
         <source>A new chat is named after its first message, until you give it another name.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>新对话以第一条消息命名，直到您另起名称。</translation>
     </message>
     <message>
         <source>What every new chat tells the model before the first message.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>每个新对话在第一条消息之前告诉模型的内容。</translation>
     </message>
     <message>
         <source>None</source>
-        <extracomment>app/ui/models/draft_row.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>无</translation>
     </message>
     <message>
         <source>When a chat is full</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>对话已满时</translation>
     </message>
     <message>
         <source>What becomes of a new chat that no longer fits; each chat can choose for itself.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>新对话放不下时如何处理；每个对话可以自行选择。</translation>
     </message>
     <message>
         <source>Sampling</source>
-        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>采样</translation>
     </message>
     <message>
         <source>How the next token is chosen, in every chat that has no settings of its own.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>在没有自己设置的对话中，如何选择下一个词元。</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>温度</translation>
     </message>
     <message>
         <source>0 always takes the most likely token; higher values let less likely ones through.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>0 总是选择最可能的词元；较高的值让不太可能的词元通过。</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Top-k</translation>
     </message>
     <message>
         <source>Only the so many most likely tokens are considered; 0 considers all.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>只考虑最可能的若干个词元；0 表示全部考虑。</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Top-p</translation>
     </message>
     <message>
         <source>Only the likeliest tokens that together reach this probability; 1 considers all.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>只考虑概率之和达到此值的最可能词元；1 表示全部考虑。</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Min-p</translation>
     </message>
     <message>
         <source>Tokens less likely than this part of the likeliest one are left out; 0 leaves out none.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>省略概率低于最可能词元的这一比例的词元；0 表示不省略。</translation>
     </message>
     <message>
         <source>Repeat penalty</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>重复惩罚</translation>
     </message>
     <message>
         <source>Makes tokens that were there lately less likely; 1 does nothing.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>降低近期出现过的词元的概率；1 表示不作用。</translation>
     </message>
     <message>
         <source>Longest answer</source>
-        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>最长回答</translation>
     </message>
     <message>
         <source>How many tokens an answer may have.</source>
-        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一个回答最多可以有多少词元。</translation>
     </message>
     <message>
         <source>Engine</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>引擎</translation>
     </message>
     <message>
         <source>What goes first</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>优先顺序</translation>
     </message>
     <message>
         <source>How a step is shared between answers that run and prompts that are read.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步如何在正在生成的回答和正在读取的提示词之间分配。</translation>
     </message>
     <message>
         <source>Threads</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>线程</translation>
     </message>
     <message>
         <source>How many CPU threads compute.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用多少个 CPU 线程计算。</translation>
     </message>
     <message>
         <source>Automatic</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>自动</translation>
     </message>
     <message>
         <source>Check every step</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>检查每一步</translation>
     </message>
     <message>
         <source>Compare our books with the library&apos;s after every step, not only when idle; slower.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>每一步之后都把我们的记录与库的比较，而不只在空闲时；会变慢。</translation>
     </message>
     <message>
         <source>Context</source>
-        <extracomment>app/ui/models/library_details.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>上下文</translation>
     </message>
     <message>
         <source>Context pool (all chats)</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>上下文池（所有对话）</translation>
     </message>
     <message>
         <source>Tokens for all chats together.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>所有对话共用的词元数。</translation>
     </message>
     <message>
         <source>Parallel chats (slots)</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>并行对话（槽位）</translation>
     </message>
     <message>
         <source>How many answers are computed at the same time.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>同时计算多少个回答。</translation>
     </message>
     <message>
         <source>Isolated memory</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>隔离内存</translation>
     </message>
     <message>
         <source>Each slot has its part of the pool for itself; else equal beginnings are kept once.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>每个槽位独自拥有池的一部分；否则相同的开头只保存一次。</translation>
     </message>
     <message>
         <source>Longest chat</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>最长对话</translation>
     </message>
     <message>
         <source>Tokens that any one chat may have; a chat can have its own limit.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>任一对话最多可以有的词元数；每个对话可以有自己的上限。</translation>
     </message>
     <message>
         <source>Whole context</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>整个上下文</translation>
     </message>
     <message>
         <source>Programs on this computer that have the key can ask the model, too.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>这台电脑上持有密钥的程序也可以向模型提问。</translation>
     </message>
     <message>
         <source>Where they find it: a number no other program uses.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>它们在哪里找到它：一个没有其他程序使用的端口号。</translation>
     </message>
     <message>
         <source>Shortcuts</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>快捷键</translation>
     </message>
     <message>
         <source>Privacy &amp; data</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>隐私与数据</translation>
     </message>
     <message>
         <source>Models run on this computer, and what you write does not leave it.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>模型在这台电脑上运行，您写的内容不会离开它。</translation>
     </message>
     <message>
         <source>Chats, settings and logs are files that only your account can read.</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>对话、设置和日志都是只有您的账户能读取的文件。</translation>
     </message>
     <message>
         <source>Back to the default: {setting}</source>
-        <extracomment>app/ui/settings/setting_row.py</extracomment>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>恢复默认值：{setting}</translation>
     </message>
     <message>
         <source>A change loads the model again.</source>
-        <extracomment>app/ui/settings/setting_row.py</extracomment>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>更改后会重新加载模型。</translation>
     </message>
     <message>
         <source>Open</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>打开</translation>
     </message>
     <message>
         <source>Default: {value}.</source>
-        <extracomment>app/ui/settings/setting_row.py</extracomment>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>默认：{value}。</translation>
     </message>
     <message>
         <source>on</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>开</translation>
     </message>
     <message>
         <source>off</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>关</translation>
     </message>
     <message>
         <source>System font</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>系统字体</translation>
     </message>
     <message>
         <source>No limit</source>
-        <extracomment>app/ui/settings/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>无限制</translation>
     </message>
     <message>
@@ -9579,7 +9579,7 @@ kept</source>
     </message>
     <message>
         <source>Title</source>
-        <extracomment>app/ui/chats/sidebar_delegate.py</extracomment>
+        <extracomment>app/ui/base/title_edit.py</extracomment>
         <translation>标题</translation>
     </message>
     <message>

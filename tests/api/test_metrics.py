@@ -41,7 +41,7 @@ def test_guesses_are_counted_with_the_step_that_checks_them():
     span = Span(0, "c", "r", 9, 5, True, 3, None, num_drafted=4, num_kept=2)
     metrics = Metrics()
     metrics.note(StepReport(1, (), (span, replace(span, num_drafted=0, num_kept=0)), (), CellUsage(100)))
-    counted = [metrics.num_drafts, metrics.num_drafted_tokens, metrics.num_kept_tokens]
+    counted = [metrics.num_drafts, metrics.num_drafted_tokens, metrics.num_accepted_tokens]
     assert counted == [1, 4, 2]
     for name, number in zip(("drafts", "draft_tokens", "accepted_tokens"), counted, strict=True):
         assert f"llamacpp:spec_decode_num_{name}_total {number}\n" in metrics.text(0)

@@ -18,8 +18,8 @@ def step(num_rows: int = 0, *leases: Lease, seconds: float = 0.0, request: str =
 
 def told(*reports: StepReport) -> list[tuple[int, int, int, int]]:
     progress = PromptProgress()
-    news = [one.json for report in reports for one in progress.news(report, "mine")]
-    return [(one["total"], one["cache"], one["processed"], one["time_ms"]) for one in news]
+    updates = [one.json for report in reports for one in progress.updates(report, "mine")]
+    return [(one["total"], one["cache"], one["processed"], one["time_ms"]) for one in updates]
 
 
 def test_it_begins_with_what_was_cached_and_goes_on_with_each_step():

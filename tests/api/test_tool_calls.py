@@ -81,7 +81,7 @@ def test_parameters_in_tags_are_json_or_else_text():
 @pytest.mark.parametrize(
     "text",
     [
-        '{"name": "rm", "arguments": {}}',  # nobody offered that one
+        '{"name": "rm", "arguments": {}}',  # that one was not offered
         '{"name": "add", "arguments": [1]}',
         '{"answer": 42}',
         "[1, 2, 3]",

@@ -59,7 +59,7 @@ def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
     assert reason_of(tmp_path / "pipe") is Reason.NO_FILE
     assert reason_of(tmp_path / "link") is Reason.NO_FILE
     assert reason_of(Path("/dev/zero")) is Reason.NO_FILE
-    # Nobody has opened the pipe for reading, so it cannot be opened for writing without waiting.
+    # The pipe was never opened for reading, so it cannot be opened for writing without blocking.
     with pytest.raises(OSError):
         os.open(tmp_path / "pipe", os.O_WRONLY | os.O_NONBLOCK)
 

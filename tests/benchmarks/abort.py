@@ -42,7 +42,7 @@ class Abort:
 @dataclass(frozen=True)
 class AbortAll:
     abort_s: float  # from the call to the answer's last output
-    step_s: float  # of the decode before, which nobody interrupted
+    step_s: float  # of the decode before, which was not interrupted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

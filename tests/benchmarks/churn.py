@@ -17,7 +17,7 @@ import numpy.typing as npt
 from app.engine.engine import Engine
 from app.engine.last_turns import MAX_REMEMBERED_CHATS
 from app.engine.llama.backend import LlamaBackend
-from app.engine.llama.library import native_objects
+from app.engine.llama.native_library import native_objects
 from app.engine.prompt import Prompt
 from app.protocol.output import FinishReason
 from app.protocol.request import Message, Request, Role

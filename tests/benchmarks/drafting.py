@@ -1,13 +1,13 @@
-"""Answers with guesses from their own chat against answers without: tokens per second, and the same logits.
+"""Answers with prompt lookup against answers without: tokens per second, and the same logits.
 
 A random model does not copy its prompt, so the answers are fixed beforehand: every row is computed and
 sampled in earnest, and then the fixed answer's next token takes the place of the sampled one. The times are
-real, and as many guesses are right as if the model gave exactly this answer. At each place its logits are
-compared with those it has without guesses: of a random model the likeliest tokens are so close together that
-rounding chooses among them, so its words prove nothing. tests/native/test_drafting.py has words.
+real, and as many draft tokens are accepted as if the model gave exactly this answer. At each place its logits
+are compared with those it has without drafting: of a random model the likeliest tokens are so close together
+that rounding chooses among them, so its words prove nothing. tests/native/test_drafting.py has words.
 
 "editing": the prompt is a Python file, cut into words and signs about as a tokenizer would, and the answer is
-that file with some names changed. "nothing right": nearly every step has a guess, and each is wrong.
+that file with some names changed. "nothing right": nearly every step has a draft, and each is rejected.
 
 With --draft-model a second model writes on, and the answer is new text, so that there is nothing to look up.
 Of two random models one knows nothing of the other, so that is fixed, too: both compute in earnest, and then
@@ -32,7 +32,7 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.drafting import Drafting
+from app.engine.draft_planner import DraftPlanner
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.sampler import LlamaSampler
@@ -49,14 +49,14 @@ from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 RANDOM = Path("random")
 DRAFT_SHAPE = Shape(n_embd=64, n_ffn=192, n_head=2, n_head_kv=1, head_dim=32, n_vocab=N_VOCAB)
 WANTED_OF_DRAFTS = {0: 0.95, 95: 1.15}  # tokens per second, by how many in a hundred are right
-WANTED_EDITING, WANTED_NOTHING_RIGHT = 1.15, 0.97  # tokens per second, with guesses / without
+WANTED_EDITING, WANTED_NOTHING_RIGHT = 1.15, 0.97  # tokens per second, with draft tokens / without
 LARGEST_DIFFERENCE = 0.2  # of a logit, in standard deviations: rounding alone made 0.08
 COMPARED = 1000  # every so many tokens of the vocabulary
 N_CTX = 8192
 CHANGED_NAMES = {"backend": "model", "pending": "unread", "num_tokens": "length", "Any": "object"}
 QUESTIONS = ("Count from 3 to 60", "What is a KV cache?")
 NO_WORD = 300  # a token that is in no text here
-NUM_WORDS = 6  # of the prompt whose every three words came before, so that there is always a guess
+NUM_WORDS = 6  # of the prompt whose every three words came before, so that there is always a draft
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _compare_pair(backend: LlamaBackend, options: argparse.Namespace, verdict: V
     for question in QUESTIONS:
         print(f"\n{question}")
         one = driver.request(question, "chat", max_tokens=options.tokens)
-        with mock.patch.object(Drafting, "is_on", new=False):
+        with mock.patch.object(DraftPlanner, "is_on", new=False):
             off = [driver.ask(engine, one) for _ in range(options.repeats)]
         on = [driver.ask(engine, one) for _ in range(options.repeats)]
         engine.forget("chat")
@@ -193,7 +193,7 @@ class Bench:
 
     def compare_draft_model(self, task: Task, percent: int, verdict: Verdict) -> None:
         """The draft model computes in earnest, and then `percent` of its tokens are those of the answer."""
-        draft, model = self._backend.draft, self.engine._drafting._model
+        draft, model = self._backend.draft, self.engine._draft_planner._model
         assert draft
         assert model
         likeliest, choose = draft.likeliest, random.Random(percent)
@@ -238,7 +238,7 @@ class Bench:
             self.engine.add_request(one, Prompt(tuple(workload.token_ids(64, name))))
         sampler = self._add(task)
         token_ids: list[int] = []
-        with contextlib.nullcontext() if guesses else mock.patch.object(Drafting, "is_on", new=False):
+        with contextlib.nullcontext() if guesses else mock.patch.object(DraftPlanner, "is_on", new=False):
             while True:
                 for output in self.engine.step().outputs:
                     if output.request_id == task.name:

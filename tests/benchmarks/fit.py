@@ -103,8 +103,8 @@ def _taken(params: LoadParams) -> tuple[MemoryNeed, int]:
 
 def _load(path: str, n_ctx: str, kind: str, isolated: str) -> None:
     """In a process of its own: load, compute one large step, tell."""
-    from app.engine.llama.library import library
     from app.engine.llama.loading import open_llama_backend
+    from app.engine.llama.native_library import library
 
     library()
     before = psutil.Process().memory_info().rss

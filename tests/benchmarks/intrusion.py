@@ -20,7 +20,7 @@ from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, in_runs, show, show_ms
 from tests.benchmarks.workload import TimedEngine
 
-# The longest gap over the calm one; the prompt's time over that at the fastest chunk with nobody else there.
+# The longest gap over the calm one; the prompt's time over that at the fastest chunk alone.
 WANTED_GAP = {Speed.RESPONSIVE: 3.0, Speed.BALANCED: 10.0}
 WANTED_PROMPT = {Speed.RESPONSIVE: 2.5, Speed.BALANCED: 1.4, Speed.THROUGHPUT: 1.15}
 TALKING = ["ann", "bob", "cat"]

@@ -176,7 +176,7 @@ async def _change_models(
     mib, wrong = [], 0
     print(f"{options.changes} changes of the model, with three chats")
     for number in range(options.changes):
-        if number % 2 == 0:  # nobody has begun to answer the second: the next model does
+        if number % 2 == 0:  # the second was not begun: the next model answers it
             await _load(engine, LoadParams(tiny, n_ctx=N_CTX))
             await chats.ask("tiny", SHORT, max_tokens=16)
             await _load(engine, LoadParams(starter, n_ctx=N_CTX))

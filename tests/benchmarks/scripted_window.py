@@ -69,7 +69,7 @@ class ScriptedThread(EngineThread):
     # Any thread.
 
     def talk(self, steps_per_s: float) -> None:
-        """As fast as this from now on, whoever has asked; 0 pauses."""
+        """As fast as this from now on, for all requests; 0 pauses."""
         self._rate = steps_per_s
         self._has_changed.set()
 

@@ -37,7 +37,7 @@ POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Holdings:
-    """What a server holds while nobody asks. None of it may grow."""
+    """What an idle server holds. None of it may grow."""
 
     num_sockets: int
     num_files: int  # descriptors, sockets included

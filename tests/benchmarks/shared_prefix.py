@@ -1,4 +1,4 @@
-"""Four new chats with the prefix of a resident one, and five that come together with one nobody has yet.
+"""Four new chats with the prefix of a resident one, and five that come together with a new one.
 
 The prefix must be computed once: by the first chat, or by the first of those that are under way.
 """

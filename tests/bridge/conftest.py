@@ -50,7 +50,7 @@ class ScriptedThread(QObject):
         self.params = params
         self.stopped = False
         self.recovery: LoadParams | None = None
-        self.coming_bytes: Mapping[str, int] = {}
+        self.reclaimable_bytes: Mapping[str, int] = {}
         self.needs_room = False
         self.submitted: list[Request] = []
         self.aborted: list[str] = []

@@ -271,7 +271,7 @@ def test_stopping_all_ends_what_runs_and_what_waits_for_a_model(engine, threads,
 
 
 def test_a_fork_is_passed_on_to_whoever_holds_the_cells(engine, load: Load) -> None:
-    engine.post(Fork("c1", "c2"))  # nobody holds any
+    engine.post(Fork("c1", "c2"))  # no chat holds any
     thread = load()
     engine.post(Fork("c1", "c3"))
     assert thread.forked == [("c1", "c3")]
@@ -288,7 +288,7 @@ def test_a_model_that_fits_only_alone_is_loaded_when_the_one_before_has_gone_and
     old.answer(request(), "half")
     wider = LoadParams(Path("a.gguf"), n_ctx=32_768)
     engine.load(wider)
-    assert threads[1].coming_bytes == {"": 200}
+    assert threads[1].reclaimable_bytes == {"": 200}
     threads[1].needs_room = True
     threads[1].failed.emit("no room yet")
     threads[1].finished.emit()
@@ -296,7 +296,7 @@ def test_a_model_that_fits_only_alone_is_loaded_when_the_one_before_has_gone_and
 
     engine.post(Submit(request("r2", "c2")))
     old.finished.emit()
-    assert (threads[2].params, threads[2].coming_bytes) == (wider, {})
+    assert (threads[2].params, threads[2].reclaimable_bytes) == (wider, {})
     threads[2].finish_loading(name="a")
     assert [one.request_id for one in threads[2].submitted] == ["r1", "r2"]
     assert heard.ended == []

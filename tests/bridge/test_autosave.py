@@ -227,7 +227,7 @@ async def test_a_turn_that_was_deleted_and_brought_back_is_written_again(
     removed = session.delete(question)
     await until(lambda: store.saves[-1][0][0].removed)
     assert store.saves[-1][0][0].removed == (question.id,)
-    assert texts_of(store.saves[-1]) == [["4"]]  # it follows nobody now
+    assert texts_of(store.saves[-1]) == [["4"]]  # it follows no session now
     session.undelete(removed)
     await until(lambda: not store.saves[-1][0][0].removed)
     assert texts_of(store.saves[-1]) == [["2+2=", "4"]]

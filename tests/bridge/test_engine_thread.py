@@ -386,7 +386,7 @@ async def test_nobody_waits_for_a_load_that_was_called_off_and_cannot_be_interru
 def test_changes_of_the_model_leave_nothing_in_memory(
     make_engine, qtbot: QtBot, tiny_gguf: Callable[[str], Path]
 ) -> None:
-    from app.engine.llama.library import native_objects
+    from app.engine.llama.native_library import native_objects
 
     engine = make_engine()
     answers = Answers(engine)
@@ -410,7 +410,7 @@ def test_changes_of_the_model_leave_nothing_in_memory(
 def test_a_context_for_which_there_is_room_only_after_the_change_is_loaded_then(
     make_engine, qtbot: QtBot, tiny_gguf: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.engine.llama.library import native_objects
+    from app.engine.llama.native_library import native_objects
 
     free = {0: 200 << 20, 1: 20 << 20}  # by the number of contexts
     asked: list[int] = []

@@ -1,4 +1,4 @@
-"""An engine whose process dies is loaded again, and nobody's answer is lost with it."""
+"""An engine whose process dies is loaded again, and no answer is lost with it."""
 
 from collections.abc import Callable
 from dataclasses import replace

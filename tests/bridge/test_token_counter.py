@@ -18,7 +18,7 @@ class Prompts:
     def __init__(self) -> None:
         self.asked_for: list[str] = []
 
-    def tokenise(self, text: str, *, parse_special: bool) -> list[int]:
+    def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
         assert not parse_special  # what is typed is never a control token
         self.asked_for.append(text)
         return list(range(len(text.split())))
@@ -76,7 +76,7 @@ async def test_texts_are_counted_once_each_and_told_as_they_are_known(
     counter.count(("a b", "c"))
     await finish_all()
     assert engine.prompts.asked_for == ["one two three", "a b", "c"]
-    assert counter.num_tokens("one two three") is None  # nobody asks for it any more
+    assert counter.num_tokens("one two three") is None  # it is no longer requested
 
 
 async def test_nothing_has_no_tokens_and_is_not_asked_about(

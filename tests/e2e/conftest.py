@@ -15,7 +15,7 @@ def desktop() -> Iterator[Desktop]:
 
 @pytest.fixture
 def skein(tmp_path: Path, desktop: Desktop) -> Iterator[Skein]:
-    """A Skein nobody has used yet, as it is after the set-up."""
+    """An unused Skein, as it is after the set-up."""
     skein = Skein(tmp_path / "home", desktop)
     yield skein
     skein.clean_up()

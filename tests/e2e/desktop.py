@@ -20,7 +20,7 @@ PACKAGES = {"Xvfb": "xvfb", "openbox": "openbox", "xdotool": "xdotool", "import"
 def until(condition: Callable[[], T], what: str, timeout_s: float = 90) -> T:
     """The condition's first true value. Polls: what is waited for happens in another process.
 
-    It rests as long as it has looked, so that whoever is waited for has most of the processor.
+    It sleeps as long as each check took, so that the program under test gets most of the processor.
     """
     deadline = time.monotonic() + timeout_s
     while not (value := _timed(condition))[0]:

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from app.engine.engine import Engine
-from app.protocol.commands import Hibernate, Pause, Resume, Tokenise, TokensOf
+from app.protocol.commands import Hibernate, Pause, Resume, Tokenize, TokensOf
 from app.protocol.output import FinishReason
-from app.protocol.report import ChatTokens, TokenisedText
+from app.protocol.report import ChatTokens, TokenizedText
 from app.protocol.request import Request
 from tests.driver import ask, next_turn, request, run
 from tests.fakes import END, CountingBackend
@@ -109,9 +109,9 @@ def test_the_token_that_ends_an_answer_is_told_to_those_who_ask_for_logprobs():
 
 
 def test_a_text_is_cut_into_the_tokens_that_continue_another(engine):
-    engine.obey(Tokenise("ab<|im_end|>"))
+    engine.obey(Tokenize("ab<|im_end|>"))
     (answer,) = engine.report().answers
-    assert isinstance(answer, TokenisedText)
+    assert isinstance(answer, TokenizedText)
     assert answer.text == "ab<|im_end|>"
     assert b"".join(answer.tokens.texts) == b"ab<|im_end|>"
     assert answer.tokens.texts[-1] == b"<|im_end|>"

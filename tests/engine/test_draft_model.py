@@ -76,7 +76,7 @@ def test_text_and_end_are_as_without(draft_token, options):
 
 
 def test_what_it_holds_follows_each_slot_through_turns_forks_and_other_chats():
-    """The fake refuses positions that are not the next ones, and its guesses depend on every token."""
+    """The fake refuses positions that are not the next ones, and its drafts depend on every token."""
     engine, _, draft = pair(n_seq_max=2)
     first = request("A chat about this and that", "chat", max_tokens=20)
     told = ask(engine, first)
@@ -96,7 +96,7 @@ def test_what_it_holds_follows_each_slot_through_turns_forks_and_other_chats():
 
 def test_a_long_prompt_is_read_in_parts_while_others_are_written_on():
     engine, _, draft = pair(n_ctx=1024, n_seq_max=2)
-    engine._drafting._model._read_ms = 0.0
+    engine._draft_planner._model._read_ms = 0.0
     long, short = request("x" * 300, max_tokens=60), request("Hello", max_tokens=60)
     answers, _ = answers_of(engine, long, short)
     assert all(one.usage.num_model_kept_tokens > 0 for one in answers)

@@ -556,14 +556,14 @@ def test_the_starter_model_goes_on_adding_up(overflow):
 
 
 def test_any_text_can_be_tokenised_within_limits_and_written_again():
-    tokens = BUILDER.tokenise("a<|im_end|>")
+    tokens = BUILDER.tokenize("a<|im_end|>")
     assert tokens == [ord("a"), END]
-    assert BUILDER.tokenise(ord("a"), "<|im_end|>") == tokens
+    assert BUILDER.tokenize(ord("a"), "<|im_end|>") == tokens
     assert BUILDER.written(tokens) == [b"a", b"<|im_end|>"]
-    assert len(BUILDER.tokenise("<|im_end|>", parse_special=False)) == len("<|im_end|>")
+    assert len(BUILDER.tokenize("<|im_end|>", parse_special=False)) == len("<|im_end|>")
     for text in ("word " * 200_001, "a" * 250_000):
         with pytest.raises(InvalidRequestError, match=r"in parts|Break it up"):
-            BUILDER.tokenise(text)
+            BUILDER.tokenize(text)
     with pytest.raises(InvalidRequestError, match="no token"):
         BUILDER.written([1, 999_999])
 

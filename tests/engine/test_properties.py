@@ -1,4 +1,4 @@
-"""Random schedules over few slots and few cells: nobody ever gets another's words."""
+"""Random schedules over few slots and few cells: no answer ever contains another's words."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -265,7 +265,7 @@ known = st.sampled_from(["1+1=", "What is 34 + 21?", "What is a KV cache?", "17 
 
 @pytest.fixture(scope="module")
 def starter_alone():
-    """What the real model answers to a chat when nobody else is there."""
+    """What the real model answers to a chat alone."""
     with open_llama_backend(LoadParams(paths.starter_model(), n_ctx=512, n_seq_max=1)) as backend:
         engine = Engine(backend)
 
@@ -279,8 +279,8 @@ def starter_alone():
         engine.close()
 
 
-# The same schedules every time: half an answer as history may leave the model unsure, and a tie that
-# rounding decides must fail for everybody or for nobody. 18 random seeds passed when this was written.
+# The same schedules every time: half an answer as history may leave the model unsure, and a tie that rounding
+# decides must fail for all or for none. 18 random seeds passed when this was written.
 @pytest.mark.native
 @settings(max_examples=40, derandomize=True)
 @given(

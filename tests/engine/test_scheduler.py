@@ -4,7 +4,7 @@ import pytest
 
 from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
-from app.engine.drafting import Drafting
+from app.engine.draft_planner import DraftPlanner
 from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
@@ -27,7 +27,7 @@ class Bench:
     def __init__(self, **model: object) -> None:
         self.backend = CountingBackend(**model)
         self.slots = SlotPool(self.backend, HibernatedChats(ram_bytes=2**20))
-        self.scheduler = Scheduler(self.slots, FixedBudget(), Drafting(self.backend))
+        self.scheduler = Scheduler(self.slots, FixedBudget(), DraftPlanner(self.backend))
         self.batch = Batch(self.backend.model.n_batch)
 
     def add(self, num_tokens: int, first_token: int = 0, chat: str | None = None) -> Sequence:
@@ -141,7 +141,7 @@ def test_the_front_tab_gets_the_slot_of_the_youngest_where_all_answer(bench):
     bench.slots.front_chat_id = "front"
     bench.step()
     assert bench.scheduler.running == [answers[0], answers[1], answers[3], front]
-    (event,) = [event for event in bench.slots.news.events if event.kind is EventKind.PAUSE]
+    (event,) = [event for event in bench.slots.event_log.events if event.kind is EventKind.PAUSE]
     assert event.text == "paused the answer in sequence 2: the chat in front goes first"
     bench.scheduler.remove(front)
     assert bench.step()[answers[2]] == 1, "it goes on where it was, before who came later"
@@ -259,7 +259,7 @@ def test_the_youngest_is_paused_with_its_tokens_kept():
     assert list(bench.scheduler.waiting) == [younger]
     assert younger.num_generated_tokens > 0
     assert younger.num_computed_tokens == 0
-    assert [event.text for event in bench.slots.news.events[-2:]] == [
+    assert [event.text for event in bench.slots.event_log.events[-2:]] == [
         "paused the answer in sequence 1: no free cells",
         f"hibernated sequence 1: {len(younger.token_ids) - 1} tokens",
     ]

@@ -53,11 +53,11 @@ def test_a_shorter_prompt_keeps_what_was_generated():
     seq = sequence()
     seq.append(10)
     seq.append(11)
-    seq.num_told_tokens = 1
+    seq.num_reported_tokens = 1
     seq.refit(Prompt((7,), notice="2 messages were left out."), ROOM)
     assert seq.token_ids == [7, 10, 11]
     assert (seq.num_prompt_tokens, seq.num_generated_tokens) == (1, 2)
-    assert seq.untold_token_ids == (11,)
+    assert seq.unreported_token_ids == (11,)
     assert seq.is_shortened
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
+from app.engine.event_log import TOKENS_SHOWN
 from app.engine.hibernation import HibernatedChats
 from app.engine.kept_cells import KeptCells
-from app.engine.news import TOKENS_SHOWN
 from app.engine.sequence import Sequence
 from app.engine.slots import MIN_SHARED_TOKENS, SlotPool
 from app.engine.verify import check_cells
@@ -198,9 +198,9 @@ def test_after_a_broken_decode_nobody_knows_a_recurrent_state(family):
     pool.lease(seq)
     batch = Batch(backend.model.n_batch)
     batch.add(seq, 2)
-    pool.news.take()
+    pool.event_log.take()
     pool.resync(batch)
-    assert [event.text for event in pool.news.take()[0]] == ["cleared sequence 1: 3 tokens"]
+    assert [event.text for event in pool.event_log.take()[0]] == ["cleared sequence 1: 3 tokens"]
     assert [slot.token_ids for slot in pool.slots] == [[]] * 4
     assert [running.chat_id, idle.chat_id, seq.slot.chat_id] == ["a", None, "c"]
     assert backend.cells == []
@@ -229,7 +229,7 @@ def held_chat(pool, backend, tokens, chat, num_prompt_tokens=None, **options):
 
 def reason_of(pool, backend, tokens, chat, **options):
     pool.lease(sequence(backend, tokens, chat, **options))
-    return pool.news.leases[-1].prefix_end
+    return pool.event_log.leases[-1].prefix_end
 
 
 def test_nothing_was_held_of_a_new_chat(backend, pool):
@@ -244,7 +244,7 @@ def test_all_that_was_held_is_used(backend, pool):
 def test_an_edited_message_is_told_with_the_tokens_on_both_sides(backend, pool):
     held_chat(pool, backend, [*LONG, 1, 2, 3], "a", history=(Message(Role.USER, "before"),))
     pool.lease(sequence(backend, [*LONG, 9, 9], "a"))
-    lease = pool.news.leases[-1]
+    lease = pool.event_log.leases[-1]
     assert lease.prefix_end is PrefixEnd.EDITED
     assert lease.num_common_tokens == lease.num_reused_tokens == len(LONG)
     assert (lease.wanted, lease.held) == ((9, 9), (1, 2, 3))
@@ -475,7 +475,7 @@ def test_the_cells_behind_turns_that_were_left_out_move_down(backend, pool):
     assert seq.num_reused_tokens == len(SYSTEM) + len(KEPT)
     assert backend.tokens_of(slot.seq_id) == [*SYSTEM, *KEPT]
     assert pool.cells.num_used == len(SYSTEM) + len(KEPT)
-    assert "shifted 50 cells of sequence 0 down by 40" in [event.text for event in pool.news.events]
+    assert "shifted 50 cells of sequence 0 down by 40" in [event.text for event in pool.event_log.events]
     pool.memory.verify()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from app.inspector.recording import MAX_TITLES, Recording
 from app.inspector.stalls import Stall
-from app.protocol.report import CellMap, ChatTokens, Event, EventKind, TokenisedText, TokenTexts
+from app.protocol.report import CellMap, ChatTokens, Event, EventKind, TokenizedText, TokenTexts
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step, idle_step, span, step
 
@@ -117,11 +117,11 @@ def test_the_oldest_step_has_no_step_before_it() -> None:
 def test_what_one_panel_asked_for_is_not_kept_with_the_step() -> None:
     recording = Recording()
     tokens = ChatTokens("chat 0", (1, 2), 1, (b"a",))
-    text = TokenisedText(" cat", TokenTexts((4,), (b" cat",)))
+    text = TokenizedText(" cat", TokenTexts((4,), (b" cat",)))
     recording.append([replace(step(1), answers=(tokens, text))])
-    assert (recording.chat_tokens, recording.tokenised) == (tokens, text)
+    assert (recording.chat_tokens, recording.tokenized) == (tokens, text)
     assert recording.token_texts[4] == b" cat"
     assert recording.newest is not None
     assert recording.newest.answers == ()
     recording.start(None)
-    assert (recording.chat_tokens, recording.tokenised) == (None, None)
+    assert (recording.chat_tokens, recording.tokenized) == (None, None)

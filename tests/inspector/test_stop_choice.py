@@ -9,17 +9,17 @@ from app.inspector.stop_choice import END, FAILURE, POSITION, TOKEN, StopChoice,
 from app.protocol.commands import (
     Command,
     RunUntil,
-    Tokenise,
+    Tokenize,
     UntilDecodeFails,
     UntilEnd,
     UntilPosition,
     UntilToken,
 )
-from app.protocol.report import TokenisedText, TokenTexts
+from app.protocol.report import TokenizedText, TokenTexts
 from tests.inspector.reports import decoding
 
 TITLES = {"sums": "Sums", "notes": "Notes & more"}
-HELLO = TokenisedText("hello hello", TokenTexts((12, 13, 12), (b"he", b"llo ", b"he")))
+HELLO = TokenizedText("hello hello", TokenTexts((12, 13, 12), (b"he", b"llo ", b"he")))
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_text_becomes_a_token_that_the_model_has(choice: StopChoice, qtbot: Qt
     assert not choice.run.isEnabled()
     QTest.keyClicks(choice.text, "hello hello")
     qtbot.waitUntil(lambda: bool(commands))
-    assert commands == [Tokenise("hello hello")]
+    assert commands == [Tokenize("hello hello")]
     choice.set_tokens(HELLO)
     assert choice.token.isVisible()
     choice.token.choose(13)
@@ -86,7 +86,7 @@ def test_each_token_of_a_text_can_be_chosen_once_as_it_is_written() -> None:
         (13, "“llo␣” · 13"),
     ]
     assert "3 tokens" in hint(HELLO)
-    assert hint(TokenisedText("a", TokenTexts((1,), (b"a",)))) == "One token."
+    assert hint(TokenizedText("a", TokenTexts((1,), (b"a",)))) == "One token."
 
 
 def test_an_end_or_a_token_can_be_that_of_one_chat(choice: StopChoice) -> None:

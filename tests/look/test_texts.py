@@ -104,7 +104,7 @@ def _is_sentence(text: str) -> bool:
     return SENTENCE.search(text) is not None and not is_markup and text not in NOT_SHOWN
 
 
-# Sentences that nobody reads in the window.
+# Sentences that do not appear in the window.
 PROGRAMS_READ = {
     "window.py": "what is written to the terminal, where no language is chosen yet",
     "trace.py": "names in a file for Perfetto, which is in English",

@@ -370,7 +370,7 @@ async def test_a_hub_that_is_busy_is_left_alone_for_as_long_as_it_asks(
         hub.refusal = (503, {"Retry-After": "86400"})
         with pytest.raises(HubError, match="HTTP 503"):
             await Fetch(order_for(hub, other=OTHER), folder).run()
-        assert len(slept) == 2  # nobody waits for a day
+        assert len(slept) == 2  # it does not wait for a day
 
 
 async def test_passwords_for_other_programs_are_not_told(

@@ -1,4 +1,4 @@
-"""Which models can guess for which, by their files: as the library finds when it loads them."""
+"""Which models can draft for which, by their files: as the library finds when it loads them."""
 
 import shutil
 

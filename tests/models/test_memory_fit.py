@@ -209,25 +209,25 @@ def test_workers_get_their_share_of_the_layers_and_a_full_one_is_named(header, w
 def test_what_fits_once_the_model_before_has_gone_waits_for_that(wanted):
     params = wanted(n_ctx=16_384)
     with pytest.raises(NoRoomYetError):
-        fitted(params, free_bytes=4 * MIB, coming={"": 100 * MIB})
+        fitted(params, free_bytes=4 * MIB, reclaimable={"": 100 * MIB})
     with pytest.raises(ModelLoadError, match=r"only 0\.0 GiB are free") as refused:
-        fitted(params, free_bytes=4 * MIB, coming={"": MIB})
+        fitted(params, free_bytes=4 * MIB, reclaimable={"": MIB})
     assert not isinstance(refused.value, NoRoomYetError)
-    assert fitted(params, free_bytes=100 * MIB, coming={"": 100 * MIB}) == params
+    assert fitted(params, free_bytes=100 * MIB, reclaimable={"": 100 * MIB}) == params
 
 
 def test_a_context_that_was_left_open_is_as_large_as_it_can_be_then(wanted):
     with pytest.raises(NoRoomYetError):
-        fitted(wanted(), free_bytes=4 * MIB, coming={"": 1 << 30})
-    assert fitted(wanted(), free_bytes=60 * MIB, coming={"": 1 << 30}).n_ctx == DEFAULT_N_CTX
+        fitted(wanted(), free_bytes=4 * MIB, reclaimable={"": 1 << 30})
+    assert fitted(wanted(), free_bytes=60 * MIB, reclaimable={"": 1 << 30}).n_ctx == DEFAULT_N_CTX
 
 
 def test_a_gpu_that_is_still_full_is_waited_for(header, wanted):
     params = wanted(n_ctx=4096)
     full = (gpu(share(estimate(header("qwen3"), params), 1)),)
     with pytest.raises(NoRoomYetError):
-        fitted(params, full, free_bytes=1 << 30, coming={"CUDA0": 1 << 30})
-    assert fitted(params, full, free_bytes=1 << 30, coming={"": 1 << 30}).n_gpu_layers == 1
+        fitted(params, full, free_bytes=1 << 30, reclaimable={"CUDA0": 1 << 30})
+    assert fitted(params, full, free_bytes=1 << 30, reclaimable={"": 1 << 30}).n_gpu_layers == 1
 
 
 # A draft model

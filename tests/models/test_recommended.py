@@ -21,7 +21,7 @@ SMALL = [model("Q4_K_M", 0.4), model("Q6_K", 0.5), model("Q8_0", 0.6), model("F1
     [
         (FOUR_B, 16, "", "Q4_K_M"),
         (FOUR_B, 3, "", "Q2_K"),
-        (FOUR_B, 0, "", "Q4_K_M"),  # nobody knows
+        (FOUR_B, 0, "", "Q4_K_M"),  # unknown
         (FOUR_B, 0.5, "", "Q2_K"),  # nothing fits: the smallest
         (FOUR_B, 16, "Q8_0", "Q8_0"),
         (FOUR_B, 16, "Q6_K", "Q4_K_M"),  # the recommended one is gone

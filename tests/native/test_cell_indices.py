@@ -92,7 +92,7 @@ class Interrupter:
 def backend(request, tiny_gguf, monkeypatch, caplog):
     """Eight sequences, in 1,024 cells or in 256 each."""
     monkeypatch.setenv("LLAMA_KV_CACHE_DEBUG", "3")
-    caplog.set_level(logging.DEBUG, "app.engine.llama.library")
+    caplog.set_level(logging.DEBUG, "app.engine.llama.native_library")
     params = LoadParams(
         tiny_gguf("qwen3"), n_ctx=1024, n_seq_max=8, n_batch=512, n_threads=1, isolated=request.param
     )

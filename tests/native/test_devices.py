@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.llama.library import library, library_info
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.native_library import library, library_info
 from app.protocol.errors import ModelLoadError
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, DeviceKind

@@ -1,4 +1,4 @@
-"""One GGUF that guesses for another: the same words as without it, whatever becomes of either."""
+"""One GGUF that drafts for another: the same words as without it, whatever happens to either."""
 
 import gc
 import re
@@ -14,8 +14,8 @@ import pytest
 
 from app.engine import draft_model
 from app.engine.engine import Engine
-from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.native_library import native_objects
 from app.engine.prompt_lookup import PromptLookup
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
@@ -72,7 +72,7 @@ def params(path, draft, **values):
 
 @contextmanager
 def engines(loaded):
-    """With the draft model, and on the same context without any guess."""
+    """With the draft model, and on the same context without any draft."""
     with ExitStack() as stack:
         backend = stack.enter_context(open_llama_backend(loaded))
         with mock.patch.object(backend, "model", replace(backend.model, num_drafted_tokens=0)):
@@ -116,7 +116,7 @@ def test_chats_answer_the_same_together_forked_and_hibernated(is_itself, is_isol
 
 @pytest.mark.parametrize(("family", "is_itself"), [*((family, True) for family in PLAIN), ("qwen3", False)])
 def test_every_family_computes_the_same_logits_with_guesses(family, is_itself, tiny_gguf, other, monkeypatch):
-    monkeypatch.setattr(PromptLookup, "guess", lambda *_: [])  # they say the same again and again
+    monkeypatch.setattr(PromptLookup, "propose", lambda *_: [])  # they say the same again and again
     path = tiny_gguf(family)
     one = request("Hello", max_tokens=60, keep_cells=False)
     with engines(params(path, path if is_itself else other)) as (engine, plain):

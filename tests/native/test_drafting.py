@@ -33,7 +33,7 @@ def checked():
 
 @contextmanager
 def engines(backend):
-    """One that guesses, and one on the same context that never does."""
+    """One with draft tokens, and one on the same context without."""
     with mock.patch.object(backend, "model", replace(backend.model, num_drafted_tokens=0)):
         plain = Engine(backend, verify=True)
     engine = Engine(backend, verify=True)
@@ -120,7 +120,7 @@ def starter():
 
 @pytest.fixture
 def both(starter):
-    """An engine that guesses, and one that never does."""
+    """An engine with draft tokens, and one without."""
     with engines(starter) as pair:
         yield pair
 

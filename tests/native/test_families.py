@@ -1,6 +1,6 @@
 """Models of every kind of memory: never a wrong word, at worst a prompt computed again.
 
-Expected is always what an engine answers where nobody else is, as far as that is sure.
+Expected is always what an engine answers alone, as far as that is unambiguous.
 """
 
 import dataclasses
@@ -187,7 +187,7 @@ def test_a_step_that_was_interrupted(engine, alone):
         result.add(engine.step())
     engine._batch.clear()
     engine._scheduler.schedule(engine._batch)
-    engine._backend.decode(engine._batch)  # computed, but nobody was told
+    engine._backend.decode(engine._batch)  # computed behind the engine's back
     engine.slots.resync(engine._batch)
     while engine.has_work:
         result.add(engine.step())

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from app.engine.llama.cell_reader import read_cells
-from app.engine.llama.library import library
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.native_library import library
 from app.protocol.errors import DecodeInterruptedError, NoKvCellsError
 from app.protocol.load import LoadParams
 from tests.driver import rows

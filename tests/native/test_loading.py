@@ -7,8 +7,8 @@ import pytest
 
 from app.engine import probe
 from app.engine.llama import loading
-from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.native_library import native_objects
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadError

@@ -1,4 +1,4 @@
-"""64 chats on 8 sequences: all ask at once, then each once more, and nobody notices the others.
+"""64 chats on 8 sequences: all ask at once, then each once more, and none is affected by the others.
 
 The starter model is sure of what it is asked here. Where an answer differs from the one given alone all the
 same, the two best candidates at that point are shown: a tie that rounding has decided can be told from a
@@ -80,7 +80,7 @@ class WatchedSampler:
 
 
 class Alone:
-    """Answers each chat on a context where nobody else is."""
+    """Answers each chat on a context of its own."""
 
     def __init__(self, backend: LlamaBackend) -> None:
         self.engine = Engine(backend)

@@ -6,9 +6,9 @@ import ctypes
 
 import pytest
 
-from app.engine.llama import library as library_module
-from app.engine.llama.library import gpus
+from app.engine.llama import native_library as library_module
 from app.engine.llama.memory import HERE, memory_taken, total
+from app.engine.llama.native_library import gpus
 from app.protocol.model import Device, DeviceKind, MemoryNeed, ModelInfo
 from tests.fakes import model_info
 

@@ -6,8 +6,8 @@ Its sums are right, so a word from another chat would show.
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.native_library import native_objects
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.report import SlotState

@@ -144,7 +144,7 @@ def test_without_it_company_changes_logits(tiny_gguf):
 
 
 def test_its_context_is_freed_with_the_model(tiny_gguf):
-    from app.engine.llama.library import native_objects
+    from app.engine.llama.native_library import native_objects
 
     before = native_objects.copy()
     with open_llama_backend(LoadParams(tiny_gguf("llama"), n_ctx=256, n_threads=1)) as backend:

@@ -14,8 +14,8 @@ import pytest
 from app.engine.batch import Batch, BatchSpan
 from app.engine.engine import Engine
 from app.engine.llama import sampler as sampler_module
-from app.engine.llama.library import native_objects
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.native_library import native_objects
 from app.protocol.errors import GrammarError, InvalidRequestError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason

@@ -11,7 +11,7 @@ import llama_cpp as lib
 import pytest
 from llama_cpp.llama_cpp import _lib
 
-from app.engine.llama.library import library
+from app.engine.llama.native_library import library
 from app.models.gguf_header import TENSOR_TYPES
 from app.models.model_file import FILE_TYPES
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.native
 
 
 def num_types(folder: Path) -> int:
-    """As the library says of a file with weights of a type that nobody has."""
+    """As the library says of a file with weights of an unknown type."""
     path = folder / "unknown.gguf"
     weights = struct.pack("<Q1sIQIQ", 1, b"w", 1, 32, 9999, 0)
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + weights + bytes(256))

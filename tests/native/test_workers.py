@@ -25,7 +25,7 @@ from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
-from app.services.coming_room import ComingRoom
+from app.services.expected_room import ExpectedRoom
 from tests.worker_machines import Machine, NotPermittedError, machines
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(120)]
@@ -56,7 +56,7 @@ def check_estimate(engine: ActiveEngine, path: Path) -> None:
     """Each machine took what was expected of it, before anything was loaded."""
     assert engine.model
     assert engine.loaded_params
-    model, room = engine.model, ComingRoom.of(engine).room(engine.loaded_params)
+    model, room = engine.model, ExpectedRoom.of(engine).room(engine.loaded_params)
     expected = plan(read_whole_header(path), engine.loaded_params, room)
     taken = dict(model.memory_elsewhere)
     assert [worker.name for worker in model.workers] == [worker.name for worker in room.workers]
@@ -170,7 +170,7 @@ def test_an_engine_in_a_process_of_its_own_does_all_that_others_do_and_comes_bac
     engine.post(Hibernate("chat copy"))
     qtbot.waitUntil(lambda: any(report.hibernated for report in told), timeout=20_000)
 
-    assert engine.use_prompts(lambda prompts: prompts.tokenise("hello")).result(20)
+    assert engine.use_prompts(lambda prompts: prompts.tokenize("hello")).result(20)
     assert engine.use_prompts(lambda prompts: prompts.takes_tools).result(20) is False
     with pytest.raises(InvalidRequestError, match="-1 is no token"):
         engine.use_prompts(lambda prompts: prompts.written([-1])).result(20)

@@ -185,7 +185,7 @@ def test_the_icon_is_drawn_in_every_size(qapp: object, tmp_path: Path) -> None:
 
 
 def test_windows_installer_names_what_there_is() -> None:
-    """Nobody has run it: so at least its tasks, its paths and its file type are those of the rest."""
+    """It was never run: so at least its tasks, its paths and its file type match the rest."""
     script = Path(licences.__file__).parent / "windows" / "skein.iss"
     sections: dict[str, list[str]] = {}
     for line in script.read_text(encoding="utf-8").splitlines():

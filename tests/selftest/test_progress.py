@@ -84,4 +84,4 @@ def test_it_ends_when_its_stdin_is_closed():
         assert json.loads(last)["report"]["was_cancelled"]
         assert child.wait(30) == 130
     finally:
-        child_process.bury(child)
+        child_process.reap(child)

@@ -47,7 +47,7 @@ class ForgetfulKeyring(MemoryKeyring):
 
 
 class WaitingKeyring(MemoryKeyring):
-    """Asks for a password that nobody enters."""
+    """Asks for a password that is never entered."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,8 +17,8 @@ from app.chats.chat import Turn, TurnState
 from app.chats.exports.files import ExportError, Form
 from app.chats.exports.words import Words
 from app.protocol.request import Role
+from app.services.chat_library import ChatLibrary
 from app.services.chat_transfer import ChatTransfer, StoppedError
-from app.services.library import Library
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
@@ -32,7 +32,7 @@ class Kit:
         self.path = path
         self.store = ChatStore(path)
         self.workspace = Workspace(engine, self.store, Settings())
-        self.library = Library(self.store, self.workspace, self.workspace)
+        self.library = ChatLibrary(self.store, self.workspace, self.workspace)
         self.transfer = ChatTransfer(self.workspace, self.store, self.library, self.workspace)
 
     def dump(self) -> str:

@@ -42,7 +42,7 @@ async def downloading(folder: Path) -> AsyncIterator[Downloads]:
 
 
 async def until(downloads: Downloads, is_so: Callable[[], bool]) -> None:
-    """Looks again whenever something is told."""
+    """Checks again after every signal."""
     told = asyncio.Event()
     for signal in (downloads.changed, downloads.progressed):
         signal.connect(told.set)

@@ -14,7 +14,7 @@ from app.models.memory_fit import Fit
 from app.models.model_file import FileKind, ModelFile, Source, read_whole_header
 from app.protocol.load import LoadParams
 from app.protocol.model import MemoryNeed
-from app.services import coming_room, model_fits
+from app.services import expected_room, model_fits
 from app.services.model_fits import ModelFits, Taken
 from app.services.preferences import Preferences
 from app.settings.settings import ModelSettings, Settings
@@ -37,7 +37,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         machine.reads.append(path.name)
         return read_whole_header(path)
 
-    monkeypatch.setattr(coming_room, "free_memory_bytes", lambda: machine.free_bytes)
+    monkeypatch.setattr(expected_room, "free_memory_bytes", lambda: machine.free_bytes)
     monkeypatch.setattr(model_fits, "read_whole_header", read)
     return machine
 
@@ -139,7 +139,7 @@ async def test_a_model_over_several_machines_counts_the_memory_of_all(
         free_bytes = 1024 * MIB if address == "good:1" else 0
         return Worker(address, WorkerState.READY, free_bytes=free_bytes, total_bytes=4096 * MIB)
 
-    monkeypatch.setattr(coming_room, "ask", ask)
+    monkeypatch.setattr(expected_room, "ask", ask)
     preferences.set_of_model(models[0].path, ModelSettings(workers=("good:1",)))
     await told(fits, models)
     fitting = fits.fitting(models[0])

@@ -16,11 +16,11 @@ from app.services.other_starts import (
     MAX_CALLERS,
     MAX_MESSAGE_BYTES,
     OtherStarts,
-    Start,
+    StartMessage,
+    decoded,
+    encoded,
     hand_over,
     socket_name,
-    told,
-    understood,
 )
 
 
@@ -39,15 +39,15 @@ def first(qapp, name: str) -> Iterator[OtherStarts]:
 
 
 @pytest.fixture
-def asked(first: OtherStarts) -> list[Start]:
-    asked: list[Start] = []
+def asked(first: OtherStarts) -> list[StartMessage]:
+    asked: list[StartMessage] = []
     first.asked.connect(asked.append)
     return asked
 
 
 def call(name: str) -> bytes:
     """What the first one answers `hand_over`: Qt's sockets cannot wait on a thread of Python's."""
-    return say(name, told(Start()))
+    return say(name, encoded(StartMessage()))
 
 
 class Calls:
@@ -65,14 +65,14 @@ class Calls:
 
 def test_a_second_skein_is_heard_with_its_model(name, asked, qtbot: QtBot, tmp_path) -> None:
     program = (
-        "import sys; from pathlib import Path; from app.services.other_starts import Start, hand_over;"
-        "sys.exit(hand_over(sys.argv[1], Start(Path(sys.argv[2]))))"
+        "import sys; from pathlib import Path; from app.services.other_starts import StartMessage, hand_over;"
+        "sys.exit(hand_over(sys.argv[1], StartMessage(Path(sys.argv[2]))))"
     )
     model = tmp_path / "é big.gguf"
     second = subprocess.Popen([sys.executable, "-c", program, name, str(model)])
     qtbot.waitUntil(lambda: second.poll() is not None)
     assert second.returncode == 1  # True
-    assert asked == [Start(model)]
+    assert asked == [StartMessage(model)]
 
 
 def test_many_starts_at_once_are_all_heard(name, asked, qtbot: QtBot) -> None:
@@ -81,14 +81,14 @@ def test_many_starts_at_once_are_all_heard(name, asked, qtbot: QtBot) -> None:
 
 
 def test_nobody_hears_when_there_is_no_first(name) -> None:
-    assert not hand_over(name, Start(), patience_ms=50)
+    assert not hand_over(name, StartMessage(), patience_ms=50)
 
 
 def test_one_that_hangs_is_not_waited_for(name) -> None:
     with socket.socket(socket.AF_UNIX) as deaf:
         deaf.bind(name)
         deaf.listen()
-        assert not hand_over(name, Start(), patience_ms=50)
+        assert not hand_over(name, StartMessage(), patience_ms=50)
 
 
 def test_what_a_dead_one_has_left_is_no_hindrance(qapp, name, qtbot: QtBot) -> None:
@@ -131,7 +131,7 @@ def test_a_folder_without_room_for_a_socket_is_no_trouble(qapp, tmp_path, caplog
 def test_garbage_is_ignored_and_the_next_is_heard(name, asked, qtbot: QtBot, caplog, garbage: bytes) -> None:
     assert Calls(lambda: say(name, garbage)).answers(qtbot) == [b""]
     assert Calls(lambda: call(name)).answers(qtbot) == [HEARD]
-    assert asked == [Start()]
+    assert asked == [StartMessage()]
 
 
 def test_who_says_nothing_is_hung_up_on(name, first, qtbot: QtBot, monkeypatch) -> None:
@@ -148,7 +148,7 @@ def test_many_silent_ones_do_not_keep_others_out(name, first, asked, qtbot: QtBo
         one.connect(name)
     qtbot.waitUntil(lambda: len(first._callers) == MAX_CALLERS)
     assert Calls(lambda: call(name)).answers(qtbot) == [HEARD]
-    assert asked == [Start()]
+    assert asked == [StartMessage()]
     for one in silent:
         one.close()
     qtbot.waitUntil(lambda: not first._callers)
@@ -185,8 +185,8 @@ def test_where_the_path_would_be_too_long_the_socket_is_in_a_folder_of_its_own(
 
 def test_a_models_name_is_told_in_full(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert json.loads(told(Start(Path("big.gguf")))) == {"model": str(tmp_path / "big.gguf")}
-    assert understood(told(Start(Path("big.gguf")))) == Start(tmp_path / "big.gguf")
+    assert json.loads(encoded(StartMessage(Path("big.gguf")))) == {"model": str(tmp_path / "big.gguf")}
+    assert decoded(encoded(StartMessage(Path("big.gguf")))) == StartMessage(tmp_path / "big.gguf")
 
 
 def say(name: str, data: bytes) -> bytes:

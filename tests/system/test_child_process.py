@@ -30,7 +30,7 @@ def start():
 
     yield start_program
     for child in children:
-        child_process.bury(child)
+        child_process.reap(child)
 
 
 def test_values_arrive_as_they_were_sent():
@@ -40,7 +40,7 @@ def test_values_arrive_as_they_were_sent():
     written = "ä\n\n\udc80".encode("utf-8", "surrogatepass")
     assert child_process.receive(child.stdout) == {"num_bytes": len(written)}
     assert child.stdout.read(len(written)) == written
-    child_process.bury(child)
+    child_process.reap(child)
 
 
 @pytest.mark.parametrize("busy", ["while True: pass", "import time; time.sleep(1000)"])
@@ -71,7 +71,7 @@ def test_to_kill_one_that_has_ended_does_nothing(start):
     child = start("print('done')", start_new_session=True)
     assert child.wait(30) == 0
     child_process.kill(child)
-    child_process.bury(child)
+    child_process.reap(child)
     assert child.returncode == 0
 
 

@@ -166,7 +166,7 @@ class FakeSession(QObject):
         self.chat.overflow, self.chat.max_context_tokens = overflow, max_context_tokens
         self.limits_changed.emit()
 
-    def tell_settings_changed(self) -> None:
+    def emit_settings_changed(self) -> None:
         self.limits_changed.emit()
 
     def regenerate(self, answer: Turn | None = None) -> None:

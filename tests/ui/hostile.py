@@ -1,5 +1,6 @@
-"""Messages that were written to do harm, or that only look as if. `{pipe}` is a pipe nobody writes to, so
-whoever reads it waits for ever; `{port}` is a port on which somebody listens for any connection."""
+"""Hostile messages, and harmless ones that look hostile. `{pipe}` is a pipe without a writer, so that reading
+it blocks for ever; `{port}` is a port on which the test listens for any connection.
+"""
 
 FETCHES = (
     "![x]({pipe})",

@@ -37,13 +37,13 @@ from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Request, Role
+from app.services.chat_library import ChatLibrary
 from app.services.chat_search import ChatSearch
-from app.services.library import Library
 from app.services.presets import Presets
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.application import Application
-from app.ui.base.commands import commands_of
+from app.ui.base.menu_commands import commands_of
 from app.ui.main_window import MainWindow
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.turn_actions import TurnAction, is_possible, offered
@@ -68,7 +68,7 @@ class AtOnce(Executor):
 
 
 class _Prompts:
-    def tokenise(self, text: str, *, parse_special: bool) -> list[int]:
+    def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
         return [len(word) for word in text.split()]
 
 
@@ -163,7 +163,7 @@ class RandomUse:
         self.router = ReportRouter(self.engine, self.workspace, self.root)
         self.window = MainWindow()
         self.window.fill(self.workspace, self.engine, settings)
-        self.library = Library(self.store, self.workspace, self.root)
+        self.library = ChatLibrary(self.store, self.workspace, self.root)
         self.window.show_library(self.library, ChatSearch(self.store, self.root))
         presets = Presets(folder / "presets", self.window.preferences, self.root)
         self.window.show_presets(presets, TokenCounter(self.engine, self.root))

@@ -1,4 +1,4 @@
-"""Whoever does not see the window hears what is in it; without a mouse it is seen where the keyboard is."""
+"""Screen readers get names for everything in the window; without a mouse, the focus is visible."""
 
 from collections.abc import Iterator
 
@@ -46,7 +46,7 @@ def _has_no_words_yet(widget: QWidget) -> bool:
 
 
 def _is_qts_own(widget: QWidget) -> bool:
-    """Parts of other widgets, and scroll areas that nobody can get into."""
+    """Parts of other widgets, and scroll areas that cannot be focused."""
     parent = widget.parentWidget()
     if widget.objectName().startswith("qt_") or isinstance(parent, QAbstractSpinBox | QComboBox):
         return True

@@ -37,7 +37,7 @@ CORPUS = Path(__file__).parent / "corpus" / "commonmark.json"
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Path:
-    """Whoever opens it for reading waits for ever."""
+    """Opening it for reading blocks for ever."""
     path = tmp_path / "pipe.png"
     os.mkfifo(path)
     return path

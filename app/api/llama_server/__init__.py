@@ -1,6 +1,6 @@
-"""llama-server's own endpoints, so that what was written for it works here, too.
+"""llama-server's own endpoints, so that clients written for it work here, too.
 
-What Skein has none of (embeddings, rerank, infill, LoRA, saving of slots) says so.
+Endpoints that Skein does not offer (embeddings, rerank, infill, LoRA, saving of slots) say so.
 """
 
 from aiohttp import web

@@ -1,7 +1,7 @@
 """POST /completion: raw prompts of any of llama-server's forms in, their continuations out.
 
-`id_slot` is a wish that has nothing to wish for here: the engine looks through all slots and saved chats for
-what it has of a prompt, so it is only checked. `cache_prompt` false computes all of the prompt anew.
+`id_slot` is validated but has no effect: the engine searches all slots and saved chats for a prompt's prefix
+anyway. With `cache_prompt` false the whole prompt is computed anew.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ async def completion(request: web.Request) -> web.StreamResponse:
     _check_slot(fields, client)
     sampling = client.sampling
     requests = await beside(request, lambda: fields.requests(sampling))
-    with client.answer(*requests, tells_progress=bool(fields.stream and fields.return_progress)) as answers:
+    with client.answer(*requests, reports_progress=bool(fields.stream and fields.return_progress)) as answers:
         if fields.stream:
             return await stream_answers(request, answers, _Chunks(request, fields, answers))
         wholes = await whole_answers(request, answers)
@@ -146,7 +146,7 @@ async def _answer(
 
 
 def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
-    """The fields named, of those that there are. `generation_settings/seed` is one inside another."""
+    """Those of the named fields that exist. `generation_settings/seed` is one inside another."""
     if not paths:
         return body
     chosen = {}
@@ -177,7 +177,7 @@ class _Chunks:
             events.append(self._piece(index, output))
         if output.finish_reason:
             body = await _answer(self._request, self._fields, self._answers, index, whole)
-            rest = "" if output.token_ids else output.text  # what was kept back until the end
+            rest = "" if output.token_ids else output.text  # what was held back until the end
             events.append(_chosen(body | {"content": rest, "tokens": []}, self._fields.response_fields))
         return events
 

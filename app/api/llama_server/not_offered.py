@@ -1,4 +1,4 @@
-"""What llama-server has and Skein has not: each says so, instead of a bare 404."""
+"""llama-server's endpoints that Skein does not have: each says so, instead of a bare 404."""
 
 from typing import NoReturn
 

@@ -15,7 +15,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def props(request: web.Request) -> web.Response:
-    """The model's file by its name alone: where it lies is nobody's business."""
+    """The model's file by its name alone: its folder is private."""
     client = request.app[CLIENT]
     model = client.model
     template, (bos_text, eos_text) = await client.use_prompts(

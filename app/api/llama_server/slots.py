@@ -1,6 +1,6 @@
 """GET /slots: llama-server's fields of each slot, and what Skein knows besides: positions, cells, state.
 
-Nobody's text is shown, nor what the answers are made with.
+Texts of chats and sampling settings are left out.
 """
 
 from __future__ import annotations

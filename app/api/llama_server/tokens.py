@@ -1,4 +1,4 @@
-"""/tokenize, /detokenize and /apply-template: what a text becomes for the model, without an answer."""
+"""/tokenize, /detokenize and /apply-template: texts to tokens and back, without an answer."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class TokenizeFields(Body):
     with_pieces: bool = False
 
     def tokens(self, prompts: PromptBuilder) -> list[tuple[int, bytes]]:
-        """Each with how it is written. BOS comes before a text that comes first."""
+        """Each token with its text. BOS comes first where the text begins the prompt."""
         pieces = [self.content] if isinstance(self.content, str) else self.content
-        token_ids = prompts.tokenise(*pieces, adds_leading=self.add_special, parse_special=self.parse_special)
+        token_ids = prompts.tokenize(*pieces, adds_leading=self.add_special, parse_special=self.parse_special)
         return list(zip(token_ids, prompts.written(token_ids), strict=True))
 
 
@@ -67,7 +67,7 @@ async def apply_template(request: web.Request) -> web.Response:
 
 
 def _shown(piece: bytes) -> str | list[int]:
-    """Part of a character is told as bytes."""
+    """Part of a character is shown as bytes."""
     try:
         return piece.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,1 +1,1 @@
-"""Chats as files that others can read, and Skein's own complete format. No Qt."""
+"""Exports chats: formats for other programs, and Skein's own complete one. No Qt."""

@@ -1,4 +1,4 @@
-"""Writes chats to disk: all of it is there in the end, or what was there before. Any thread, one at a time.
+"""Writes chats to disk atomically: an export is complete, or nothing was changed. Any thread, one at a time.
 
 An export is begun, given its chats one after the other, and finished or discarded, so that a thousand chats
 never have to be in memory together.
@@ -124,7 +124,7 @@ def as_text(chat: Chat, form: Form, words: Words) -> str:
 
 
 def file_name(title: str, form: Form) -> str:
-    """Fit for every system's disks."""
+    """A file name that is valid on every system."""
     plain = "".join(char for char in title if unicodedata.category(char) not in ("Cc", "Cf", "Cs"))
     name = " ".join(_NOT_IN_NAMES.sub(" ", plain).split())[:MAX_NAME_CHARS].strip(" .")
     if not name or _RESERVED.match(name):
@@ -135,7 +135,7 @@ def file_name(title: str, form: Form) -> str:
 
 
 def free_name(title: str, form: Form, taken: set[str]) -> str:
-    """`taken` in the form of `str.casefold`: many disks do not tell A from a."""
+    """`taken` holds names as by `str.casefold`: many file systems ignore case."""
     name = file_name(title, form)
     number = 2
     while name.casefold() in taken:

@@ -43,7 +43,7 @@ def as_object(chat: Chat) -> dict[str, Any]:
 
 
 def _turns(chat: Chat) -> Iterator[dict[str, Any]]:
-    """Those that are shown first; without what says nothing."""
+    """The shown turns first; fields with empty values are left out."""
     for turn in chat.all_turns():
         told = {name: value for name, value in _fields(turn).items() if value not in ("", 0, False, [], {})}
         yield {"id": turn.id, "role": turn.role, "text": turn.text} | told

@@ -1,4 +1,4 @@
-"""What a chat says to a reader: the shown turns, with speaker, thinking and answer apart. Any thread."""
+"""A chat as a reader sees it: the shown turns, with speaker, thinking and answer separated. Any thread."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Spoken:
 
 
 def spoken(chat: Chat, words: Words) -> Iterator[Spoken]:
-    """Turns that say nothing are left out, but for one that failed and says why."""
+    """Empty turns are left out, unless they failed and have a notice."""
     speakers = {
         Role.USER: words.user,
         Role.ASSISTANT: words.assistant,
@@ -33,7 +33,7 @@ def spoken(chat: Chat, words: Words) -> Iterator[Spoken]:
     }
     for turn in chat.turns:
         if turn.text or turn.attachments or turn.notice:
-            yield _told(turn, speakers[turn.role])
+            yield _spoken(turn, speakers[turn.role])
 
 
 def title_of(chat: Chat, words: Words) -> str:
@@ -45,7 +45,7 @@ def date_of(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def _told(turn: Turn, speaker: str) -> Spoken:
+def _spoken(turn: Turn, speaker: str) -> Spoken:
     split = split_thinking(turn.text) if turn.role is Role.ASSISTANT else None
     return Spoken(
         turn.role,

@@ -1,7 +1,7 @@
-"""A chat as one HTML file that needs nothing else: no scripts, pictures or fonts; light or dark. Any thread.
+"""A chat as one self-contained HTML file: no scripts, pictures or fonts; light or dark. Any thread.
 
-What was said is not trusted. It is rendered from Markdown with raw HTML shown as text; links lead to http,
-https and mailto only, pictures become links, and the page itself forbids loading anything.
+The text is not trusted. It is rendered from Markdown with raw HTML shown as text; links lead to http, https
+and mailto only, pictures become links, and the page itself forbids loading anything.
 """
 
 import html

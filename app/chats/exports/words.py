@@ -1,4 +1,4 @@
-"""The few words an exported chat has besides what was said. Whoever exports gives them in his language."""
+"""The labels in an exported chat. The caller passes them in the user's language."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Takes a JSON file apart into its chats, one at a time, without reading it as a whole.
+"""Splits a JSON file into its chats, one at a time, without parsing it as a whole.
 
 A file is one object or a list of objects. Their ends are found by counting brackets outside of strings, so a
 file of a gigabyte costs no more memory than its largest chat, and no depth makes Python recurse. Any thread.
@@ -50,7 +50,7 @@ class Entry:
 def entries(buffer: bytes | mmap, on_progress: Progress = lambda _fraction: None) -> Iterator[Entry]:
     """The objects of a JSON document: itself, or those in its list. Raises BadChatError.
 
-    What stands between brackets is not looked at; `parse` will. Raises what `on_progress` raises.
+    What is between the brackets is not checked here, but by `parse`. Raises what `on_progress` raises.
     """
     if not _BEGINNING.match(buffer):
         raise no_chats()

@@ -51,7 +51,7 @@ def sketch(entry: dict[str, Any]) -> Sketch:
 
 
 def _take_system_prompt(result: Sketch) -> None:
-    """The first message may be one of the system."""
+    """The first message may be a system prompt."""
     said = [node for node in result.nodes if node.is_message]
     if said and said[0].role == Role.SYSTEM:
         result.system_prompt = said[0].text
@@ -80,7 +80,7 @@ def _joined(parts: list[Any]) -> str:
 
 
 def _attachments(extras: list[Any]) -> list[Attachment]:
-    """What has a text; pictures and sound have none."""
+    """Attachments with a text; pictures and sound have none."""
     return [
         Attachment(name_of(extra.get("name")) or "…", text_of(extra.get("content")))
         for extra in map(fields_of, extras)

@@ -1,6 +1,7 @@
 """LM Studio's conversations: one `.conversation.json` each, in which every message has versions. Any thread.
 
-Versions belong to a message there, not to what came before it: whatever follows, follows the one selected.
+Versions belong to a message there, not to its parent: whatever follows a message follows its selected
+version.
 """
 
 from typing import Any

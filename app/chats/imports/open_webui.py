@@ -54,7 +54,7 @@ def sketch(entry: dict[str, Any]) -> Sketch:
 
 
 def _chat(entry: dict[str, Any]) -> dict[str, Any]:
-    """A chat exported alone may come without what is told about it."""
+    """A chat exported alone may lack its metadata."""
     return fields_of(entry.get("chat")) or entry
 
 
@@ -76,7 +76,7 @@ def _node(node_id: str, message: dict[str, Any]) -> Node:
 
 
 def _unquoted(details: str) -> str:
-    """What was thought stands there as a quotation, escaped."""
+    """The thinking is stored there as an escaped quotation."""
     lines = _SUMMARY.sub("", details, count=1).strip("\n").split("\n")
     return "\n".join(html.unescape(re.sub(r"^(?:>|&gt;) ?", "", line)) for line in lines)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file of chats, or with one chat in it. Any thread."""
+"""Problems of an imported file, or of one chat in it. Any thread."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from app.system.said import said
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`entry` is which chat of the file, from 1; 0 means the whole file. `reason` is one or two sentences."""
+    """`entry` is the chat's number in the file, from 1; 0: the file. `reason` is one or two sentences."""
 
     file: str
     entry: int
@@ -24,7 +24,7 @@ class BadChatError(Exception):
 
 
 class NoChatsError(BadChatError):
-    """It is a file of another kind."""
+    """The file contains no chats."""
 
 
 def bad_value(name: str) -> BadChatError:

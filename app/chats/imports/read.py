@@ -1,7 +1,7 @@
-"""Reads files of chats. Which program wrote them is told by what is in them, not by their names. Any thread.
+"""Reads files of chats. The program that wrote them is recognised by content, not by name. Any thread.
 
-Takes JSON files, .zip archives of them, and folders. Nothing is written but what an archive holds, into a
-temporary folder under names of our own.
+Takes JSON files, .zip archives of them, and folders. Only archives are unpacked to disk, into a temporary
+folder and under names of our own.
 """
 
 import lzma
@@ -77,7 +77,7 @@ def _take(
     is_asked_for: bool,
     may_be_archive: bool = True,
 ) -> None:
-    """A bad file adds nothing but its problem. One that nobody asked for by its name may be of any kind."""
+    """A bad file adds only its problem. A file found in a folder may be of any kind, so it is passed over."""
     try:
         found = _read_path(path, name, on_progress, may_be_archive)
     except NoChatsError as error:
@@ -107,7 +107,7 @@ def _read_path(path: Path, name: str, on_progress: Progress, may_be_archive: boo
 
 
 def _read_folder(folder: Path, on_progress: Progress, unpacked: Mapping[Path, str] | None = None) -> Findings:
-    """What in it is of another kind is passed over: settings, pictures.
+    """Files of other kinds are passed over: settings, pictures.
 
     `unpacked` says what its files were called in the archive they come from. They are no archives themselves:
     one that holds itself would never end.
@@ -157,7 +157,7 @@ def _read_archive(path: Path, on_progress: Progress) -> Findings:
 
 
 def _unpack(archive: zipfile.ZipFile, folder: Path, on_progress: Progress) -> dict[Path, str]:
-    """Its JSON files, of all together no more than one file may have: where they are, and their names."""
+    """Unpacks its JSON files, in total at most the limit of one file. Returns their paths and names."""
     unpacked: dict[Path, str] = {}
     left = MAX_FILE_BYTES
     members = [member for member in archive.infolist() if _is_wanted(member)]
@@ -179,7 +179,7 @@ def _is_wanted(member: zipfile.ZipInfo) -> bool:
 
 
 def _place(folder: Path, member: zipfile.ZipInfo, number: int) -> Path:
-    """No name in an archive becomes a path. Only the two files of a Jan thread keep theirs, side by side."""
+    """Names in an archive never become paths. Only the two files of a Jan thread keep theirs."""
     parent, _slash, name = member.filename.replace("\\", "/").rpartition("/")
     if name in (jan.THREAD, jan.MESSAGES):
         together = folder / f"thread-{zlib.crc32(parent.encode('utf-8', 'replace')):08x}"

@@ -1,4 +1,4 @@
-"""Skein's own format, as `exports.skein` writes it. Nothing is lost but the ids of turns. Any thread."""
+"""Skein's own format, as `exports.skein` writes it. Only the ids of turns are lost. Any thread."""
 
 import re
 import time
@@ -94,7 +94,7 @@ def _attachment(stored: dict[str, Any]) -> Attachment:
 
 
 def _state(value: object) -> TurnState:
-    """What was being written when it was exported is not any more."""
+    """An answer that was in progress at the export counts as stopped."""
     try:
         state = TurnState(text_of(value) or TurnState.DONE)
     except ValueError:
@@ -125,7 +125,7 @@ def _count(name: str, value: object, low: int) -> int | None:
 
 
 def _usage(stored: dict[str, Any]) -> Usage:
-    """Figures to look at: one that cannot be is none."""
+    """Statistics for display: an implausible one is dropped."""
     figures: dict[str, Any] = {name: duration_of(stored.get(name)) for name in _TIMES}
     figures |= {name: stored[name] for name in _COUNTS & stored.keys() if _is_count(stored[name])}
     return Usage(prefix_end=name_of(stored.get("prefix_end")), **figures)

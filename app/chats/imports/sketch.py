@@ -1,4 +1,4 @@
-"""A chat as another program told it, before it is believed: the common ground of all readers. Any thread."""
+"""An imported chat before its validation: what all readers produce. Any thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Node:
     text: str = ""
     thinking: str = ""
     model: str = ""
-    created_at: float = 0.0  # 0: not told
+    created_at: float = 0.0  # 0: unknown
     thinking_s: float = 0.0
     attachments: tuple[Attachment, ...] = ()
     is_message: bool = True
@@ -46,7 +46,7 @@ class Sketch:
 
 
 def text_of(value: object) -> str:
-    """A string, or nothing: never what JSON had instead of one."""
+    """The value if it is a string, else an empty one."""
     return valid_unicode(value).replace("\0", "") if isinstance(value, str) else ""
 
 
@@ -55,7 +55,7 @@ def name_of(value: object) -> str:
 
 
 def id_of(value: object) -> str:
-    """Some programs number their messages."""
+    """As a string: some programs number their messages."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return text_of(value)[:MAX_NAME_CHARS]
@@ -70,7 +70,7 @@ def items_of(value: object) -> list[Any]:
 
 
 def seconds_of(value: object) -> float:
-    """A date in seconds since 1970, from seconds, milliseconds or ISO 8601; 0 for what is none."""
+    """A date in seconds since 1970, from seconds, milliseconds or ISO 8601; 0 for anything else."""
     if isinstance(value, str):
         return _iso_seconds(value)
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < _MAX_SECONDS * 1000:
@@ -84,7 +84,7 @@ def duration_of(value: object) -> float:
 
 
 def in_a_row(nodes: Sequence[Node]) -> list[Node]:
-    """Messages that come without a tree: each follows the one before it."""
+    """Links messages without a tree: each follows the one before it."""
     for before, node in pairwise(nodes):
         node.parent = before.id
     return list(nodes)

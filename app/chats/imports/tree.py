@@ -1,4 +1,4 @@
-"""Makes a Chat of a Sketch: checks its tree, leaves out what says nothing, and gives everything new ids.
+"""Makes a Chat of a Sketch: validates its tree, drops empty messages, and gives everything new ids.
 
 Any thread. Nothing here recurses: a chat may be a hundred thousand messages long.
 """
@@ -21,7 +21,7 @@ _NAMESPACE = uuid.UUID("9c1d7f0e-5b0a-4f0e-9a53-3f1f4a2f8c11")
 
 
 def chat_of(sketch: Sketch, source: str) -> Chat:
-    """Raises BadChatError. Read again, the same entry of the same program gets the same chat id."""
+    """Raises BadChatError. The same entry gets the same chat id when it is imported again."""
     nodes = in_tree_order(sketch.nodes)
     current = _last_shown(nodes, sketch.current)
     nodes, current = _without_silent(nodes, current)
@@ -63,7 +63,7 @@ def arrange(chat: Chat, turns: Iterable[Turn], leaf_id: str) -> None:
 
 
 def renewed(chat: Chat) -> Chat:
-    """The same chat as one of its own, to be imported beside the first."""
+    """A copy with new ids, to be imported beside the first."""
     turns = list(chat.all_turns())
     new_ids = {turn.id: uuid.uuid4().hex for turn in turns} | {FIRST: FIRST}
     copy = replace(chat, id=uuid.uuid4().hex, turns=[], asides={})
@@ -75,7 +75,7 @@ def renewed(chat: Chat) -> Chat:
 
 
 def digest(nodes: Iterable[Node]) -> str:
-    """For programs that give their chats no id."""
+    """An id for chats of programs that give them none."""
     said = hashlib.sha256()
     for node in nodes:
         said.update(f"{node.role}\0{node.text}\0".encode())
@@ -83,7 +83,7 @@ def digest(nodes: Iterable[Node]) -> str:
 
 
 def in_tree_order(nodes: list[Node]) -> list[Node]:
-    """Parents before children, brothers as they came. A parent that is not there is the beginning."""
+    """Parents before children, siblings in their order. A node whose parent is missing becomes a root."""
     if len(nodes) > MAX_MESSAGES:
         raise BadChatError(said("It has more than {count} messages.", count=f"{MAX_MESSAGES:,}"))
     by_id: dict[str, Node] = {}
@@ -100,7 +100,7 @@ def in_tree_order(nodes: list[Node]) -> list[Node]:
         node = waiting.pop()
         ordered.append(node)
         waiting += reversed(children.get(node.id, []))
-    if len(ordered) < len(nodes):  # who is not reached from a beginning goes round in a circle
+    if len(ordered) < len(nodes):  # nodes that no root reaches form a cycle
         reached = {node.id for node in ordered}
         lost = next(node.id for node in nodes if node.id not in reached)
         raise BadChatError(said("Its message “{id}” follows itself in a circle.", id=lost))
@@ -109,7 +109,7 @@ def in_tree_order(nodes: list[Node]) -> list[Node]:
 
 def _last_shown(nodes: list[Node], current: str) -> str:
     """`current`, and on from there the newest that follows; without one, the newest of all."""
-    newest_child = {node.parent: node.id for node in nodes}  # the last of brothers wins
+    newest_child = {node.parent: node.id for node in nodes}  # the last of siblings wins
     known = {node.id for node in nodes}
     last = current if current in known else (nodes[-1].id if nodes else "")
     while last in newest_child:
@@ -132,7 +132,7 @@ def _without_silent(nodes: list[Node], current: str) -> tuple[list[Node], str]:
 
 
 def _joined_answers(nodes: list[Node], current: str) -> tuple[list[Node], str]:
-    """One answer told in several messages (thoughts, a tool's result, the rest) becomes one turn.
+    """Joins an answer of several messages (thoughts, a tool's result, the rest) into one turn.
 
     Only where nothing but answers follows: what was asked after a part of it would lose its place.
     """
@@ -201,5 +201,5 @@ def role_of(name: str) -> Role:
 
 
 def _with_thinking(node: Node) -> str:
-    """As models that think write it."""
+    """Wraps thinking and answer as reasoning models write them."""
     return f"<think>\n{node.thinking}\n</think>\n\n{node.text}" if node.thinking else node.text

@@ -1,11 +1,11 @@
-"""`python -m app.engine.llama.about` prints what llama.cpp is on this machine: its version, and what it uses.
+"""`python -m app.engine.llama.about` prints llama.cpp's version and the hardware features it uses here.
 
-Of a bundle: `skein --run-module app.engine.llama.about`.
+In a bundle: `skein --run-module app.engine.llama.about`.
 """
 
 import sys
 
-from app.engine.llama.library import library, library_info
+from app.engine.llama.native_library import library, library_info
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
-"""LoRA adapters: small files that change what a model says, loaded beside its weights.
+"""LoRA adapters: small files that modify a model's weights.
 
-All of them hold for the whole context, with a strength each. The thread that loads.
+All of them apply to the whole context, each with its own strength. The thread that loads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import llama_cpp as lib
 
-from app.engine.llama.library import Native, library
+from app.engine.llama.native_library import Native, library
 from app.protocol.errors import ModelLoadError
 from app.protocol.load import LoraAdapter
 from app.system.said import said
@@ -20,7 +20,7 @@ from app.system.said import said
 
 @contextlib.contextmanager
 def loaded_adapters(model: Native, adapters: Sequence[LoraAdapter]) -> Iterator[list[Native]]:
-    """Before the context is made, whose graphs count them. Raises ModelLoadError."""
+    """Load them before the context is made, since its graphs depend on them. Raises ModelLoadError."""
     with contextlib.ExitStack() as stack:
         yield [stack.enter_context(_load(model, adapter)) for adapter in adapters]
 
@@ -52,7 +52,7 @@ def _load(model: Native, adapter: LoraAdapter) -> Native:
 
 
 def use_adapters(context: Native, natives: Sequence[Native], adapters: Sequence[LoraAdapter]) -> None:
-    """A decode follows at once: it reserves again what steps compute in, which takes more now."""
+    """A decode follows at once: it reserves the compute buffers anew, which are larger now."""
     if not natives:
         return
     pointers = (lib.llama_adapter_lora_p_ctypes * len(natives))(*(native.pointer for native in natives))

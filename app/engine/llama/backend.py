@@ -1,7 +1,7 @@
 """One model in one llama.cpp context, behind the checks that the library leaves to its caller.
 
-Everything that would kill the process or silently spoil the cache is checked on this side of the call, and
-return codes become named errors.
+Everything that would abort the process or silently corrupt the cache is checked before the call, and return
+codes become named errors.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from app.engine.batch import Batch
 from app.engine.cells import UsedCells
 from app.engine.llama.candidates import Candidates
 from app.engine.llama.cell_reader import CellReader
-from app.engine.llama.library import Native, library
 from app.engine.llama.mapped_files import MappedFiles
+from app.engine.llama.native_library import Native, library
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.protocol.errors import (
     BadLogitsError,
@@ -42,7 +42,7 @@ from app.system.said import said
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
 PIECE_BYTES = 64  # longer than most tokens
 MAX_PIECE_BYTES = 4096  # of what a file calls a token: it is text in prompts, answers and messages
-LOOK_EVERY = 16  # decodes: with one of them all logits of a row are looked at, else the first few
+LOOK_EVERY = 16  # decodes: every so many, all logits of a row are checked, else the first few
 NUM_FEW = 8
 
 _PieceBuffer = ctypes.c_char * PIECE_BYTES
@@ -63,7 +63,7 @@ class LlamaBackend:
         self._logit_rows: list[int] = []  # of the last decode, if that succeeded
         self._bad_rows: set[int] = set()  # of those
         self._num_decodes = 0
-        self._unrotated: set[int] = set()  # sequences whose positions moved and whose keys did not yet
+        self._unrotated: set[int] = set()  # sequences with shifted positions but unrotated keys
         self._cell_reader = CellReader(model, context, info)
         self._thread_id: int | None = None
         self.model = info
@@ -124,7 +124,7 @@ class LlamaBackend:
 
     @cached_property
     def end_tokens(self) -> frozenset[int]:
-        """All that end an answer. Found once: a vocabulary of 152,000 takes a moment."""
+        """All tokens that end an answer. Cached: a vocabulary of 152,000 takes a moment."""
         return frozenset(filter(self.is_end_of_generation, range(self.model.n_vocab)))
 
     def check_sampling(self, params: SamplingParams) -> None:
@@ -155,7 +155,7 @@ class LlamaBackend:
         logit_rows = self._checked_rows(batch)
         if self._abort_flag.is_set:
             raise DecodeInterruptedError("the step was interrupted before it began")
-        # A rotation that broke off would be done again: keys rotated twice, and nobody told.
+        # A rotation that was interrupted would be repeated: keys would silently be rotated twice.
         with self._abort_flag.ignored() if self._unrotated else contextlib.nullcontext():
             code = self._decode(batch)
         if code >= 0:
@@ -200,7 +200,7 @@ class LlamaBackend:
         return self.private
 
     def context_with_logits(self, row: int, *, looks_at_all: bool = False) -> object:
-        """The context, once it is sure that sampling `row` has fresh and sane logits. For LlamaSampler.
+        """The context, after checking that `row` has fresh and valid logits. For LlamaSampler.
 
         Sure as far as `_rows_of_bad_logits` looks, and with `looks_at_all` entirely.
         """
@@ -259,7 +259,8 @@ class LlamaBackend:
             return True
         if not lib.llama_memory_seq_rm(self._memory, seq_id, num_tokens, -1):
             return False
-        # With a sliding window the call succeeds even where the window's cells are gone: only pos_min tells.
+        # With a sliding window the call succeeds even where the window's cells are gone: only pos_min shows
+        # it.
         window_start = max(0, num_tokens - self.model.n_swa)
         window_kept = not self.model.n_swa or 0 <= self.pos_min(seq_id) <= window_start
         return window_kept and self.pos_max(seq_id) == num_tokens - 1
@@ -354,7 +355,7 @@ class LlamaBackend:
         return any(seq_id in holders and len(holders) > 1 for pos, holders in cells.listed() if pos >= start)
 
     def _rows_of_bad_logits(self, rows: list[int]) -> set[int]:
-        """Those that nothing can be chosen from.
+        """The rows with invalid logits.
 
         A state that is no numbers leaves none in its row, so the first few tell. A weight of the output that
         is none spoils one logit, but in every row, so each is read whole now and then, and by a sampler with
@@ -369,9 +370,9 @@ class LlamaBackend:
         return is_its_turn or not any(few) or not math.isfinite(sum(few))
 
     def _checked_rows(self, batch: Batch) -> list[int]:
-        """Those that get logits.
+        """Check the rows; returns those with logits.
 
-        Positions go on where each sequence is in the library; the rest is within the context's limits.
+        Positions must continue each sequence in the library; the rest must be within the context's limits.
         """
         assert 0 < batch.num_rows <= self.model.n_batch, f"{batch.num_rows} rows in one batch"
         n_vocab, end, logit_rows = self.model.n_vocab, 0, list[int]()
@@ -402,7 +403,7 @@ class LlamaBackend:
             assert num_prompts < 2, f"{num_prompts} prompts for one micro-batch"
 
     def _native(self, batch: Batch) -> lib.llama_batch:
-        """The same rows for the library. A batch is used again and again, so one is remembered."""
+        """The batch as the library takes it. Cached, since the same batch is reused in every step."""
         if self._native_batch is None or self._native_batch.batch is not batch:
             self._native_batch = _NativeBatch(batch)
         native = self._native_batch.native
@@ -483,7 +484,7 @@ class _AbortFlag:
 
     @contextlib.contextmanager
     def ignored(self) -> Iterator[None]:
-        """The flag can be set, but nobody reads it."""
+        """Within the block, the flag can be set but has no effect."""
         never = ctypes.create_string_buffer(b"0", 8)
         self._connect(never)
         try:
@@ -496,7 +497,7 @@ class _AbortFlag:
 
 
 def _are_sane(logits: npt.NDArray[np.float32]) -> bool:
-    peak: float = logits.item(logits.argmax())  # NaN and +inf come through; `max` needs far more numpy code
+    peak: float = logits.item(logits.argmax())  # propagates NaN and +inf; `max` is slower in numpy
     return math.isfinite(peak) and (peak != 0.0 or bool(logits.any()))
 
 

@@ -13,7 +13,7 @@ TOKEN_DATA = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32
 
 
 class Candidates:
-    """The whole vocabulary in one buffer, which is filled anew for each token and narrowed down in place."""
+    """The whole vocabulary in one buffer, which is refilled for each token and narrowed down in place."""
 
     def __init__(self, n_vocab: int) -> None:
         self._ids = np.arange(n_vocab, dtype=np.int32)
@@ -46,7 +46,7 @@ class Candidates:
 
     @property
     def left(self) -> npt.NDArray[np.void]:
-        """What is left, a view: ids, logits, and after a sampler that draws the probabilities."""
+        """A view of the remaining tokens: ids, logits and, after a sampler that draws, probabilities."""
         moved = (
             ctypes.addressof(self._array.data.contents) - self._data.ctypes.data
         )  # XTC drops the first ones

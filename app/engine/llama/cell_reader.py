@@ -1,11 +1,11 @@
-"""What llama.cpp's KV cells really hold, read from the head of its saved state.
+"""Reads what llama.cpp's KV cells really hold from the head of a saved state.
 
-The library has no call for it, but a state begins with every cell's position and holders, and with a buffer
-that ends there no tensor is copied. Engine thread only.
+The library has no call for it, but a state begins with every cell's position and holders, and a buffer that
+ends there avoids copying tensors. Engine thread only.
 
 The format is that of `llama_kv_cache::state_write`, in words of 4 bytes: the number of streams; for each
-stream the number of its cells, then for each cell its position, the number of its holders, `num_extra`
-words, and the holders. An empty stream ends there, behind any other follow its tensors.
+stream the number of its cells, then for each cell its position, the number of its holders, `num_extra` words,
+and the holders. An empty stream ends there; any other is followed by its tensors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.cells import UsedCells, num_words, words_and_bits
-from app.engine.llama.library import Native
+from app.engine.llama.native_library import Native
 from app.protocol.errors import PositionMismatchError
 from app.protocol.model import ModelInfo
 
@@ -92,7 +92,7 @@ class CellReader:
 
 
 def has_one_kind_of_cells(context: Native, num_streams: int) -> bool:
-    """Whether a fresh context's memory is nothing but cells of one token each. No flag of the model tells."""
+    """Whether a fresh context's memory is nothing but cells of one token each. No model flag shows it."""
     header_bytes, _ = _state(context, None, 1)
     num_bytes = header_bytes + 4 * (1 + num_streams)
     return _empty_streams(context, num_streams) and lib.llama_state_get_size(context.pointer) == num_bytes

@@ -1,4 +1,4 @@
-"""Puts a model that guesses beside another one, if a token means the same to both.
+"""Loads a draft model beside the main model, if both have the same vocabulary.
 
 The thread that loads.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import llama_cpp as lib
 
-from app.engine.llama.library import printable
+from app.engine.llama.native_library import printable
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.system.said import said, together
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from app.protocol.load import LoadParams
 
 # As in llama.cpp's common/speculative.cpp.
-MAX_SIZE_DIFFERENCE = 128  # tokens: some files are filled up
-FIRST_COMPARED = 5  # the tokens before may have other names in models of one family
+MAX_SIZE_DIFFERENCE = 128  # tokens: some files pad the vocabulary
+FIRST_COMPARED = 5  # earlier tokens may have different names in models of one family
 
 
 @contextlib.contextmanager
@@ -55,7 +55,7 @@ def draft_beside(
 
 
 def share_of_progress(params: LoadParams) -> float:
-    """That a model has beside its draft model."""
+    """The main model's share of the progress, next to its draft model."""
     draft = params.of_draft_model
     if draft is None:
         return 1.0
@@ -94,7 +94,7 @@ def _check(model: LlamaBackend, draft: LlamaBackend) -> None:
 
 
 def _marks_of(backend: LlamaBackend) -> tuple[object, ...]:
-    """What kind of vocabulary it is, and its tokens for begin and end where it adds them."""
+    """The vocabulary's type, and its begin and end tokens where it adds them."""
     vocab = backend.vocab
     bos, eos = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)
     adds_bos, adds_eos = lib.llama_vocab_get_add_bos(vocab), lib.llama_vocab_get_add_eos(vocab)

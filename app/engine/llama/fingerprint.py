@@ -1,7 +1,7 @@
-"""What a saved state depends on besides its tokens, as one text. Any thread.
+"""Identifies everything but the tokens that a saved state depends on. Any thread.
 
-The library compares types and sizes only: it takes the state of another model of the same shape and answers
-nonsense.
+The library compares types and sizes only: it accepts the state of another model of the same shape, and the
+answers are nonsense.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import llama_cpp as lib
 
 from app.protocol.load import LoraAdapter
 
-FORMAT = 1  # to be raised when what we put around a state changes
-HEAD_BYTES = 1 << 20  # metadata; the weights behind it are told apart by the file's size and time
+FORMAT = 1  # increase it when our own format of states changes
+HEAD_BYTES = 1 << 20  # metadata; the weights after it are identified by the file's size and time
 
 # Fields of `llama_context_params` that change keys, values, or how they are laid out.
 CONTEXT_FIELDS = (

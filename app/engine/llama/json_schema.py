@@ -1,8 +1,8 @@
 """From JSON Schema to GBNF by the converter of llama-cpp-python, under limits. Any thread.
 
-The converter is plain Python and wrong in places: it may fetch a schema from the network, takes two
-references that end alike for one, counts by nesting, and lets line breaks into strings. Keywords that it does
-not know (`minimum`, `uniqueItems`, `not` …) it ignores.
+The converter is plain Python and has faults: it may fetch a schema from the network, confuses two references
+that end alike, expands counts by nesting, and allows line breaks in strings. It ignores unknown keywords
+(`minimum`, `uniqueItems`, `not` …).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.protocol.grammar import MAX_GRAMMAR_BYTES, check_grammar
 from app.system.said import said
 
 COUNTS = ("minItems", "maxItems", "minLength", "maxLength")
-MAX_RULES = 100_000  # the converter writes those of optional properties again and again
+MAX_RULES = 100_000  # the converter repeats those of optional properties
 MAX_NAME_CHARS = 500  # they grow with each level
 ANY_CHARACTER = llama_grammar.PRIMITIVE_RULES["char"].content
 CHARACTER = ANY_CHARACTER.replace('[^"\\\\]', '[^"\\\\\\x00-\\x1F]')  # JSON wants the others escaped
@@ -56,7 +56,7 @@ def _convert(text: str) -> str:
         _refuse("it is nested too deep, or too large")
     except InvalidRequestError:
         raise
-    except Exception as error:  # a stranger's code on a stranger's schema fails with anything
+    except Exception as error:  # the converter may raise anything on an untrusted schema
         _refuse(f"it cannot be made a grammar ({type(error).__name__}: {error})"[:200])
     check_grammar(grammar, said("JSON schema"))
     return grammar
@@ -102,9 +102,9 @@ def _repetition(
     separator_rule: str | None = None,
     item_rule_is_literal: bool = False,  # noqa: ARG001  (the converter says so)
 ) -> str:
-    """`item` so often. The converter's own writes it out, as deep as it counts."""
+    """`item` repeated. The converter's own version nests as deep as the count."""
     if max_items is not None and max_items > MAX_REPETITIONS:
-        max_items = None  # as llama.cpp itself does with what it cannot count
+        max_items = None  # as llama.cpp itself does with counts that are too large
     if max_items == 0:
         return ""
     if separator_rule:
@@ -117,7 +117,7 @@ llama_grammar._build_repetition = _repetition
 
 
 class _Converter(llama_grammar.SchemaConverter):  # type: ignore[misc]  # llama_cpp is not annotated
-    """One conversion, within limits, and with the converter's faults put right."""
+    """One conversion, within limits and without the converter's faults."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         super().__init__(prop_order={}, allow_fetch=False, dotall=False, raw_pattern=False)
@@ -142,7 +142,7 @@ class _Converter(llama_grammar.SchemaConverter):  # type: ignore[misc]  # llama_
         return super()._add_rule(name, CHARACTER if rule == ANY_CHARACTER else rule)
 
     def _resolve_ref(self, ref: str) -> str:
-        """Each reference is one rule, named before it is made, since it may contain itself."""
+        """One rule for each reference, named before it is built, since it may be recursive."""
         name = self._names.get(ref)
         if name is None:
             name = self._names[ref] = f"reference-{len(self._names)}"

@@ -1,6 +1,6 @@
-"""How keys and values can be kept: llama.cpp's numbers for the types, and which a model can have.
+"""The types for keys and values in the cache, and which of them a model supports.
 
-What is refused here would end the process, or fail without a word of what to do. Any thread.
+What is refused here would abort the process, or fail without a useful message. Any thread.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def row_bytes(kind: KvType, length: int) -> int:
 
 
 def check_types(params: LoadParams, key_length: int, value_length: int) -> None:
-    """Lengths are those of one head; 0 where there is none. Raises ModelLoadError."""
+    """Lengths are those of one head; 0 without attention. Raises ModelLoadError."""
     if is_quantised(params.type_v) and params.flash_attention is FlashAttention.OFF:
         raise ModelLoadError(
             said(
@@ -70,10 +70,10 @@ def check_types(params: LoadParams, key_length: int, value_length: int) -> None:
 
 
 def can_rotate_again(kind: KvType, key_length: int) -> bool:
-    """Keys whose positions move are rotated. With others than these the process ends.
+    """Keys whose positions move are rotated. With any other type the process would abort.
 
-    The library mixes keys in blocks of 64 numbers before it takes bits away, and unmixes them without a look
-    at whether it did.
+    The library transforms keys in blocks of 64 numbers before it quantises them, and reverts that without
+    checking whether it was done.
     """
     if kind is KvType.BF16:
         return False

@@ -1,6 +1,6 @@
-"""Why llama.cpp did not load a model, in words that say what to do. From its own log; pure functions.
+"""Explains from llama.cpp's log why it did not load a model, and what to do. Pure functions.
 
-What is not known here is told as llama.cpp said it.
+Unknown errors are quoted from llama.cpp.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _no_memory_bytes(name: str, num_bytes: str) -> Said:
     return _no_memory(name, str(int(num_bytes) / 2**20))
 
 
-# The first that is found in the log counts, so what is told exactly comes before what follows from it.
+# The first match counts, so exact causes come before errors that follow from them.
 TABLE: tuple[tuple[str, Reason, Said], ...] = (
     (r"found tensors with invalid data()", _bad_weights, AGAIN),
     (r"unknown model architecture: '([^']*)'", _unknown_family, NEWER),
@@ -115,7 +115,7 @@ TABLE: tuple[tuple[str, Reason, Said], ...] = (
 
 
 def refusal(name: str, lines: Iterable[str], reason: str) -> str:
-    """Of a model. `lines` are the log, `reason` its most telling line."""
+    """For a model. `lines` are the log, `reason` its most telling line."""
     log = "\n".join(lines)
     for pattern, why, what_to_do in TABLE:
         if found := re.search(pattern, log):
@@ -131,7 +131,7 @@ def refusal(name: str, lines: Iterable[str], reason: str) -> str:
 
 
 def context_refusal(name: str, num_tokens: int, lines: Iterable[str], reason: str) -> str:
-    """Of a context for a model that was loaded."""
+    """For the context of a model that was loaded."""
     why: str = said(
         "llama.cpp cannot make a context of {tokens:,} tokens for {name}: {reason}.",
         tokens=num_tokens,

@@ -1,4 +1,4 @@
-"""From a GGUF to a running context, with a clear reason where that cannot be."""
+"""Loads a GGUF and makes its context, with a clear error where that fails."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ from app.engine.llama.kv_types import (
     check_types,
     row_bytes,
 )
-from app.engine.llama.library import (
+from app.engine.llama.long_tail import has_long_tail
+from app.engine.llama.mapped_files import MappedFiles
+from app.engine.llama.memory import HERE, context_need, memory_taken, total
+from app.engine.llama.native_library import (
     Native,
     described_device,
     device_pointers,
@@ -36,9 +39,6 @@ from app.engine.llama.library import (
     library_info,
     printable,
 )
-from app.engine.llama.long_tail import has_long_tail
-from app.engine.llama.mapped_files import MappedFiles
-from app.engine.llama.memory import HERE, context_need, memory_taken, total
 from app.engine.llama.spread import worker_bytes, worker_devices
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
@@ -56,11 +56,11 @@ MIN_N_CTX = 256  # a batch is cut to the context, and one smaller than n_seq_max
 N_CTX_STEP = 256  # llama.cpp rounds up to it
 KV_SHARE_OF_RAM = 0.25
 SHARE_NOT_ASKED = 0.25  # of the free memory: up to this, no exact figure is needed
-MAX_PLANNED_CELLS = 1 << 21  # what is noted of each takes some 60 bytes, also where it is only planned
+MAX_PLANNED_CELLS = 1 << 21  # our books take some 60 bytes for each, even for a plan
 SMALL_MODEL_PARAMS = 30_000_000
 VOCAB_TYPE_NONE = 0
 FOR_EMBEDDINGS = said("it turns texts into numbers for search, and writes none")
-# Of general.sampling.*, all that llama.cpp knows but the order of the samplers.
+# The keys of general.sampling.* that llama.cpp knows, except the order of the samplers.
 SAMPLING_KEYS = {
     "temp": "temperature",
     "top_k": "top_k",
@@ -116,7 +116,7 @@ def open_llama_backend(
         _check_has_memory(context, params.path)
         use_adapters(context, adapters, params.adapters)
         info = _model_info(model, context, context_params, params, n_ctx_train)
-        # Models of two rotations take the one for long texts in a long context.
+        # Models with two RoPE factors use those for long texts in a long context.
         n_ctx_seq = info.n_ctx_seq if _metadata_int(model, "rope.scaling.original_context_length") else None
         fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
         backend = LlamaBackend(model, context, info, fingerprint, files)
@@ -190,7 +190,7 @@ def _model_params(
 
 
 def _chosen_devices(params: LoadParams) -> ctypes.Array[ctypes.c_void_p] | None:
-    """As the library wants them: NULL behind the last one. None: all there are."""
+    """As a NULL-terminated array for the library. None: all devices."""
     if not params.devices and not params.workers:
         return None
     elsewhere = worker_devices(params.workers) if params.workers else []
@@ -242,7 +242,7 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
     n_seq_max = min(max(params.n_seq_max, 1), MAX_N_SEQ)
     _check_types(model, params)
     n_ctx = max(params.n_ctx or _default_n_ctx(model, params), MIN_N_CTX)
-    if params.isolated:  # llama.cpp would make it as large, but after we have looked at the memory
+    if params.isolated:  # llama.cpp would do the same, but after our check of the memory
         n_ctx = n_seq_max * _round_up(n_ctx // n_seq_max)
     n_threads = num_threads(params.n_threads, lib.llama_model_n_params(model.pointer))
     native = lib.llama_context_default_params()
@@ -254,8 +254,8 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
         # cells behind the window, and those that the one before still needs are not put back.
         native.n_batch = native.n_ubatch
     native.n_seq_max = n_seq_max
-    # One a sequence, and so many guesses for all together. Each costs twice the vocabulary's size in floats
-    # (1.2 MiB for 152,000 tokens); the default would reserve 297 MiB.
+    # One row a sequence, and the draft tokens of all together. Each row costs twice the vocabulary's size in
+    # floats (1.2 MiB for 152,000 tokens); the default would reserve 297 MiB.
     native.n_outputs_max = n_seq_max + _num_drafted_tokens(model, params)
     native.n_threads = native.n_threads_batch = n_threads
     native.kv_unified = not params.isolated
@@ -272,7 +272,7 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
 
 
 def _num_drafted_tokens(model: Native, params: LoadParams) -> int:
-    """None where the model cannot take back a guess that was wrong."""
+    """0 where the model cannot remove a rejected draft token."""
     pointer = model.pointer
     has_state = lib.llama_model_is_recurrent(pointer) or lib.llama_model_is_hybrid(pointer)
     if has_state or lib.llama_model_n_swa(pointer):
@@ -281,7 +281,7 @@ def _num_drafted_tokens(model: Native, params: LoadParams) -> int:
 
 
 def _check_types(model: Native, params: LoadParams) -> None:
-    """Of layers with a sliding window, heads may have another length."""
+    """Layers with a sliding window may have heads of another length."""
     key_length, value_length = _head_lengths(model)
     check_types(params, key_length, value_length)
     check_types(
@@ -313,10 +313,11 @@ def _make_context(model: Native, native: lib.llama_context_params, params: LoadP
 
 
 def num_threads(wanted: int, n_params: int) -> int:
-    """As wanted, else the physical cores, one left for the window where there are more than two.
+    """As requested, else the physical cores, minus one for the window if there are more than two.
 
-    A small model gets one: threads meet after every operation and spin until all are there. With the starter
-    model two are a quarter faster on a quiet machine, and nine times slower beside a busy process (measured).
+    A small model gets one: threads synchronise after every operation and spin until all are done. With the
+    starter model two are a quarter faster on a quiet machine, and nine times slower beside a busy process
+    (measured).
     """
     cores = num_physical_cores()
     if wanted > 0:
@@ -363,7 +364,7 @@ def _default_n_ctx(model: Native, params: LoadParams) -> int:
 
 
 def _check_memory(model: Native, native: lib.llama_context_params, params: LoadParams) -> None:
-    """The KV cache is written to at once, so too large a one would not fail: the system would kill us."""
+    """The KV cache is written at once: one too large would not fail, the system would kill the process."""
     available = free_memory_bytes() + (worker_bytes(params.workers) if params.workers else 0)
     available += sum(gpu.free_bytes for gpu in gpus() if gpu.kind is DeviceKind.GPU)
     needed = native.n_ctx * _max_cell_bytes(model, params)
@@ -386,8 +387,8 @@ def _check_memory(model: Native, native: lib.llama_context_params, params: LoadP
 
 
 def _max_cell_bytes(model: Native, params: LoadParams) -> int:
-    """Keys and values as if all layers kept as much; some keep less, or nothing."""
-    # The library tells the number of the first layer, which may have none.
+    """An upper bound: keys and values as if all layers were equal; some keep less, or nothing."""
+    # The library reports the heads of the first layer, which may have none.
     num_heads = _metadata_int(model, "attention.head_count_kv") or lib.llama_model_n_head(model.pointer)
     key_length, value_length = _head_lengths(model)
     row = row_bytes(params.type_k, num_heads * key_length) + row_bytes(
@@ -397,7 +398,7 @@ def _max_cell_bytes(model: Native, params: LoadParams) -> int:
 
 
 def _n_ctx_scaled(model: Native, params: LoadParams, n_ctx_train: int) -> int:
-    """How far positions reach with the scaling that was chosen; 0 where it is the model's own."""
+    """The context length with the chosen RoPE scaling; 0 with the model's own."""
     if lib.llama_model_rope_type(model.pointer) == lib.LLAMA_ROPE_TYPE_NONE:
         return 0
     original = _metadata_int(model, "rope.scaling.original_context_length") or n_ctx_train
@@ -437,10 +438,10 @@ def _model_info(
         num_drafted_tokens=native.n_outputs_max - native.n_seq_max if is_plain else 0,
         n_swa=n_swa,
         is_recurrent=is_recurrent,
-        # Some memories of several parts come without any flag.
+        # Some composite memories are not flagged as such.
         is_hybrid=lib.llama_model_is_hybrid(pointer) or not (is_plain or n_swa or is_recurrent),
         is_unified=native.kv_unified,
-        # The library says so of recurrent states, too, where only a number would change.
+        # The library reports that for recurrent states, too, where only a position would change.
         can_shift=is_plain
         and can_rotate_again(params.type_k, _head_lengths(model)[0])
         and lib.llama_memory_can_shift(lib.llama_get_memory(context.pointer)),
@@ -457,9 +458,9 @@ def _model_info(
 
 
 def _cell_bytes(model: Native, context: Native) -> int:
-    """Keys and values of one cell, by the states of two tokens and of one. 0 if they cannot be computed.
+    """The size of a cell: the state of two tokens minus that of one. 0 if they cannot be computed.
 
-    No function of the library tells, and layers may differ. The decode also warms the model up.
+    The library has no call for it, and layers may differ. The decode also warms up the model.
     """
     memory = lib.llama_get_memory(context.pointer)
     tokens = (ctypes.c_int32 * 2)()
@@ -468,13 +469,13 @@ def _cell_bytes(model: Native, context: Native) -> int:
     two_cells = lib.llama_state_seq_get_size(context.pointer, 0)
     lib.llama_memory_seq_rm(memory, 0, 1, -1)
     one_cell = lib.llama_state_seq_get_size(context.pointer, 0)
-    lib.llama_memory_clear(memory, False)  # the next cell is again looked for from the first one on
+    lib.llama_memory_clear(memory, False)  # the search for free cells starts from the first one again
     num_words = 6 if lib.llama_model_rope_type(model.pointer) in M_ROPE_TYPES else 3  # see `cell_reader`
     return int(two_cells - one_cell - 4 * num_words)
 
 
 def _recommended_sampling(model: Native) -> SamplingParams:
-    """What the file's maker says, where it makes sense."""
+    """The sampling that the model file recommends, if valid."""
     try:
         return SamplingParams(**dict(_sampling_metadata(model)))
     except (ValueError, OverflowError, InvalidRequestError) as error:

@@ -1,4 +1,4 @@
-"""What a model and its context take, as llama.cpp tells it in its log: after a load, and without one.
+"""The memory of a model and its context, parsed from llama.cpp's log: after a load, or of a plan.
 
 The thread that loads.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import llama_cpp as lib
 
-from app.engine.llama.library import Native, library
+from app.engine.llama.native_library import Native, library
 from app.protocol.errors import EngineError
 from app.protocol.model import MemoryNeed
 
@@ -35,7 +35,7 @@ class _Held:
     def __init__(self) -> None:
         self.sizes = Counter[str]()
         self.mapped = 0
-        self.compute: dict[str, int] = {}  # of each kind the last one: it is made anew for adapters
+        self.compute: dict[str, int] = {}  # by kind, the last line counts: adapters reallocate them
 
     def add(self, name: str, kind: str, num_bytes: int) -> None:
         if kind == "compute":
@@ -47,7 +47,7 @@ class _Held:
 
     def need(self, model_bytes: int) -> MemoryNeed:
         copied = self.sizes["model"]
-        # Weights that were copied into another order are not read from their pages in the file any more.
+        # Repacked weights are not read from the mapped file any more.
         weights = max(self.mapped, min(self.mapped + copied, model_bytes)) if self.mapped else copied
         return MemoryNeed(
             weights_bytes=weights + self.sizes["LoRA"],
@@ -59,7 +59,7 @@ class _Held:
 
 
 def memory_taken(lines: Iterable[str], model_bytes: int) -> dict[str, MemoryNeed]:
-    """By device, HERE first; by the lines that were logged since a load began.
+    """By device, HERE first, from the lines logged since a load began.
 
     `model_bytes` are all weights, each once.
     """
@@ -96,10 +96,10 @@ def total(by_device: Mapping[str, MemoryNeed]) -> MemoryNeed:
 def context_need(
     path: Path, model_params: lib.llama_model_params, context_params: lib.llama_context_params
 ) -> dict[str, MemoryNeed]:
-    """What a context would take, weights not counted: the library plans it all and takes almost nothing.
+    """What a context would take, without the weights: the library only plans it and allocates almost nothing.
 
-    It reads the vocabulary again, which may take half a second. Nothing where the library cannot plan: what
-    is wrong is told when it is done in earnest.
+    It reads the vocabulary again, which may take half a second. Empty where the library cannot plan it: the
+    real load reports the error.
     """
     log = library()
     before = log.buffers.copy()

@@ -1,7 +1,7 @@
-"""llama.cpp's RPC: its server, which lends this machine to others, and its client, which uses theirs.
+"""llama.cpp's RPC: the server lends this machine to others, the client uses other machines.
 
-Who asks for a worker that does not answer, or loses one, ends the process: see `app.engine.workers` for what
-is asked before, and `app.engine.engine_child` for where this runs. Any thread.
+A worker that does not answer, or is lost, aborts the process: see `app.engine.workers` for the checks before,
+and `app.engine.engine_child` for where this runs. Any thread.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import llama_cpp as lib
 from llama_cpp.llama_cpp import _lib
 
-from app.engine.llama.library import described_device, device_pointers, library
+from app.engine.llama.native_library import described_device, device_pointers, library
 from app.protocol.errors import ModelLoadError
 from app.protocol.model import DeviceKind
 from app.system.said import said
@@ -44,7 +44,7 @@ class Rpc:
         self._registered = ctypes.c_void_p(registered)
 
     def devices_of(self, address: str) -> list[ctypes.c_void_p]:
-        """Connects, and keeps the connection. Ends the process if nobody answers there."""
+        """Connects, and keeps the connection. Aborts the process if no worker answers."""
         add = self._function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
         server = ctypes.c_void_p(add(address.encode()))
         _lib.ggml_backend_reg_dev_get.restype = ctypes.c_void_p
@@ -56,7 +56,7 @@ class Rpc:
         ]
 
     def serve(self, address: str, cache_dir: Path | None, n_threads: int) -> None:
-        """Lends this machine's devices to one program after the other. Returns only when it cannot."""
+        """Lends this machine's devices to one client after the other. Returns only on failure."""
         start = self._function(
             "ggml_backend_rpc_start_server",
             None,
@@ -75,7 +75,7 @@ class Rpc:
 
 
 def _load_module() -> int | None:
-    """Where it is a library of its own beside the others."""
+    """Loads the RPC backend where it is a separate library."""
     for path in sorted((Path(lib.__file__).parent / "lib").glob(f"*{MODULE}.*")):
         if loaded := _lib.ggml_backend_load(os.fsencode(path)):
             return int(loaded)
@@ -83,7 +83,7 @@ def _load_module() -> int | None:
 
 
 def lent_devices() -> list[ctypes.c_void_p]:
-    """The GPUs of this machine, or where it has none, its CPU."""
+    """The GPUs of this machine, or its CPU if it has none."""
     devices = device_pointers()
     kinds = [described_device(device).kind for device in devices]
     gpus = [
@@ -95,7 +95,7 @@ def lent_devices() -> list[ctypes.c_void_p]:
 
 
 def watch_connections() -> None:
-    """Have the system look after this process's connections: a machine that has vanished says no goodbye."""
+    """Turns on TCP keepalive for this process: a machine that vanishes does not close its connections."""
     for descriptor in range(3, 1024):
         with contextlib.suppress(OSError):
             if stat.S_ISSOCK(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""One request's sampler chain, in C. Order and defaults are llama-server's. Engine thread only."""
+"""One request's native sampler chain. Order and defaults are llama-server's. Engine thread only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.llama.json_schema import json_schema_to_gbnf
-from app.engine.llama.library import Native
+from app.engine.llama.native_library import Native
 from app.protocol.errors import EngineError, GrammarError, InvalidRequestError, RequestError
 from app.protocol.grammar import ROOT, check_grammar
 from app.protocol.output import SampledToken, TokenLogprob
@@ -33,8 +33,8 @@ TOKENS_AT_ONCE = 256  # that a grammar is asked about: nothing can interrupt it 
 class LlamaSampler:
     """One request's sampler chain, and beside it the grammar that its answer follows.
 
-    Drawing first and asking the grammar about one token is a thousand times as fast as asking it about all,
-    which is done only when it refuses that one.
+    Drawing first and checking one token against the grammar is a thousand times faster than masking all,
+    which is done only when the grammar rejects that one.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class LlamaSampler:
         chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         self._chain = Native("sampler", chain, lib.llama_sampler_free)
         for sampler in _samplers(params, backend):
-            if not sampler:  # adding NULL to a chain is a segmentation fault
+            if not sampler:  # adding NULL to a chain crashes
                 self.close()
                 raise EngineError(said("llama.cpp could not create a sampler."))
             lib.llama_sampler_chain_add(chain, sampler)
@@ -81,14 +81,14 @@ class LlamaSampler:
         probabilities = np.zeros_like(logits)
         probabilities[candidates.left["id"]] = candidates.left["p"]
 
-        def told(token_id: int) -> TokenLogprob:
+        def with_probability(token_id: int) -> TokenLogprob:
             text = self._backend.written_piece(token_id)
             logprob = float(logits[token_id]) - normaliser
             is_control = not self._backend.token_piece(token_id)
             return TokenLogprob(token_id, text, logprob, float(probabilities[token_id]), is_control)
 
-        likeliest = tuple(told(token_id) for token_id in _highest(logits, num_logprobs))
-        return SampledToken(told(candidates.selected), likeliest)
+        likeliest = tuple(with_probability(token_id) for token_id in _highest(logits, num_logprobs))
+        return SampledToken(with_probability(candidates.selected), likeliest)
 
     def close(self) -> None:
         self._chain.close()
@@ -106,7 +106,7 @@ class LlamaSampler:
             self._backend.context_with_logits(row, looks_at_all=True)
 
     def _draw(self, row: int) -> Candidates:
-        """Choose a token, remember it, and tell what the chain chose among."""
+        """Choose and accept a token. Returns the candidates of the chain."""
         logits = self._backend.logits(row)
         candidates = self._backend.candidates
         candidates.fill(logits)
@@ -115,7 +115,7 @@ class LlamaSampler:
             started = time.thread_time()
             if not self._fits(candidates.selected):
                 self._draw_by_grammar(candidates, logits, started)
-            # llama.cpp ends the process when a grammar is given a token that it does not allow.
+            # llama.cpp aborts the process when a grammar accepts a token that it does not allow.
             lib.llama_sampler_accept(self._grammar.pointer, candidates.selected)
             _check_time(started)
         if self._is_greedy:
@@ -124,13 +124,13 @@ class LlamaSampler:
         return candidates
 
     def _follow(self, token_ids: Sequence[int]) -> None:
-        """Lead the grammar through the beginning of the answer. Closes the sampler if that cannot be."""
+        """Advance the grammar over the beginning of the answer. Closes the sampler if that fails."""
         if not self._grammar:
             return
         started = time.thread_time()
         try:
             for token_id in token_ids:
-                if not self._fits(token_id):  # to accept it would end the process
+                if not self._fits(token_id):  # accepting it would abort the process
                     raise InvalidRequestError(
                         "The answer's beginning does not follow the grammar. Correct one of them."
                     )
@@ -157,7 +157,7 @@ class LlamaSampler:
         allowed = candidates.left["logit"] != -np.inf
         can_end = [token_id for token_id in self._unwanted_ends if allowed[token_id]]
         allowed[self._banned_tokens] = False
-        if can_end and not allowed.any():  # nothing may follow what the grammar calls the end
+        if can_end and not allowed.any():  # the grammar is complete: nothing may follow
             candidates.keep_only(can_end[0])
             return
         if not allowed.any():
@@ -173,7 +173,7 @@ class LlamaSampler:
 
 
 def grammar_of(params: SamplingParams) -> str:
-    """GBNF, or nothing. Raises InvalidRequestError. Any thread; the second time it is fast."""
+    """The grammar as GBNF, or empty. Raises InvalidRequestError. Any thread; cached."""
     if params.json_schema:
         return json_schema_to_gbnf(params.json_schema)
     if params.grammar:
@@ -221,7 +221,7 @@ def _log_sum_exp(logits: npt.NDArray[np.float32]) -> float:
 
 
 def _samplers(params: SamplingParams, backend: LlamaBackend) -> Iterator[object]:
-    """The chain, in order; it always ends in one that chooses."""
+    """The chain, in order; it always ends with one that selects a token."""
     yield from _samplers_of_logits(params, backend)
     if params.is_greedy:
         yield lib.llama_sampler_init_greedy()

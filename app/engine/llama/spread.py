@@ -5,14 +5,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
-from app.engine.llama.library import described_device
+from app.engine.llama.native_library import described_device
 from app.engine.llama.rpc import Rpc
 from app.protocol.errors import ModelLoadError
 from app.system.said import said
 
 
 def worker_devices(addresses: Sequence[str]) -> list[ctypes.c_void_p]:
-    """Connects to workers that are known to answer: else the process ends."""
+    """Connects to workers that were checked before: one that does not answer aborts the process."""
     rpc = Rpc()
     devices = []
     for address in addresses:
@@ -23,5 +23,5 @@ def worker_devices(addresses: Sequence[str]) -> list[ctypes.c_void_p]:
 
 
 def worker_bytes(addresses: Sequence[str]) -> int:
-    """Memory that is free on them."""
+    """Their free memory in total."""
     return sum(described_device(device).free_bytes for device in worker_devices(addresses))

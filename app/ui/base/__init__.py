@@ -1,1 +1,1 @@
-"""What the folders of the interface share: actions, notices, fields of settings, small buttons."""
+"""Widgets and helpers shared by the folders of the UI: actions, notices, setting controls, small buttons."""

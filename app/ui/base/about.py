@@ -1,4 +1,4 @@
-"""What this Skein is, what it is made with, and what to send along with a question about it. GUI thread."""
+"""The About dialog: versions, licences, and diagnostics to attach to a question. GUI thread."""
 
 from collections.abc import Callable, Iterable
 
@@ -18,7 +18,7 @@ ICON = QSize(64, 64)
 
 
 class About(QDialog):
-    """`folders` are what its last buttons open, by their words."""
+    """`folders` are what its last buttons open, by label."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""How a command of the window is made, and the menus they stand in. GUI thread.
+"""Creates the window's commands and menus. GUI thread.
 
-A command is a QAction with a name that never changes, whatever the language: settings and the palette know it
-by that. What commands there are is told by the menus themselves (see commands.py).
+A command is a QAction with a name that never changes, whatever the language: settings and palette identify it
+by that. The menus are the list of commands (see menu_commands.py).
 """
 
 from collections.abc import Callable, Sequence
@@ -30,14 +30,14 @@ def make_action(
     action.setObjectName(name)
     action.setStatusTip(tip)
     action.setProperty("needs", needs)
-    action.setMenuRole(QAction.MenuRole.NoRole)  # macOS guesses one from the text otherwise
+    action.setMenuRole(QAction.MenuRole.NoRole)  # otherwise macOS derives one from the text
     action.setShortcuts([QKeySequence(shortcut) for shortcut in shortcuts])
     action.triggered.connect(lambda _checked=False: on_triggered())
     return action
 
 
 def add_menu(bar: QMenuBar, title: str, *actions: QAction | QMenu | None) -> QMenu:
-    """None stands for a line between groups."""
+    """None is a separator."""
     menu = bar.addMenu(title)
     fill(menu, *actions)
     return menu
@@ -82,7 +82,7 @@ def radio_menu(
 
 
 def _with_mnemonic(label: str) -> str:
-    """Its first letter, where that is on a keyboard."""
+    """With its first letter as mnemonic, if keyboards have it."""
     return f"&{label}" if label[:1].isascii() else label
 
 

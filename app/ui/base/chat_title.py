@@ -6,9 +6,9 @@ from app.chats.titles import NEW_CHAT
 from app.look.plain_text import one_line
 from app.look.words import tr
 
-_one_line = lru_cache(maxsize=32_768)(one_line)  # the list of all chats asks for each again and again
+_one_line = lru_cache(maxsize=32_768)(one_line)  # the sidebar needs each repeatedly
 
 
 def shown_title(title: str) -> str:
-    """In one line, and in the user's language where it is not the user's own."""
+    """In one line, and translated if it is the default title."""
     return tr("New chat") if title in ("", NEW_CHAT) else _one_line(title)

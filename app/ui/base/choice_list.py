@@ -1,4 +1,4 @@
-"""One of a few choices, each a radio button with a sentence that says what comes of it. GUI thread."""
+"""A few choices, each a radio button with a sentence that explains its effect. GUI thread."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from app.look.plain_text import PlainLabel
 from app.look.words import tr
 from app.ui.base.choices import Choice
 
-LABEL_WIDTH = 154  # so that the sentences of several lists begin at one place
+LABEL_WIDTH = 154  # so that the sentences of several lists are aligned
 
 
 class ChoiceList(QWidget):

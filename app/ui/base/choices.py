@@ -1,4 +1,4 @@
-"""What can be chosen about the engine and its chats, in words."""
+"""Labels and explanations of choices about the engine and its chats."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from app.protocol.request import Overflow
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`sentence` says what comes of it. Both are translated when they are shown."""
+    """`sentence` explains its effect. Both are translated when they are shown."""
 
     value: str
     label: str

@@ -17,7 +17,7 @@ class CopyButton(IconButton):
     SIDE = 26
     CONFIRMS_FOR_MS = 1500
     _is_copied = False
-    _has_hidden = False  # what was copied: characters that nobody sees
+    _has_hidden = False  # what was copied contains invisible characters
     _said = ""
 
     def __init__(self, label: str, text: Callable[[], str], parent: QWidget, is_quiet: bool = False) -> None:
@@ -54,7 +54,7 @@ class CopyButton(IconButton):
 
 
 def copy_text(text: str) -> str:
-    """Copies it, and returns what is to be said of that: it may hold more than can be seen."""
+    """Copies it, and returns the message to show: it may contain invisible characters."""
     QGuiApplication.clipboard().setText(text)
     number = num_hidden(text)
     if not number:

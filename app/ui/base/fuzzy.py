@@ -1,4 +1,4 @@
-"""How well a few typed letters fit a name. Pure functions."""
+"""Fuzzy matching of typed letters with a name. Pure functions."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,14 +8,14 @@ _AT_START, _IN_WORD, _SCATTERED = 300, 200, 100  # at the start of a word, insid
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """`places` are the letters of the name that were meant; the higher the score the better."""
+    """`places` are the matched letters of the name; a higher score is better."""
 
     score: int
     places: frozenset[int] = frozenset()
 
 
 def fit(query: str, name: str) -> Fit | None:
-    """None if it does not fit. Each word of the query is looked for by itself, in any order."""
+    """None without a match. The words of the query are matched separately, in any order."""
     text = fold(name)
     score, places = 0, set[int]()
     for word in fold(query).split():
@@ -24,18 +24,18 @@ def fit(query: str, name: str) -> Fit | None:
             return None
         score += found.score
         places |= found.places
-    return Fit(score - len(text) // 8, frozenset(places))  # of two names that fit, the shorter is meant
+    return Fit(score - len(text) // 8, frozenset(places))  # of two matching names, the shorter wins
 
 
 def fit_whole(word: str, text: str) -> Fit | None:
-    """The word as it is, at the start of one of the text's."""
+    """Matches the whole word, best at the start of a word of the text."""
     folded = fold(text)
     found = _find_whole(fold(word), folded)
     return found if found and is_word_start(folded, min(found.places, default=0)) else None
 
 
 def fold(text: str) -> str:
-    """In small letters, and as long as before: the places must be those of the name."""
+    """In lower case, of the same length, so that places in the name stay valid."""
     low = text.lower()
     if len(low) == len(text):
         return low
@@ -76,7 +76,7 @@ def _find_scattered(word: str, text: str) -> Fit | None:
 
 
 def _is_leap(text: str, before: int, at: int) -> bool:
-    """Into the middle of another word: nobody means that."""
+    """A jump into the middle of another word, which is never meant."""
     return any(is_word_start(text, place) for place in range(before + 1, at)) and not is_word_start(text, at)
 
 

@@ -1,4 +1,4 @@
-"""About Skein, its log, and where it keeps what is yours. GUI thread."""
+"""The Help menu: About, the log, and Skein's folders. GUI thread."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ from app.ui.base.log_viewer import LogViewer
 
 
 class HelpCommands:
-    """`diagnose` tells what to send along with a question."""
+    """`diagnose` returns the text to attach to a question."""
 
     def __init__(self, diagnose: Callable[[], str], window: QWidget) -> None:
         self._diagnose = diagnose

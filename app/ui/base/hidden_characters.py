@@ -1,7 +1,7 @@
-"""Makes characters visible that change how a text reads without being seen: direction overrides, tag letters,
+"""Makes characters visible that are invisible but change how a text reads: direction overrides, tag letters,
 zero-width characters, controls. Pure functions, any thread.
 
-What belongs to writing stays: joiners in emoji, Persian and Indic words, the flags that are spelled in tag
+What normal writing needs stays: joiners in emoji, Persian and Indic words, the flags that are spelled in tag
 letters, direction marks (which turn nothing around).
 """
 

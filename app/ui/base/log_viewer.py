@@ -1,4 +1,4 @@
-"""What Skein has logged in this run, as it comes: by level, with a search. GUI thread."""
+"""Shows this run's log live: by level, with a search. GUI thread."""
 
 import logging
 from collections.abc import Callable
@@ -63,7 +63,7 @@ class LogViewer(QDialog):
         self.search.textChanged.connect(self._show_anew)
 
     def refresh(self) -> None:
-        """Adds what has come since; whoever reads further up stays there."""
+        """Appends new lines; a view scrolled up stays where it is."""
         new = self._lines_since(self._num_seen)
         if new:
             self._num_seen = new[-1].number

@@ -1,6 +1,6 @@
-"""What the window has to say without interrupting. GUI thread.
+"""Messages of the window that do not interrupt. GUI thread.
 
-A load's progress, errors that stay until they are dismissed, an undo that goes by itself.
+A load's progress, errors that stay until dismissed, an undo that disappears by itself.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ UNDO_FOR_MS = 10_000
 
 
 class Notices(QWidget):
-    """The place under the tab bar. Takes no room while there is nothing to say."""
+    """The area under the tab bar. Takes no room while it is empty."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class Notices(QWidget):
         self._column.addWidget(Banner(text, action, on_action, self))
 
     def show_offer(self, text: str, action: str, on_action: Callable[[], None]) -> None:
-        """Nothing is wrong. One at a time; it goes when it is taken, dismissed or withdrawn."""
+        """Not an error. One at a time, until it is taken, dismissed or withdrawn."""
         self.withdraw_offer()
         self._column.addWidget(Banner(text, action, on_action, self, is_error=False))
 
@@ -53,13 +53,13 @@ class Notices(QWidget):
                 banner.dismiss()
 
     def withdraw(self, text: str) -> None:
-        """It is not so any more."""
+        """Removes a message that no longer applies."""
         for banner in self.banners():
             if banner.text == text:
                 banner.dismiss()
 
     def dismiss_offers(self) -> None:
-        """There is a model again, so nothing needs to be loaded. What was merely told stays to be read."""
+        """There is a model again: removes offers to load one. Plain messages stay."""
         for banner in self.banners():
             if banner.has_offer:
                 banner.dismiss()
@@ -81,7 +81,7 @@ class Banner(QWidget):
         super().__init__(parent)
         self.text = text
         self.is_error = is_error
-        self.has_offer = is_error and bool(action and on_action)  # to get the engine going again
+        self.has_offer = is_error and bool(action and on_action)  # offers to restart the engine
         self._mark = QLabel(self)
         self._mark.setAccessibleName(tr("Error") if is_error else tr("Note"))
         words = PlainLabel(text, self)
@@ -134,7 +134,7 @@ class Banner(QWidget):
 class LoadStrip(QWidget):
     """A model's name, how much of it is loaded, a way to call it off, and a line that grows.
 
-    Of a load that has ended at once nothing is seen: the page below would only jump down and up again.
+    A short load is not shown at all: the page below would only jump down and up again.
     """
 
     cancel_requested = Signal()

@@ -1,4 +1,4 @@
-"""A whole number with its thousands apart, and a word for zero. GUI thread."""
+"""An integer field with grouped thousands, and a word for zero. GUI thread."""
 
 from PySide6.QtCore import QRectF, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
@@ -28,7 +28,7 @@ class NumberField(QSpinBox):
             self.setSpecialValueText(word)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """A number typed at once takes the place of what stands there, be it a word."""
+        """Typing at once replaces the content, be it a word."""
         super().focusInEvent(event)
         QTimer.singleShot(0, self.selectAll)  # after the click that brought the focus
 
@@ -38,7 +38,7 @@ class NumberField(QSpinBox):
 
 
 def dress_number(box: QAbstractSpinBox) -> None:
-    """As all numbers that can be changed."""
+    """Styles a number field."""
     box.setLocale(locale())
     box.setFixedSize(WIDTH, HEIGHT)
     box.setFont(tabular(box.font()))
@@ -46,9 +46,9 @@ def dress_number(box: QAbstractSpinBox) -> None:
 
 
 def show_number(box: QSpinBox | QDoubleSpinBox, value: float | None) -> None:
-    """None is its lowest value. Nobody has chosen it, so nothing is told."""
+    """None is its lowest value. Emits no signal, since the user did not choose it."""
     shown = box.minimum() if value is None else value
-    if shown != box.value():  # else what is half typed would be lost
+    if shown != box.value():  # else a half-typed number would be lost
         box.blockSignals(True)
         box.setValue(shown)  # type: ignore[arg-type]
         box.blockSignals(False)

@@ -1,4 +1,4 @@
-"""F6: the keyboard goes round the panes of the window. GUI thread."""
+"""F6 moves the focus through the panes of the window. GUI thread."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,13 +7,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 
 class Panes:
-    """`reading_order` gives all panes as they are now; those that cannot be seen are passed over."""
+    """`reading_order` gives all panes as they are now; invisible ones are skipped."""
 
     def __init__(self, reading_order: Callable[[], Sequence[QWidget]]) -> None:
         self._reading_order = reading_order
 
     def cycle(self, step: int) -> None:
-        """From the pane with the focus, `step` panes on, round the end."""
+        """Moves the focus by `step` panes, wrapping around."""
         panes = [pane for pane in self._reading_order() if pane.isVisible()]
         if not panes:
             return

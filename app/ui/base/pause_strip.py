@@ -1,4 +1,4 @@
-"""Tells across the window that all chats are paused, and how they go on. GUI thread."""
+"""The strip across the window that shows that all chats are paused, with buttons to resume. GUI thread."""
 
 from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent

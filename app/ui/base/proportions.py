@@ -1,4 +1,4 @@
-"""How large the parts of the window are: known before they are there. Imports next to nothing. GUI thread."""
+"""Sizes of the window's parts, needed before they are created. Imports next to nothing. GUI thread."""
 
 from string import ascii_lowercase
 
@@ -13,8 +13,7 @@ HALF = 0.5  # of two chats side by side
 SCROLL_BAR = 12  # as wide as the style sheet makes it
 
 LIST_WIDTH, MIN_LIST_WIDTH = 240, 180  # of all chats
-# A window below this, or one where the inspector leaves less beside it, has no room for the list unless it
-# is asked for.
+# A window narrower than this, or with less left beside the inspector, shows the list only on request.
 NARROW = 1_000
 ROOM = LIST_WIDTH + 480
 
@@ -27,7 +26,7 @@ COMPOSER_PADDING, COMPOSER_TOP, TEXT_INSET, BUTTONS_HEIGHT, ABOVE_BUTTONS = 8, 1
 
 
 def has_list(choice: bool | None, window_width: int, middle_width: int) -> bool:
-    """Whether the list of all chats is shown. None: nobody has chosen."""
+    """Whether the list of all chats is shown. `choice` None: the user has not chosen."""
     has_room = window_width >= NARROW and middle_width >= ROOM
     return has_room if choice is None else choice
 
@@ -39,7 +38,7 @@ def status_height() -> int:
 def column_width(available: int, zoom: int) -> int:
     """A comfortable line, or what there is."""
     metrics = QFontMetrics(reading_font(zoom))
-    # By its Latin letters: what a font calls its average character is twice as wide in one with Chinese.
+    # By its Latin letters: the average character width of a font with Chinese is twice as large.
     characters = metrics.horizontalAdvance(ascii_lowercase) * COLUMN_CHARS // len(ascii_lowercase)
     return max(160, min(available - 2 * COLUMN_MARGIN, characters))
 

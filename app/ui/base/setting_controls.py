@@ -1,4 +1,4 @@
-"""What a setting is changed with, made from its field: switch, number, choice, text. GUI thread."""
+"""The control of a setting, made from its field: switch, number, choice, text. GUI thread."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
 
 
 class Control(Protocol):
-    """A widget. `value_chosen` carries what the user chose, which counts at once."""
+    """A widget. `value_chosen` carries the user's choice, which applies at once."""
 
     value_chosen: Any
     is_wide: bool  # stands below the words, not beside them
@@ -129,7 +129,7 @@ class NamedControl(FlatCombo):
 
 
 class WholeNumber(NumberField):
-    """Below its lowest value stands None, where that may be. A number half typed is no choice yet."""
+    """Below its lowest value comes None, where allowed. A half-typed number is no choice yet."""
 
     value_chosen = Signal(object)
     is_wide = False
@@ -173,7 +173,7 @@ class DecimalNumber(QDoubleSpinBox):
         self.valueChanged.connect(lambda value: self.value_chosen.emit(self._meant(value)))
 
     def _meant(self, value: float) -> float | None:
-        """What lies between None and the lowest value was reached by a step down from there."""
+        """A value between None and the lowest one was reached by stepping down."""
         return round(value, self.DECIMALS) if value >= self._low else None
 
     def show_value(self, value: float | None) -> None:
@@ -183,7 +183,7 @@ class DecimalNumber(QDoubleSpinBox):
         return locale().toString(round(value, self.DECIMALS), "g", 6)
 
     def stepBy(self, steps: int) -> None:
-        """Onto the numbers that can be had, and from the word to the first of them."""
+        """Steps onto valid numbers, and from the word to the first of them."""
         was_none = self._meant(self.value()) is None
         super().stepBy(steps)
         if was_none and steps > 0:
@@ -227,7 +227,7 @@ class LongText(QPlainTextEdit):
 
 
 class _Calm(QObject):
-    """A page that is scrolled with the wheel must not change what happens to lie under it."""
+    """Ignores the wheel: scrolling the page must not change controls under the pointer."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():

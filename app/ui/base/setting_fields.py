@@ -1,4 +1,4 @@
-"""What the fields of Settings themselves say: kind, bounds, default. Pure functions."""
+"""Reads kind, bounds and default of the fields of Settings. Pure functions."""
 
 import types
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from app.settings.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`kind` is the type without None. `low` and `high` bound a number; `values` are all there are."""
+    """`kind` is the type without None. `low` and `high` bound a number; `values` are the possible ones."""
 
     kind: type
     default: Any

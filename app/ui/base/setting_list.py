@@ -1,4 +1,4 @@
-"""Every setting in words, page by page. A new one is a line here; its type and bounds are those in Settings.
+"""The texts of all settings, page by page. A new one is a line here; type and bounds come from Settings.
 
 Texts are marked here and translated where they are shown. GUI thread.
 """
@@ -20,19 +20,19 @@ from app.ui.base.choices import MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What else is known of this computer and its model."""
+    """Facts about this computer and its model."""
 
     settings: Settings
     model: ModelInfo | None
     num_cores: int
-    why_not_kept: str = ""  # why cells of chats cannot be kept, if that was tried
+    why_not_kept: str = ""  # why cells of chats cannot be kept, if that failed
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """`sentence` says what it does. `word` is shown for zero, for none, or for an empty text.
 
-    `note` tells what comes of it here and now. With a `word_for_zero`, `word` is for none alone.
+    `note` describes its effect on this machine. With a `word_for_zero`, `word` is for None only.
     """
 
     name: str  # of the field of Settings
@@ -42,7 +42,7 @@ class Setting:
     word_for_zero: str = ""
     step: float = 1
     choices: Sequence[Choice] = ()
-    named: Callable[[], Mapping[Any, str]] | None = None  # values and their names, where they are found out
+    named: Callable[[], Mapping[Any, str]] | None = None  # values and their names, if known only at run time
     is_long: bool = False  # several lines of text
     is_grouped: bool = True  # a number with its thousands apart
     needs_reload: bool = False
@@ -70,7 +70,7 @@ class Page:
 
 
 RECOMMENDED = mark("As recommended")
-# Settings that are chosen elsewhere.
+# Settings that are set elsewhere.
 NOT_SHOWN = (
     "model_path",  # chosen by opening a model
     "api_key",  # made by the program; the API's own window shows it

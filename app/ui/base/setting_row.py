@@ -1,4 +1,4 @@
-"""One setting on its page: its name, what it does, its default, its control, and the way back. GUI thread."""
+"""One setting on its page: name, explanation, default, control, and reset button. GUI thread."""
 
 import html
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel, heading
 from app.look.tokens import current
 from app.look.words import locale, sentences, tr
-from app.ui.base.commands import plain
 from app.ui.base.fuzzy import fold
+from app.ui.base.menu_commands import plain
 from app.ui.base.setting_controls import Control, control_for
 from app.ui.base.setting_fields import Field, field_of
 from app.ui.base.setting_list import Setting
@@ -22,7 +22,7 @@ RESET_SIDE = 28
 
 
 class Row(QWidget):
-    """What stands on a page and can be found there."""
+    """A row of a page that the search can find."""
 
     def __init__(self, title: str, sentence: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -38,7 +38,7 @@ class Row(QWidget):
         return f"{self._title} {self._sentence}"
 
     def search(self, words: Sequence[str]) -> bool:
-        """Marks the words, if all of them are here; shows itself only then."""
+        """Highlights the words if it has all of them, else hides itself."""
         text = fold(self.searched_text)
         is_found = all(word in text for word in words)
         self.setVisible(is_found)
@@ -115,7 +115,7 @@ class RemarkRow(Row):
 
 
 class ActionRow(Row):
-    """A command of the menus, for whoever looks for it among the settings."""
+    """A command of the menus, to be found among the settings, too."""
 
     def __init__(self, action: QAction, parent: QWidget) -> None:
         super().__init__(plain(action.text()), action.statusTip(), parent)

@@ -1,4 +1,4 @@
-"""The field in which a title is changed where it stands: Enter keeps it, Escape leaves it. GUI thread."""
+"""The field for editing a title in place: Enter applies, Escape cancels. GUI thread."""
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
@@ -14,10 +14,10 @@ STILL_EDITED = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocu
 
 
 class TitleEdit(QLineEdit):
-    """Goes by itself."""
+    """Deletes itself when done."""
 
     committed = Signal(str)  # a title, other than before and not blank
-    left_by_key = Signal()  # the keyboard is free to go elsewhere
+    left_by_key = Signal()  # left by Enter or Escape: the focus may move on
 
     def __init__(self, title: str, parent: QWidget) -> None:
         super().__init__(one_line(title), parent)

@@ -11,7 +11,7 @@ from app.ui.base.setting_list import Setting
 
 
 class TwoWordedNumber(NumberField):
-    """Below its lowest value stands zero, and below that None. A number half typed is no choice yet."""
+    """Below its lowest value comes zero, and below that None. A half-typed number is no choice yet."""
 
     value_chosen = Signal(object)
     is_wide = False
@@ -47,7 +47,7 @@ class TwoWordedNumber(NumberField):
         return super().validate(text, place)
 
     def stepBy(self, steps: int) -> None:
-        """From word to word, to the lowest number, and on to the next that is a whole number of steps."""
+        """Steps from word to word, to the lowest number, and on to the next multiple of the step."""
         value, step = self.value(), self.singleStep()
         if value < self._low:
             self.setValue(value + (1 if steps > 0 else -1))

@@ -1,1 +1,1 @@
-"""All chats there are: the list at the side, and the search over everything."""
+"""All chats: the sidebar, and the search over everything."""

@@ -1,4 +1,4 @@
-"""How any chat is found: the sidebar with all chats, and the search over all messages. GUI thread.
+"""Navigation to any chat: the sidebar with all chats, and the search over all messages. GUI thread.
 
 Connects the two with the library, the tabs and the menus; draws nothing itself.
 """
@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QMainWindow, QSplitter
 from app.bridge.workspace import Workspace
 from app.look.marks import Mark
 from app.look.words import tr, tr_n
+from app.services.chat_library import ChatLibrary
 from app.services.chat_search import ChatSearch
-from app.services.library import Library
 from app.ui.base.actions import make_action
 from app.ui.base.chat_title import shown_title
 from app.ui.base.notices import Notices, UndoToast
@@ -30,7 +30,7 @@ class Navigation(QObject):
 
     def __init__(
         self,
-        library: Library,
+        chat_library: ChatLibrary,
         search: ChatSearch,
         workspace: Workspace,
         tabs: ChatTabs,
@@ -40,16 +40,16 @@ class Navigation(QObject):
         window: QMainWindow,
     ) -> None:
         super().__init__(window)
-        self._library = library
+        self._chat_library = chat_library
         self._search = search
         self._workspace = workspace
         self._tabs = tabs
         self._middle = middle
         self._undo = undo
         self._window = window
-        self._is_chosen: bool | None = None  # whether the list is shown; None: as the window's width says
+        self._is_chosen: bool | None = None  # whether the list is shown; None: depends on the window's width
         self._width = LIST_WIDTH
-        self._hit = ("", "", "")  # to be shown when its chat is there: chat id, turn id, words
+        self._hit = ("", "", "")  # to be shown when its chat is loaded: chat id, turn id, words
         self.sidebar = Sidebar(middle)
         self.popup = SearchPopup(window)
         self.show_sidebar = make_action(
@@ -61,7 +61,7 @@ class Navigation(QObject):
             "Ctrl+B",
         )
         self.show_sidebar.setCheckable(True)
-        self._marks_timer = QTimer(self, singleShot=True, interval=0)  # once for 1,000 tabs that open
+        self._marks_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
         middle.insertWidget(0, self.sidebar)
         middle.setCollapsible(0, False)
         middle.setStretchFactor(0, 0)
@@ -103,7 +103,7 @@ class Navigation(QObject):
         menus.chat.addSeparator()
         menus.chat.addAction(delete)
 
-    # What is kept over restarts
+    # Saved state
 
     @property
     def width(self) -> int:
@@ -137,17 +137,17 @@ class Navigation(QObject):
         self.sidebar.filter.selectAll()
 
     def open_search(self) -> None:
-        self.popup.open(Known(self._library.chats, self._mark_by_id()))
+        self.popup.open(Known(self._chat_library.chats, self._mark_by_id()))
 
     def open_tab_list(self) -> None:
-        """All open chats, the same way."""
+        """Lists all open chats in the same popup."""
         self.popup.field.clear()
         self.open_search()
 
     def new_folder(self, chat_ids: tuple[str, ...] = ()) -> None:
-        """Asks for its name where it stands."""
-        name = self._library.create_folder(tr("New folder"))
-        self._library.move(chat_ids, name)
+        """Creates a folder and edits its name in place."""
+        name = self._chat_library.create_folder(tr("New folder"))
+        self._chat_library.move(chat_ids, name)
         self._show_list()
         self._show_chats()
         self.sidebar.rename(Kind.FOLDER, name)
@@ -162,9 +162,9 @@ class Navigation(QObject):
         return make_action(self._window, name, text, tip, act, *keys)
 
     def _connect(self, notices: Notices) -> None:
-        self._library.changed.connect(self._show_chats)
-        self._library.failed.connect(notices.show_error)
-        self._library.opened.connect(self._on_opened)
+        self._chat_library.changed.connect(self._show_chats)
+        self._chat_library.failed.connect(notices.show_error)
+        self._chat_library.opened.connect(self._on_opened)
         self._search.found.connect(self.popup.show_hits)
         self._search.failed.connect(notices.show_error)
         self._tabs.marks_changed.connect(self._marks_timer.start)
@@ -172,21 +172,21 @@ class Navigation(QObject):
         self._marks_timer.timeout.connect(self._show_marks)
         self.popup.typed.connect(self._search.look_for)
         self.popup.chosen.connect(self._on_chosen)
-        self.popup.beside_chosen.connect(self._library.open_beside)
+        self.popup.beside_chosen.connect(self._chat_library.open_beside)
         side = self.sidebar
-        side.open_requested.connect(self._library.open)
-        side.beside_requested.connect(self._library.open_beside)
-        side.fork_requested.connect(self._library.fork)
-        side.rename_requested.connect(self._library.rename)
-        side.pin_requested.connect(self._library.set_pinned)
-        side.move_requested.connect(self._library.move)
+        side.open_requested.connect(self._chat_library.open)
+        side.beside_requested.connect(self._chat_library.open_beside)
+        side.fork_requested.connect(self._chat_library.fork)
+        side.rename_requested.connect(self._chat_library.rename)
+        side.pin_requested.connect(self._chat_library.set_pinned)
+        side.move_requested.connect(self._chat_library.move)
         side.move_to_new_requested.connect(self.new_folder)
         side.delete_requested.connect(self._on_delete_requested)
         side.export_requested.connect(self.export_requested)
         side.new_requested.connect(self._on_new_requested)
         side.search_requested.connect(self.open_search)
         side.folder_requested.connect(self.new_folder)
-        side.folder_renamed.connect(self._library.rename_folder)
+        side.folder_renamed.connect(self._chat_library.rename_folder)
         side.folder_deleted.connect(self._on_folder_deleted)
         side.left.connect(self._on_left)
 
@@ -209,7 +209,7 @@ class Navigation(QObject):
 
     @Slot()
     def _show_chats(self) -> None:
-        self.sidebar.apply(self._library.chats, self._library.folders)
+        self.sidebar.apply(self._chat_library.chats, self._chat_library.folders)
         self._show_marks()
 
     @Slot()
@@ -228,34 +228,34 @@ class Navigation(QObject):
 
     @Slot(object)
     def _on_delete_requested(self, chat_ids: tuple[str, ...]) -> None:
-        known = [summary for chat_id in chat_ids if (summary := self._library.chat(chat_id))]
+        known = [summary for chat_id in chat_ids if (summary := self._chat_library.chat(chat_id))]
         if not known:
             return
-        were_open = self._library.delete(chat_ids)
+        were_open = self._chat_library.delete(chat_ids)
         if len(known) == 1:
             text = tr("Deleted “{title}”.", title=shown_title(known[0].title))
         else:
             text = tr_n("Deleted {n} chat.", "Deleted {n} chats.", len(known))
-        self._undo.offer(text, lambda: self._library.undelete(chat_ids, were_open))
+        self._undo.offer(text, lambda: self._chat_library.undelete(chat_ids, were_open))
 
     @Slot(str)
     def _on_folder_deleted(self, name: str) -> None:
-        index = self._library.folders.index(name)
-        inside = self._library.delete_folder(name)
+        index = self._chat_library.folders.index(name)
+        inside = self._chat_library.delete_folder(name)
 
         def take_back() -> None:
-            self._library.move(inside, self._library.create_folder(name, index))
+            self._chat_library.move(inside, self._chat_library.create_folder(name, index))
 
         self._undo.offer(tr("Deleted the folder “{name}”. Its chats are kept.", name=name), take_back)
 
     @Slot(str, str, str)
     def _on_chosen(self, chat_id: str, turn_id: str, words: str) -> None:
         self._hit = (chat_id, turn_id, words)
-        self._library.open(chat_id)
+        self._chat_library.open(chat_id)
 
     @Slot(str)
     def _on_opened(self, chat_id: str) -> None:
-        """The chat is there, with its turns."""
+        """The chat is open and loaded."""
         wanted_id, turn_id, words = self._hit
         tab = self._tabs.tab_of(chat_id)
         if tab is None or tab.view is None:
@@ -275,14 +275,14 @@ class Navigation(QObject):
         return False
 
 
-def chat_titles(library: Library) -> list[tuple[str, str]]:
+def chat_titles(chat_library: ChatLibrary) -> list[tuple[str, str]]:
     """Ids and titles of all chats, the newest first."""
-    newest = sorted(library.chats, key=lambda chat: chat.updated_at, reverse=True)
+    newest = sorted(chat_library.chats, key=lambda chat: chat.updated_at, reverse=True)
     return [(chat.id, shown_title(chat.title)) for chat in newest]
 
 
 def said_words(text: str, words: str) -> str:
-    """All of the words where they stand together, else the first that is there."""
+    """The matched words if they are adjacent, else the first match."""
     folded = text.casefold()
     wanted = [words.strip('"'), *words.replace('"', " ").split()]
     return next((each for each in wanted if each.casefold() in folded), wanted[0])

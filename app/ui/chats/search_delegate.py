@@ -1,4 +1,4 @@
-"""Paints what was found: a chat's title and date, and the message with the words in bold. GUI thread."""
+"""Paints a search result: a chat's title and date, and the message with the words in bold. GUI thread."""
 
 import time
 
@@ -69,7 +69,7 @@ class SearchDelegate(QStyledItemDelegate):
 
 
 def _window(pieces: tuple[tuple[str, bool], ...]) -> tuple[tuple[str, bool], ...]:
-    """What stands before the first match, cut so that the match can be seen."""
+    """Cuts the text before the first match, so that the match is visible."""
     first, is_marked = pieces[0]
     if is_marked or len(first) <= 36:
         return pieces

@@ -1,4 +1,4 @@
-"""What was found, as Qt's views read it. GUI thread."""
+"""The search results as a Qt model. GUI thread."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,14 +29,14 @@ class SearchModel(QAbstractListModel):
         return [*self._titles, *self._hits]
 
     def set_titles(self, words: str, chats: Sequence[ChatSummary], marks: Mapping[str, Mark]) -> None:
-        """Messages found for other words go."""
+        """Drops messages found for former words."""
         self.beginResetModel()
         self._marks = marks
         self._titles, self._hits = title_rows(words, chats, marks), []
         self.endResetModel()
 
     def set_hits(self, hits: Sequence[SearchHit]) -> None:
-        """Below the titles, which stay as they are, and so does what is chosen of them."""
+        """Adds messages below the titles, which keep their selection."""
         rows = hit_rows(hits, self._marks)
         if not self._titles or self._hits:
             self.beginResetModel()

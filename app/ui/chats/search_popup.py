@@ -1,6 +1,6 @@
-"""Ctrl+K: finds a chat by its title at once, and by anything that was said in it a moment later.
+"""Ctrl+K: finds a chat by its title at once, and by the text of its messages a moment later.
 
-A field and a list over the top of the window. Shows what it is given, tells what was typed and chosen. GUI
+A field and a list over the top of the window. Shows given results, emits what was typed and chosen. GUI
 thread.
 """
 
@@ -30,7 +30,7 @@ _MARGIN = 8
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What there is to be found by title."""
+    """What can be found by title."""
 
     chats: Sequence[ChatSummary]
     marks: dict[str, Mark]  # of the chats that are open, by id, in the order of their tabs
@@ -59,7 +59,7 @@ class SearchPopup(QFrame):
         self.hide()
 
     def open(self, known: Known) -> None:
-        """With the last words selected, so that they can be gone on from or typed over."""
+        """With the last words selected, so that they can be continued or replaced."""
         self._known = known
         self._came_from = self._came_from if self.isVisible() else self.window().focusWidget()
         self._place()
@@ -71,13 +71,13 @@ class SearchPopup(QFrame):
         self.typed.emit(self.field.text())
 
     def show_hits(self, words: str, hits: Sequence[SearchHit]) -> None:
-        """Of other words than those in the field by now they are dropped."""
+        """Ignored if the words in the field have changed since."""
         if self.isVisible() and words == self.field.text().strip():
             self.model.set_hits(hits)
             self._show_state(is_searching=False)
 
     def close_quietly(self) -> None:
-        """Back to where the keyboard was."""
+        """Closes and restores the focus."""
         self.hide()
         if self._came_from and self._came_from.isVisible():
             self._came_from.setFocus()
@@ -93,7 +93,7 @@ class SearchPopup(QFrame):
         self.list.setModel(self.model)
         self.list.setItemDelegate(SearchDelegate(self.list))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps it, and hands the arrows on
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps it, and forwards the arrow keys
         self.list.setMouseTracking(True)
         self.list.setAccessibleName(tr("Found chats"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -158,7 +158,7 @@ class SearchPopup(QFrame):
             self.chosen.emit(found.chat_id, found.turn_id, self.field.text().strip() if found.turn_id else "")
 
     def _step(self, step: int) -> None:
-        """To the next row that can be chosen, `step` on, not round the end."""
+        """Moves by `step` selectable rows, without wrapping around."""
         place = self.list.currentIndex().row() + step
         places = [at for at, row in enumerate(self.model.rows) if isinstance(row, Found)]
         wanted = (
@@ -187,7 +187,7 @@ class SearchPopup(QFrame):
         return False
 
     def _on_key(self, event: QKeyEvent) -> bool:
-        """The list's keys, pressed in the field."""
+        """Handles the list's keys, pressed in the field."""
         key = event.key()
         if event.type() != QEvent.Type.KeyPress:
             return False

@@ -1,4 +1,4 @@
-"""What the search shows: titles, the best one at the top, then messages, the newest first. Pure functions."""
+"""The rows of the search: titles, best match first, then messages, newest first. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Found:
 
 
 def title_rows(words: str, chats: Sequence[ChatSummary], marks: Mapping[str, Mark]) -> list[Heading | Found]:
-    """By their titles; without words, the open chats in the order of their tabs, then the newest others."""
+    """Matches of titles or, without words, the open chats in tab order, then the newest others."""
     if not words.strip():
         return _open_and_newest(chats, marks)
     wanted = words.casefold().split()
@@ -77,7 +77,7 @@ def hit_rows(hits: Sequence[SearchHit], marks: Mapping[str, Mark]) -> list[Headi
 
 
 def pieces_of(snippet: str) -> tuple[tuple[str, bool], ...]:
-    """The store's marks, taken apart."""
+    """Splits a snippet at the store's marks."""
     pieces: list[tuple[str, bool]] = []
     for number, part in enumerate(snippet.split(FOUND_START)):
         marked, _, plain = part.partition(FOUND_END) if number else ("", "", part)
@@ -86,7 +86,7 @@ def pieces_of(snippet: str) -> tuple[tuple[str, bool], ...]:
 
 
 def day_text(at: float, now: float) -> str:
-    """The time of today, else the date, as the user's language writes it."""
+    """The time if it was today, else the date, in the user's locale."""
     moment, today = QDateTime.fromSecsSinceEpoch(int(at)), QDateTime.fromSecsSinceEpoch(int(now)).date()
     if moment.date() == today:
         return locale().toString(moment.time(), QLocale.FormatType.ShortFormat)
@@ -126,7 +126,7 @@ def _rank(title: str, words: Sequence[str]) -> int:
 
 
 def _marked(title: str, words: Sequence[str]) -> tuple[tuple[str, bool], ...]:
-    """Where the words stand. Folding may change how long a title is: then nothing is marked."""
+    """The places of the words. Case folding may change a title's length: then nothing is marked."""
     folded = title.casefold()
     if len(folded) != len(title):
         return ((title, False),)

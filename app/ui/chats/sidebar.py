@@ -1,6 +1,6 @@
-"""The list of all chats beside the tabs: a filter, folders, and everything that can be done with a chat.
+"""The list of all chats beside the tabs: a filter, folders, and all actions on a chat.
 
-Tells what the user wants; whoever owns the chats does it. GUI thread.
+Emits what the user wants; the chat library does it. GUI thread.
 """
 
 from collections.abc import Mapping, Sequence
@@ -161,7 +161,7 @@ class Sidebar(QWidget):
 
     @Slot()
     def _on_minute(self) -> None:
-        """What was of today may be of yesterday by now."""
+        """Dates may have changed from today to yesterday."""
         if local_today() != self._day:
             self._day = local_today()
             self.model.apply(self._chats, self._folders)
@@ -191,7 +191,7 @@ class Sidebar(QWidget):
             self.folder_deleted.emit(rows[0].folder)
 
     def _leave_rows(self, rows: Sequence[Row]) -> None:
-        """The keyboard stays near: on the next chat, or on the one before."""
+        """Keeps the focus near: on the next chat, or the previous one."""
         gone = {row.key for row in rows}
         places = [place for place, row in enumerate(self.model.rows) if row.key in gone]
         after = [row for row in self.model.rows[places[-1] + 1 :] if row.kind is Kind.CHAT]
@@ -289,7 +289,7 @@ class _List(QListView):
     def moveCursor(
         self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
     ) -> QModelIndex:
-        """Over the headings, on which nothing can be done."""
+        """Skips headings, which have no actions."""
         index = super().moveCursor(action, modifiers)
         up = QAbstractItemView.CursorAction
         step = -1 if action in (up.MoveUp, up.MovePrevious, up.MovePageUp, up.MoveLeft) else 1
@@ -340,7 +340,7 @@ class _List(QListView):
         self._point_at(None)
 
     def _point_at(self, row: Row | None) -> None:
-        """Where the dragged chats would go."""
+        """Shows the drop target of dragged chats."""
         self._model().set_target(row.folder if row else "")
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

@@ -1,4 +1,4 @@
-"""Paints the lines of the list of all chats, all of one height; gives the field to rename one. GUI thread."""
+"""Paints the rows of the sidebar, all of one height; creates the field to rename one. GUI thread."""
 
 from typing import Any
 
@@ -117,7 +117,7 @@ class SidebarDelegate(QStyledItemDelegate):
         return edit
 
     def eventFilter(self, editor: QObject, event: QEvent) -> bool:
-        """Qt would end the editing whenever another window comes to the front."""
+        """Without this, Qt would end the editing whenever another window is activated."""
         is_left = event.type() == QEvent.Type.FocusOut
         if is_left and isinstance(event, QFocusEvent) and event.reason() in STILL_EDITED:
             return False

@@ -1,4 +1,4 @@
-"""What can be done with chats or a folder of the list, at the place that was clicked. GUI thread."""
+"""The context menu of chats or a folder in the sidebar. GUI thread."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from app.ui.chats.sidebar_rows import Kind, Row
 
 
 class SidebarMenu(QMenu):
-    """Of the selected rows; of none: what can be made. Use `popup`: `exec` would stop every coroutine."""
+    """For the selected rows or, without any, to create. Use `popup`: `exec` would stop every coroutine."""
 
     open_requested = Signal(str)
     beside_requested = Signal(str)

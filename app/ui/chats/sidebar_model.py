@@ -1,4 +1,4 @@
-"""The list of all chats as Qt's views read it, and what may be dragged where. GUI thread."""
+"""The list of all chats as a Qt model, with drag and drop. GUI thread."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -21,7 +21,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class SidebarModel(QAbstractListModel):
-    renamed = Signal(object, str)  # a Row, what it shall be called
+    renamed = Signal(object, str)  # a Row, its new name
     dropped = Signal(object, str)  # tuple of chat ids, the folder or ""
 
     def __init__(self, parent: Any = None) -> None:
@@ -49,7 +49,7 @@ class SidebarModel(QAbstractListModel):
         self._make_rows(today)
 
     def set_wanted(self, wanted: str) -> None:
-        """Only titles with these words."""
+        """Shows only titles with these words."""
         if wanted != self._wanted:
             self._wanted = wanted
             self._make_rows()
@@ -76,7 +76,7 @@ class SidebarModel(QAbstractListModel):
         self._make_rows()
 
     def set_target(self, folder: str) -> None:
-        """Dragged chats are over it; "" is no folder."""
+        """The folder under dragged chats; "" means no folder."""
         changed, self._target = {self._target, folder} - {""}, folder
         for name in changed:
             index = self.index_of((Kind.FOLDER, name))
@@ -111,7 +111,7 @@ class SidebarModel(QAbstractListModel):
         self.changePersistentIndexList(before, [self.index_of(key) if key else QModelIndex() for key in keys])
         self.layoutChanged.emit()
 
-    # What Qt asks
+    # Qt's model interface
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._rows)
@@ -146,7 +146,7 @@ class SidebarModel(QAbstractListModel):
         return usual | drag | Qt.ItemFlag.ItemIsDropEnabled | Qt.ItemFlag.ItemNeverHasChildren
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Whoever owns the chats decides what becomes of it."""
+        """Emits `renamed`; the chat library applies it."""
         row = self.row_at(index)
         title = " ".join(str(value).split())
         if row is None or role != Qt.ItemDataRole.EditRole or not title or title == row.text:
@@ -174,7 +174,7 @@ class SidebarModel(QAbstractListModel):
     def dropMimeData(
         self, data: QMimeData, _action: Qt.DropAction, _row: int, _column: int, parent: Index
     ) -> bool:
-        """Always False: the rows are made anew from where the chats are then, and none is to be removed."""
+        """Always False: rows are rebuilt from the chats' new folders, so Qt must not remove any."""
         folder = self._folder_at(parent)
         if folder is not None and data.hasFormat(CHATS_TYPE):
             ids = bytes(data.data(CHATS_TYPE).data()).decode().split("\n")
@@ -182,7 +182,7 @@ class SidebarModel(QAbstractListModel):
         return False
 
     def _folder_at(self, index: Index) -> str | None:
-        """Where a chat goes that is dropped there: the list's other parts are no folder."""
+        """The target folder of a drop at this row: all other parts of the list mean no folder."""
         row = self.row_at(index)
         if row is None:
             return None

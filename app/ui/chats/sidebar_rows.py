@@ -1,4 +1,4 @@
-"""The lines of the list of all chats: what stands under which heading, in what order. Pure functions."""
+"""The rows of the sidebar: headings, grouping and order. Pure functions."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -22,19 +22,19 @@ class Kind(IntEnum):
 
 
 class Row(NamedTuple):
-    """A tuple, because 10,000 of them are made and compared whenever a chat changes."""
+    """A tuple, because 10,000 of them are created and compared whenever a chat changes."""
 
     kind: Kind
     text: str  # heading, folder's name, or title
     chat_id: str = ""
-    folder: str = ""  # the one it is, or is in
+    folder: str = ""  # the folder it is, or is in
     is_pinned: bool = False
     is_open: bool = False  # a folder whose chats are listed
     num_chats: int = 0  # in the folder
 
     @property
     def key(self) -> tuple[Kind, str]:
-        """What stays when a row moves or is renamed."""
+        """Identifies a row that moves or is renamed."""
         return self.kind, self.chat_id or self.text
 
 
@@ -49,7 +49,7 @@ def rows_of(
     wanted: str = "",
     closed: Collection[str] = (),
 ) -> list[Row]:
-    """Pinned chats, folders, then the rest by age. With `wanted` only titles that have it."""
+    """Pinned chats, folders, then the rest by age. With `wanted`, only titles that contain it."""
     words = wanted.casefold().split()
     found = [(shown_title(chat.title), chat) for chat in chats]
     if words:
@@ -120,6 +120,6 @@ def _chat_row(title: str, chat: ChatSummary) -> Row:
 
 
 def month_name(year: int, month: int) -> str:
-    """As its own language says it: "November 2026"."""
+    """In the user's language: "November 2026"."""
     name = locale().toString(QDate(year, month, 1), tr("MMMM yyyy"))
     return name[:1].upper() + name[1:]

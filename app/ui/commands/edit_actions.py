@@ -1,4 +1,4 @@
-"""Cut, copy, paste and the like, for whatever has the focus and can do it: texts, tables. GUI thread."""
+"""Cut, copy, paste and the like for the focused widget, if it supports them: texts, tables. GUI thread."""
 
 from PySide6.QtCore import QMetaObject, QObject
 from PySide6.QtGui import QAction, QKeySequence

@@ -1,4 +1,4 @@
-"""What stands in the menu bar: there before the menus are. Pure data."""
+"""The titles in the menu bar, shown before the menus exist. Pure data."""
 
 from app.look.words import mark
 

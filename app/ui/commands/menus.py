@@ -1,6 +1,6 @@
-"""Every command of the window, and the menu it stands in. A new command is a line here.
+"""All commands of the window and their menus. A new command is a line here.
 
-Makes the actions and nothing else: what they do is done by the parts of the window. GUI thread.
+Only creates the actions; the window's parts implement them. GUI thread.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ Key = QKeySequence.StandardKey
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the commands are about."""
+    """What the commands act on."""
 
     workspace: Workspace
     engine: ActiveEngine
@@ -59,7 +59,7 @@ class Parts:
 
 
 class Menus(QObject):
-    """Its attributes are the menus that others add to, and the actions whose state changes."""
+    """Its attributes are menus that others extend, and actions whose state changes."""
 
     def __init__(self, window: QMainWindow, parts: Parts) -> None:
         super().__init__(window)
@@ -234,7 +234,7 @@ class Menus(QObject):
         )
 
     def _add_sequence_menu(self) -> None:
-        """What the table of sequences offers for the row chosen there."""
+        """The actions of the table of sequences on its selected row."""
         panel = self._parts.inspector.panel(SequencesPanel.NAME)
         assert isinstance(panel, SequencesPanel)
         for action in panel.row_actions:
@@ -266,7 +266,7 @@ class Menus(QObject):
         )
 
     def _toggle_full_screen(self) -> None:
-        """A maximised window is one again afterwards."""
+        """A maximised window is maximised again afterwards."""
         self._window.setWindowState(self._window.windowState() ^ Qt.WindowState.WindowFullScreen)
         self.full_screen.setChecked(self._window.isFullScreen())
 
@@ -332,7 +332,7 @@ class Menus(QObject):
         )
 
     def _stop(self) -> None:
-        """The answer first: it is what somebody looks at."""
+        """Stops the shown answer first."""
         if self._parts.chats.is_busy:
             self._parts.chats.stop()
         else:
@@ -436,7 +436,7 @@ class Menus(QObject):
     # Tools and Help
 
     def _make_tools_menu(self) -> None:
-        """The local API and the self-test add themselves."""
+        """The local API and the self-test add their own entries."""
         self.tools = self._add(tr(menu_titles.TOOLS))
 
     def _make_help_menu(self) -> None:

@@ -1,6 +1,6 @@
-"""The command palette: a line to type into, and below it whatever fits. Needs no mouse. GUI thread.
+"""The command palette: a text field with matching entries below. Needs no mouse. GUI thread.
 
-Knows entries, not what they do. Lies upon its window as a part of it, so that input methods work in it.
+Knows entries, not what they do. A child widget over the window, so that input methods work.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +47,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class CommandPalette(QFrame):
-    """`sources` are asked each time it opens."""
+    """`sources` are read each time it opens."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -87,7 +87,7 @@ class CommandPalette(QFrame):
         return [entry for source in self._sources for entry in source()]
 
     def open_up(self) -> None:
-        """Once more it closes, as the same keys do elsewhere."""
+        """Closes it if it is open."""
         if not self.isHidden():
             self.close_up()
             return
@@ -130,7 +130,7 @@ class CommandPalette(QFrame):
         hit = index.data(_HIT)
         if not isinstance(hit, Hit) or not hit.entry.is_enabled:
             return
-        self.close_up()  # first: what is done may want the focus
+        self.close_up()  # closed first: the command may need the focus
         name = hit.entry.name
         self.recent = [name, *(other for other in self.recent if other != name)][:MAX_RECENT]
         hit.entry.run()
@@ -143,7 +143,7 @@ class CommandPalette(QFrame):
         self.move((space.width() - self.width()) // 2, TOP)
 
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """Whoever clicks beside it has gone on."""
+        """A click elsewhere closes it."""
         if new and new.window() is self.window() and not self.isAncestorOf(new):
             self.close_up()
 
@@ -167,7 +167,7 @@ class _Line(QLineEdit):
         self.setTextMargins(8, 0, 8, 0)
 
     def event(self, event: QEvent) -> bool:
-        """The keys of the palette are not the window's, where Escape stops an answer."""
+        """Keeps its keys from the window's shortcuts, where Escape stops an answer."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_ours(event):
             event.accept()
             return True
@@ -241,7 +241,7 @@ class _List(QListView):
 
     @Slot(int)
     def move_by(self, rows: int) -> None:
-        """One row goes round the end, a page stops there."""
+        """Single rows wrap around, pages do not."""
         count = len(self._model.hits)
         row = self.currentIndex().row() + rows
         if count:
@@ -254,7 +254,7 @@ class _List(QListView):
 
 
 class _Row(QStyledItemDelegate):
-    """Name, where it stands or why it cannot be used, and its keys at the right."""
+    """Name, place or reason why it is disabled, and its keys at the right."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(100, ROW)
@@ -281,7 +281,7 @@ class _Row(QStyledItemDelegate):
 
 
 def _paint_keys(painter: QPainter, rect: QRect, keys: str) -> QRect:
-    """What is left of the row."""
+    """Returns the rest of the row."""
     if not keys:
         return rect
     painter.setFont(small_font())
@@ -296,7 +296,7 @@ def _paint_keys(painter: QPainter, rect: QRect, keys: str) -> QRect:
 
 
 def _paint_name(painter: QPainter, rect: QRect, hit: Hit) -> QRect:
-    """With the typed letters in bold: what is left of the row."""
+    """Paints the name with the typed letters in bold. Returns the rest of the row."""
     tokens, usual = current(), QApplication.font()
     bold = QFont(usual)
     bold.setWeight(QFont.Weight.Bold)
@@ -332,7 +332,7 @@ def _paint_elided(painter: QPainter, rect: QRect, text: str) -> QRect:
 
 
 def runs(text: str, places: frozenset[int]) -> list[tuple[str, bool]]:
-    """The text in pieces that were typed and pieces that were not."""
+    """The text split into typed and other pieces."""
     pieces: list[tuple[str, bool]] = []
     for at, letter in enumerate(text):
         is_typed = at in places

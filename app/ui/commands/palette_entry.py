@@ -1,4 +1,4 @@
-"""What stands in the command palette, and in which order it answers what is typed. Pure functions."""
+"""The entries of the command palette and their ranking. Pure functions."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from app.ui.base.fuzzy import Fit, fit, fit_whole
 
 MAX_SHOWN = 200
-_RECENT = 40  # what was used before is moved up by so much, a little less for each newer one
-_IN_DETAIL = 150  # a name says more than the place where it stands
+_RECENT = 40  # bonus for recently used entries, a little less for each newer one
+_IN_DETAIL = 150  # penalty for a match in the place instead of the name
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`name` is the same in every run. `detail` says where it stands; `keywords` are found but not shown."""
+    """`name` is the same in every run. `detail` is its place; `keywords` are searched but not shown."""
 
     name: str
     text: str
@@ -49,7 +49,7 @@ def hits(query: str, entries: Iterable[Entry], recent: Sequence[str]) -> list[Hi
 
 
 def _fit(query: str, entry: Entry) -> Fit | None:
-    """By what is shown first of all; word by word also by the place where it stands and by its keywords."""
+    """By its text first; word by word also by its place and keywords."""
     if in_text := fit(query, entry.text):
         return in_text
     around = f"{entry.detail} {entry.keywords}"

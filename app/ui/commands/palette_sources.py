@@ -1,4 +1,4 @@
-"""What the command palette offers: all commands, the chats, the settings. GUI thread."""
+"""Entries of the command palette: all commands, the chats, the settings. GUI thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenuBar
 
 from app.look.plain_text import one_line
 from app.look.words import tr
-from app.ui.base.commands import Command, commands_of
+from app.ui.base.menu_commands import MenuCommand, commands_of
 from app.ui.commands.palette_entry import Entry
 from app.ui.tabs.chat_tabs import ChatTabs
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.ui.base.setting_list import Page, Setting
 
 COMMAND, CHAT, SAVED, SETTING = "command", "chat", "saved", "setting"
-MAX_SAVED = 2_000  # so many are looked through between two keys
+MAX_SAVED = 2_000  # so many can be searched between two keystrokes
 
 SavedChats = Callable[[], Iterable[tuple[str, str]]]  # chat_id and title of each, the newest first
 
@@ -28,7 +28,7 @@ def command_entries(bar: QMenuBar) -> list[Entry]:
     return [_of_command(command) for command in commands_of(bar)]
 
 
-def _of_command(command: Command) -> Entry:
+def _of_command(command: MenuCommand) -> Entry:
     action = command.action
     return Entry(
         name=f"{COMMAND} {command.name}",
@@ -56,7 +56,7 @@ def open_chat_entries(tabs: ChatTabs) -> list[Entry]:
 
 
 def saved_chat_entries(saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[str], object]) -> list[Entry]:
-    """Those that have no tab now, the newest of them; all are found by the search over all chats."""
+    """The newest chats without a tab; the search over all chats finds the others."""
     open_ids = {tab.session.chat.id for tab in tabs.tabs}
     return [
         Entry(

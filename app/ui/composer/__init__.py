@@ -1,1 +1,1 @@
-"""Where a message is written: text, files, and what they will take of the context."""
+"""The composer: text, files, and the context they will take."""

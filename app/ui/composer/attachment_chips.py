@@ -1,4 +1,4 @@
-"""The files that go with a message, above its text: what each is and how many tokens it has. GUI thread."""
+"""The files attached to a message, above its text, with kind and number of tokens. GUI thread."""
 
 from collections.abc import Callable, Sequence
 
@@ -73,7 +73,7 @@ class AttachmentChips(QScrollArea):
         self._attachments = tuple(attachments)
         self._drop(self._chips)
         self._chips = [self._new_chip(attachment, number) for number, attachment in enumerate(attachments)]
-        for chip in self._pending:  # they stay behind those that are there
+        for chip in self._pending:  # they come after the finished ones
             self._flow.removeWidget(chip)
             self._flow.addWidget(chip)
         self._fit()
@@ -91,7 +91,7 @@ class AttachmentChips(QScrollArea):
             chip.show_tokens(num_tokens(chip.attachment.text))
 
     def focus_chip(self, number: int) -> bool:
-        """False if there is none: the focus stays where it is."""
+        """False if there is none: the focus stays."""
         if not self._chips:
             return False
         chip = self._chips[min(number, len(self._chips) - 1)]
@@ -169,7 +169,7 @@ class _Chip(QWidget):
         return QSize(MIN_WIDTH, HEIGHT)
 
     def _advance(self, text: str) -> int:
-        """Qt rounds it down, and then finds no room for the text."""
+        """Rounded up: Qt rounds down and then elides the text."""
         return self.fontMetrics().horizontalAdvance(text) + 1 if text else 0
 
     def paintEvent(self, _event: QPaintEvent) -> None:

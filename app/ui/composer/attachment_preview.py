@@ -13,7 +13,7 @@ from app.ui.composer.attachment_words import title
 
 WIDTH, HEIGHT = 560, 360
 GAP = 6
-SHOWN_CHARS = 12_000  # laying out more of them would be felt
+SHOWN_CHARS = 12_000  # laying out more would be slow
 
 
 class AttachmentPreview(QFrame):
@@ -44,7 +44,7 @@ class AttachmentPreview(QFrame):
         return self._figures.text()
 
     def open_above(self, widget: QWidget, attachment: Attachment, detail: str, *, fits_draft: bool) -> None:
-        """With `fits_draft` it can become part of the text that is written."""
+        """With `fits_draft`, it can be moved into the message's text."""
         shown = attachment.text[:SHOWN_CHARS]
         name = title(attachment)
         metrics = self._title.fontMetrics()

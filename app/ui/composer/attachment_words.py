@@ -1,4 +1,4 @@
-"""What is said about files that go with a message. Pure functions."""
+"""Texts about attached files. Pure functions."""
 
 from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
 from app.attachments.refusal import Reason
@@ -61,14 +61,14 @@ TOO_MANY = mark("{number} files at once are too many: {limit} can go with one me
 
 
 def title(attachment: Attachment) -> str:
-    """Its name; for what was pasted, how long it is."""
+    """Its name or, for pasted text, its length."""
     if attachment.kind == PASTED:
         return tr_n("Pasted text, {n} character", "Pasted text, {n} characters", len(attachment.text))
     return one_line(attachment.name)
 
 
 def kind_label(attachment: Attachment) -> str:
-    """One that a later version made is shown as it is. Empty where the title tells it."""
+    """A kind of a later version is shown as it is. Empty if the title says it."""
     if attachment.kind == PASTED:
         return ""
     return tr(_KINDS[attachment.kind]) if attachment.kind in _KINDS else one_line(attachment.kind)
@@ -81,13 +81,13 @@ def icon_name(attachment: Attachment) -> str:
 
 
 def tokens_text(counted: TokenCount | None) -> str:
-    """Empty while nobody knows."""
+    """Empty while unknown."""
     if counted is None:
         return ""
     return tokens(counted.number) if counted.is_exact else tr("about {tokens}", tokens=tokens(counted.number))
 
 
 def refusal_text(name: str, reason: Reason) -> str:
-    """Why it was not attached and what can be done, in a sentence or two."""
+    """Why it was not attached and what to do, in a sentence or two."""
     megabytes, chars = MAX_FILE_BYTES >> 20, count(MAX_CHARS)
     return tr(_REFUSALS[reason], name=one_line(name), megabytes=megabytes, chars=chars)

@@ -16,11 +16,11 @@ SIDE = 28
 class ChatSettingsButton(QToolButton):
     """Shows the overflow choice of its chat."""
 
-    requested = Signal()  # somebody wants to see the settings
+    requested = Signal()  # clicked
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.limit = 0  # how many tokens the chat can have; 0: no model tells
+        self.limit = 0  # how many tokens the chat can have; 0: no model
         self.setIconSize(QSize(14, 14))
         self.setFont(small_font())
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -46,7 +46,7 @@ class ChatSettingsButton(QToolButton):
         return QSize(SIDE, SIDE)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Without its words where there is no room for them."""
+        """Shows only the icon where there is no room for the label."""
         super().resizeEvent(event)
         has_room = event.size().width() >= self.sizeHint().width()
         style = Qt.ToolButtonStyle

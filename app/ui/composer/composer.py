@@ -1,6 +1,6 @@
-"""Where a message is written, with the files that go with it, and what can be done with both. GUI thread.
+"""The composer: a message, its attached files, and the buttons to send. GUI thread.
 
-Knows texts and attachments, neither paths on the disk nor the chat.
+Knows texts and attachments, but neither paths nor the chat.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Composer(QWidget):
     submitted = Signal(str, object)  # the text, its attachments
     insert_requested = Signal(object, str, object)  # Role, text, attachments: without asking
     stop_requested = Signal()
-    attach_requested = Signal()  # somebody wants to choose files
+    attach_requested = Signal()  # open the file dialog
     files_given = Signal(object)  # list of Path, pasted or dropped
     draft_changed = Signal(str)
     attachments_changed = Signal(object)  # tuple of Attachment
@@ -64,12 +64,12 @@ class Composer(QWidget):
         self.button = SendButton(self)
         self._lay_out()
         self._connect()
-        # An editor that was there before its composer would be reached before all that was made since.
+        # An editor older than its composer would come first in the tab order.
         QWidget.setTabOrder(self.waiting.cross, self.editor)
         self.setFocusProxy(self.editor)
         self._show_state()
 
-    # What others tell it
+    # Called by others
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
@@ -99,7 +99,7 @@ class Composer(QWidget):
         self.chips.set_max_height(int(height * CHIPS_SHARE))
 
     def set_text(self, text: str) -> None:
-        """In place of what stands there. One that is too long to be written in becomes an attachment."""
+        """Replaces the text. One that is too long for the editor becomes an attachment."""
         if len(text) <= MAX_CHARS:
             self.editor.setPlainText(text)
             self.editor.moveCursor(QTextCursor.MoveOperation.End)
@@ -108,7 +108,7 @@ class Composer(QWidget):
             self.editor.clear()
 
     def begin_with(self, draft: str) -> None:
-        """What has been written already comes after it."""
+        """Puts the saved draft before what was typed already."""
         if self.editor.document().isEmpty():
             self.set_text(draft)
         else:
@@ -146,7 +146,7 @@ class Composer(QWidget):
             self.insert_requested.emit(role, *self._take())
 
     def _take(self) -> tuple[str, tuple[Attachment, ...]]:
-        """What was written, which leaves the composer."""
+        """Takes text and attachments out of the composer."""
         text, attachments = self.editor.toPlainText(), self._attachments
         self.notice.clear()
         self.editor.clear()
@@ -167,7 +167,7 @@ class Composer(QWidget):
         self.draft_changed.emit(self.editor.toPlainText())
 
     def _fold(self, text: str) -> None:
-        """Qt would need seconds to lay out a very long text."""
+        """Turns a very long text into an attachment: Qt would need seconds to lay it out."""
         self._change_attachments(
             (*self._attachments, Attachment(tr("Pasted text"), valid_unicode(text), PASTED))
         )
@@ -278,7 +278,7 @@ class Composer(QWidget):
         return super().event(event)
 
     def _fit_foot(self) -> None:
-        """The settings show their words where all others have their full width, or else only their icon."""
+        """The settings button shows its label only if all others have their full width."""
         button = self.settings
         words = button.sizeHint().width()
         others = self._foot.sizeHint().width() - min(words, button.maximumWidth())

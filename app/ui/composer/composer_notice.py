@@ -1,4 +1,4 @@
-"""One sentence above the text that is being written: what did not work, what can be undone. GUI thread."""
+"""A sentence above the message: what did not work, what can be undone. GUI thread."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ MAX_LINES = 4
 
 
 class ComposerNotice(QWidget):
-    """Problems are shown one under the other. An offer takes the place of whatever stood there."""
+    """Problems are listed below each other. An offer replaces everything."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

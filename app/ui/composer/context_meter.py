@@ -1,4 +1,4 @@
-"""How much of the context this chat fills and what the draft will add, as a bar and numbers. GUI thread."""
+"""The share of the context used by this chat and its draft, as a bar and numbers. GUI thread."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
@@ -47,7 +47,7 @@ class ContextMeter(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as the fullest meter, so that it never jumps."""
+        """As wide as the fullest meter, so that it never changes."""
         limit = self._figures.limit
         if not limit:
             return QSize(0, 0)

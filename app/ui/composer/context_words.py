@@ -1,4 +1,4 @@
-"""What fills a chat's context, in numbers and words. Pure functions."""
+"""The use of a chat's context in numbers and words. Pure functions."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class ContextFigures:
     used: int = 0
     cached: int = 0
     draft: int = 0
-    limit: int = 0  # 0: no model tells
+    limit: int = 0  # 0: no model
 
     @property
     def total(self) -> int:
@@ -36,7 +36,7 @@ class ContextFigures:
 
 
 def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
-    """While it is computed what its slot will hold, else what its last answer had."""
+    """While computing, what its slot will hold, else the total of its last answer."""
     usage = next((turn.usage for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
     if slot is not None and slot.pos_max >= 0 and (slot.is_running or usage is None):
         return slot.pos_max + 1 + slot.num_pending_tokens
@@ -44,7 +44,7 @@ def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
 
 
 def never_computed(turns: list[Turn]) -> str:
-    """The text of the last turns that no answer has read yet: inserted, edited or imported ones."""
+    """The text of the last turns that were never part of a prompt: inserted, edited or imported ones."""
     texts: list[str] = []
     for turn in reversed(turns):
         if turn.usage.num_prompt_tokens:
@@ -73,7 +73,7 @@ def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
 
 
 def forecast(figures: ContextFigures, overflow: Overflow) -> str:
-    """What will happen if the draft is sent; empty if it fits."""
+    """The effect of sending the draft; empty if it fits."""
     if not figures.limit or not figures.draft or figures.total < figures.limit:
         return ""
     text = _FORECASTS[overflow]

@@ -1,4 +1,4 @@
-"""Which files, if any, are being dropped or pasted for a message. Pure function."""
+"""The files being dropped or pasted into a message. Pure function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def dropped_files(data: QMimeData) -> list[Path]:
-    """All of this machine's; none if a model is among them, which is for the window."""
+    """All local files; none if a model is among them, which is for the window."""
     if dropped_model(data):
         return []
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]

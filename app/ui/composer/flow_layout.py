@@ -1,4 +1,4 @@
-"""Puts widgets side by side, and goes on in the next row where the width ends. GUI thread."""
+"""Lays out widgets in rows, wrapping at the available width. GUI thread."""
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
@@ -46,7 +46,7 @@ class FlowLayout(QLayout):
         return size
 
     def _arrange(self, rect: QRect, *, moves: bool) -> int:
-        """Returns the height it takes."""
+        """Returns the height."""
         x, y, row_height = rect.x(), rect.y(), 0
         for item in self._items:
             size = item.sizeHint().boundedTo(QSize(rect.width(), item.sizeHint().height()))

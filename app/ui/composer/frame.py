@@ -1,4 +1,4 @@
-"""The line round the text that is being written, and round what belongs to it. GUI thread."""
+"""The frame around the composer. GUI thread."""
 
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -9,7 +9,7 @@ RADIUS = 12
 
 
 def paint_frame(painter: QPainter, rect: QRect, is_lit: bool) -> None:
-    """Lit while the keyboard is in it, or something is held over it."""
+    """Highlighted while it has the focus, or something is dragged over it."""
     tokens = current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(QColor(tokens.accent if is_lit else tokens.hairline), 1.5 if is_lit else 1))

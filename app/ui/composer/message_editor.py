@@ -1,4 +1,4 @@
-"""The text of a message while it is written: plain, and never so long that Qt is slow. GUI thread."""
+"""The editor for a message: plain text, limited so that Qt stays fast. GUI thread."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.look.words import tr
 from app.ui.base.dropped_model import dropped_model
 from app.ui.composer.dropped_files import dropped_files
 
-if TYPE_CHECKING:  # the first paint can do without these classes
+if TYPE_CHECKING:  # not needed for the first paint
     from PySide6.QtCore import QMimeData
     from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
     from PySide6.QtWidgets import QWidget
 
 MAX_PASTED_CHARS = 4_000  # longer pastes become attachments
-MAX_CHARS = 20_000  # in one line of one word, a key stroke takes 30 ms
+MAX_CHARS = 20_000  # as one long word, a keystroke takes 30 ms
 PADDING = 6
 _MODIFIERS = Qt.KeyboardModifier
 
@@ -53,7 +53,7 @@ class MessageEditor(QPlainTextEdit):
         self.fit()
 
     def _show_ground(self) -> None:
-        """What is below it. To ask for the viewport would first make all classes of widgets that Qt has."""
+        """Shows the background below it. Accessing the viewport would load all of Qt's widget classes."""
         palette = QPalette()
         palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
         self.setPalette(palette)
@@ -93,7 +93,7 @@ class MessageEditor(QPlainTextEdit):
     def _press_enter(self, event: QKeyEvent) -> None:
         has_control = bool(event.modifiers() & _MODIFIERS.ControlModifier)
         has_shift = bool(event.modifiers() & _MODIFIERS.ShiftModifier)
-        if self._is_composing:  # the key is the input method's
+        if self._is_composing:  # the key belongs to the input method
             event.ignore()
         elif has_control or (self.enter_sends and not has_shift):
             self.submitted.emit()
@@ -121,7 +121,7 @@ class MessageEditor(QPlainTextEdit):
         return source.hasText() or source.hasImage() or bool(dropped_files(source))
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Pastes the words, never their formatting. An image counts only where there are no words."""
+        """Pastes plain text, never formatting. An image counts only if there is no text."""
         files = dropped_files(source)
         text = "" if files else source.text()
         if files:

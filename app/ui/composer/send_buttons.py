@@ -1,4 +1,4 @@
-"""The buttons that send a message, put it in the queue, and stop the answer. GUI thread."""
+"""The buttons that send or queue a message, and stop the answer. GUI thread."""
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
@@ -14,7 +14,7 @@ ICON_SIDE = 18
 
 
 class RoundButton(QToolButton):
-    """Filled with the accent if `is_primary` and it can be pressed."""
+    """Filled with the accent colour if `is_primary` and enabled."""
 
     def __init__(self, is_primary: bool, parent: QWidget) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class SendButton(RoundButton):
 
 
 class SendMenuButton(IconButton):
-    """What else can be done with what was written."""
+    """Other actions on the draft."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("chevron-up", tr("More ways to send"), 24, parent, icon_side=14)

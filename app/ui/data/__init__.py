@@ -1,1 +1,1 @@
-"""What becomes of chats as files: export, import, backups."""
+"""Chats as files: export, import, backups."""

@@ -1,6 +1,6 @@
-"""The dialog of backups: which there are, how to make one, and how to go back to one.
+"""The dialog of backups: lists, creates and restores them.
 
-Shows values and tells what was asked for; knows no files. Not modal. GUI thread.
+Shows values and emits requests; knows no files. Not modal. GUI thread.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class BackupsDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._backups: tuple[Backup, ...] = ()
-        self._asks = False  # whether the restore is really meant
+        self._asks = False  # whether it asks to confirm the restore
         intro = PlainLabel(tr(INTRO), self, tone="muted")
         intro.setWordWrap(True)
         self.table = self._table()
@@ -99,7 +99,7 @@ class BackupsDialog(QDialog):
         self._show_buttons()
 
     def show_note(self, text: str, tone: str = "muted") -> None:
-        """What became of what was asked for. Something else can be asked for now."""
+        """The result of the last request. The next one is possible now."""
         self._stop_asking()
         self.note.setText(text)
         self.note.set_tone(tone)
@@ -178,6 +178,6 @@ def _items(backup: Backup) -> tuple[QTableWidgetItem, ...]:
 
 
 def when(moment: datetime) -> str:
-    """In the user's time and language."""
+    """In the user's time zone and language."""
     local = QDateTime.fromSecsSinceEpoch(int(moment.timestamp()))
     return locale().toString(local, QLocale.FormatType.ShortFormat)

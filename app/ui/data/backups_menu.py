@@ -1,4 +1,4 @@
-"""Backups in the window: the command, its dialog, and what they ask for. GUI thread."""
+"""Backups in the window: the command, its dialog, and the requests of both. GUI thread."""
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QWidget
@@ -32,7 +32,7 @@ class BackupsMenu(QObject):
 
     @property
     def dialog(self) -> BackupsDialog:
-        """Made when it is first asked for."""
+        """Created on first use."""
         if self._dialog is None:
             self._dialog = BackupsDialog(self._parent)
             self._dialog.make_requested.connect(self._backups.make)

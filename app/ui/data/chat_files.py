@@ -1,4 +1,4 @@
-"""File > Export and Import: the actions, their dialogs, and what is said afterwards. GUI thread."""
+"""File > Export and Import: the actions, their dialogs, and the messages afterwards. GUI thread."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FILTERS = (mark("Chats (*.json *.jsonl *.zip)"), mark("All files (*)"))
 
 
 class ChatFiles(QObject):
-    """`say` is for one short sentence that goes by itself."""
+    """`say` shows one short sentence for a moment."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class ChatFiles(QObject):
         self._export_to_file_or_folder(tr("Export all chats"), None)
 
     def export_chats(self, chat_ids: Sequence[str]) -> None:
-        """Those that somebody has selected."""
+        """Exports the selected chats."""
         if len(chat_ids) == 1:
             self.export_chat(chat_ids[0], self._transfer.title_of(chat_ids[0]))
             return
@@ -268,7 +268,7 @@ class ChatFiles(QObject):
 
 
 def words() -> Words:
-    """Those of an exported chat, in the user's language."""
+    """The labels of an exported chat, in the user's language."""
     return Words(
         user=tr("You"),
         assistant=tr("Assistant"),
@@ -283,7 +283,7 @@ def words() -> Words:
 
 
 def file_and_form(path: Path, form: Form) -> tuple[Path, Form]:
-    """What was typed wins over the filter that was chosen."""
+    """A typed suffix wins over the chosen filter."""
     endings = {f".{each}": each for each in Form}
     return path, endings.get(path.suffix.lower(), form)
 

@@ -1,4 +1,4 @@
-"""What an import would bring, before anything is changed. Not modal. GUI thread."""
+"""The preview of an import, before anything is changed. Not modal. GUI thread."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ from app.services.chat_transfer import ImportPlan
 from app.ui.base.setting_controls import Switch
 
 SIZE = QSize(560, 480)
-MAX_LINES = 1_000  # of a list; nobody reads more
+MAX_LINES = 1_000  # of a list
 SOURCES = ", "
 
 
@@ -78,7 +78,7 @@ class ImportPreview(QDialog):
         (self.import_button if self.import_button.isEnabled() else self.cancel_button).setFocus()
 
     def show_importing(self) -> None:
-        """Too late to take it back here; undo does."""
+        """It cannot be cancelled any more, only undone."""
         self.summary.setText(tr("Importing…"))
         self.bar.setRange(0, 0)
         self.bar.show()
@@ -190,7 +190,7 @@ def summary_of(plan: ImportPlan) -> str:
 
 
 def changed_of(plan: ImportPlan) -> str:
-    """Whoever has gone on with a chat elsewhere wants to know."""
+    """Mentions chats that were continued in the other program."""
     if not plan.num_changed:
         return ""
     return tr_n(

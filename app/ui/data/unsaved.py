@@ -1,4 +1,4 @@
-"""Asks before Skein ends while something could not be saved: it would be lost. GUI thread."""
+"""Asks before Skein exits with unsaved changes, which would be lost. GUI thread."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from app.look.words import tr, tr_said
 
 
 def ask_to_end(why: str, end: Callable[[], object], window: QWidget) -> QMessageBox:
-    """`why` is what was told when it could not be saved."""
+    """`why` is the error of the failed save."""
     box = QMessageBox(window)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setIcon(QMessageBox.Icon.Warning)

@@ -1,1 +1,1 @@
-"""What the window shows of the model, the engine and its API outside the inspector."""
+"""Model, engine and API in the window, outside the inspector."""

@@ -1,6 +1,6 @@
-"""The dialog for the local API: on or off, its port, and what other programs must know to use it.
+"""The dialog for the local API: on or off, its port, and what other programs need to connect.
 
-Shows values and tells what was chosen. Not modal. GUI thread.
+Shows values and emits choices. Not modal. GUI thread.
 """
 
 from PySide6.QtCore import Qt, Signal
@@ -56,7 +56,7 @@ class ApiPanel(QDialog):
         self._lay_out()
 
     def apply(self, is_on: bool, address: str, key: str, num_requests: int) -> None:
-        """Shows what is in force now."""
+        """Shows the current state."""
         self._address, self._key = address, key
         self.switch.choose(ON if is_on else OFF)
         self.address.setText(f"{address}/v1")
@@ -120,7 +120,7 @@ class ApiPanel(QDialog):
 
 
 def masked(key: str) -> str:
-    """Enough to tell two keys apart, on a screen that others may see."""
+    """Enough to distinguish two keys, on a screen that others may see."""
     return f"{'•' * 12}{key[-4:]}"
 
 

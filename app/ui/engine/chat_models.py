@@ -1,6 +1,6 @@
-"""Offers in each chat the model that answered there before, when another is open. Never switches by itself.
+"""Offers in each chat the model that answered there before, if another one is open. Never switches by itself.
 
-Whoever opens another model while he looks at a chat means it: there nothing is offered. GUI thread.
+A chat in front while another model is opened gets no offer: the change was deliberate. GUI thread.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ChatModels(QObject):
         self._models = models
         self._tabs = tabs
         self._path = engine.model.path if engine.model else None  # of the model that is open
-        self._agreed: set[str] = set()  # chats in which that one was chosen
+        self._agreed: set[str] = set()  # chats that accepted the open model
         tabs.view_made.connect(self._on_view_made)
         engine.loaded.connect(self._on_loaded)
         for view in tabs.views:
@@ -64,7 +64,7 @@ class ChatModels(QObject):
             spawn(self._offer(view, former))
 
     async def _offer(self, view: ChatView, former: Path) -> None:
-        """If its file is there still; to ask for that may take a while where it is on a network."""
+        """If its file still exists; checking that may be slow on a network drive."""
         is_there = await asyncio.to_thread(former.is_file)
         model = self._engine.model
         if is_there and model and isValid(view) and self._former(view) == former:

@@ -1,4 +1,4 @@
-"""Opens model files, and loads the model again where its settings want that. GUI thread."""
+"""Opens model files, and reloads the model when its settings have changed. GUI thread."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,13 @@ from app.services.preferences import Preferences
 from app.settings.load import FOR_ALL_MODELS, load_params
 from app.settings.settings import ModelSettings
 
-# They make a context, beside what a model has of its own.
+# Global settings that require a new context, besides the model's own.
 LOAD_SETTINGS = frozenset({*FOR_ALL_MODELS, "verify"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """What the settings said when a model was loaded."""
+    """The settings at the time of a load."""
 
     path: Path
     for_all: dict[str, Any]
@@ -28,8 +28,8 @@ class _Chosen:
 
 
 class ModelLoading(QObject):
-    changed = Signal()  # whether there is a model to reload, or settings that wait for it
-    loading_changed = Signal()  # one is being loaded, or no longer
+    changed = Signal()  # whether there is a model to reload, or settings that require it
+    loading_changed = Signal()  # a load began or ended
 
     def __init__(self, engine: ActiveEngine, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
@@ -37,7 +37,7 @@ class ModelLoading(QObject):
         self._preferences = preferences
         self._window = window
         self._path: Path | None = engine.model.path if engine.model else None  # what `reload` loads
-        self._proven = self._now(self._path) if self._path else None  # what the model that is loaded has
+        self._proven = self._now(self._path) if self._path else None  # the settings of the loaded model
         self._tried = self._proven
         engine.loading.connect(self._on_loading)
         engine.loaded.connect(self._on_loaded)
@@ -104,7 +104,7 @@ class ModelLoading(QObject):
 
     @Slot()
     def _on_load_failed(self) -> None:
-        """Settings that no model could be loaded with must not be met again at the next start."""
+        """Reverts settings with which the load failed, so that the next start does not fail, too."""
         tried, proven = self._tried, self._proven
         if tried is None or proven is None:
             return

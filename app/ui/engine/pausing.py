@@ -1,4 +1,4 @@
-"""Pausing all chats: its actions in the menu, the strip that tells of it, and the engine. GUI thread."""
+"""Pausing all chats: its actions in the menu, its strip, and the engine. GUI thread."""
 
 from PySide6.QtCore import QObject
 
@@ -11,7 +11,7 @@ from app.ui.base.pause_strip import PauseStrip
 
 
 class Pausing(QObject):
-    """What is paused is seen and can be resumed also where the inspector is hidden."""
+    """A pause is visible and can be resumed while the inspector is hidden, too."""
 
     def __init__(
         self, docks: InspectorDocks, strip: PauseStrip, engine: ActiveEngine, parent: QObject

@@ -1,6 +1,6 @@
-"""The dialog of the self-test: what will be done, and each claim with what was done and seen.
+"""The dialog of the self-test: a description, and each check with its result.
 
-Shows values and tells what was asked for; knows no process and no file. Not modal. GUI thread.
+Shows values and emits requests; knows no process and no file. Not modal. GUI thread.
 """
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -66,7 +66,7 @@ class SelfTestDialog(QDialog):
 
     @property
     def words(self) -> str:
-        """What stands above the results."""
+        """The text above the results."""
         return sentences(*(label.text() for label in (self._intro, self._memory, self._busy)))
 
     def apply(self, model: ModelInfo | None, needed_bytes: int, free_bytes: int) -> None:
@@ -94,7 +94,7 @@ class SelfTestDialog(QDialog):
 
     @Slot(float, str)
     def show_progress(self, fraction: float, doing: str) -> None:
-        if not self.cancel_button.isEnabled():  # it says that it is being cancelled
+        if not self.cancel_button.isEnabled():  # it says “Cancelling…”
             return
         self._state.setText(tr_said(doing))
         self._percent.setText(percent(fraction, 1.0))
@@ -123,11 +123,11 @@ class SelfTestDialog(QDialog):
 
     @Slot(object)
     def show_failure(self, text: str) -> None:
-        """Nothing could be tested."""
+        """The test could not run."""
         self._end(one_line(tr_said(text)), Outcome.FAILED)
 
     def show_note(self, text: str, tone: str = "muted") -> None:
-        """What became of the report: copied, saved, or not."""
+        """Whether the report was copied or saved."""
         self.note.setText(text)
         self.note.set_tone(tone)
 
@@ -155,12 +155,12 @@ class SelfTestDialog(QDialog):
         self.start_button.setVisible(not self._is_running)
         self.start_button.setEnabled(self._model is not None)
         self.start_button.setText(tr("Start again") if self.state else tr("Start"))
-        self.start_button.setDefault(not self.state)  # Enter must not throw a result away
+        self.start_button.setDefault(not self.state)  # Enter must not discard a result
         for button in (self.copy_button, self.save_button):
             button.setEnabled(self.report is not None and bool(self.report.lines))
 
     def _cancel(self) -> None:
-        """The step that is being computed may still take a while."""
+        """The current step may still take a while."""
         self.cancel_button.setEnabled(False)
         self._state.setText(tr("Cancelling"))
         self.cancel_requested.emit()
@@ -172,7 +172,7 @@ class SelfTestDialog(QDialog):
 
     @Slot()
     def _on_closed(self) -> None:
-        """A test that runs goes on."""
+        """A running test continues."""
         if not self._is_running:
             self._reset()
 

@@ -1,4 +1,4 @@
-"""The self-test in the window: its action, its dialog, and what they ask of the process. GUI thread."""
+"""The self-test in the window: its action, its dialog, and the requests to the process. GUI thread."""
 
 import asyncio
 from pathlib import Path
@@ -59,7 +59,7 @@ class SelfTestMenu(QObject):
 
     @Slot()
     def _show_model(self) -> None:
-        """What a test that begins now would be of. What a running one is of has been said."""
+        """Shows the model that a new test would use. A running one keeps its own."""
         if not self._test.is_running:
             model = self._engine.model
             needed = self_test.needed_memory(model) if model else 0

@@ -1,4 +1,4 @@
-"""One claim of the self-test: its mark, what was done, what was seen, how long it took. GUI thread."""
+"""One check of the self-test: its mark, what was done and seen, and its time. GUI thread."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -23,11 +23,11 @@ OUTCOMES = {
 
 
 class LineRow(QWidget):
-    """One claim."""
+    """One check."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self.english_title = TITLES[name]  # that the progress tells
+        self.english_title = TITLES[name]  # as in the progress
         self._mark = Mark("", self)
         self._name, self._title = (
             PlainLabel(name, self, tone="muted"),
@@ -74,7 +74,7 @@ class LineRow(QWidget):
     def show_line(self, line: Line) -> None:
         done = tr("Done: {what}.", what=tr_said(line.done)) if line.done else ""
         state = tr(OUTCOMES[line.outcome])
-        if line.seconds:  # nobody knows of one that crashed
+        if line.seconds:  # unknown after a crash
             state = tr("{outcome}, {time}", outcome=state, time=seconds(line.seconds))
         self._show(line.outcome, state, done, tr("Seen: {what}", what=tr_said(line.seen)))
 
@@ -92,7 +92,7 @@ class LineRow(QWidget):
 
 
 class Mark(QWidget):
-    """How it stands, as an icon; the words are beside it."""
+    """Its state as an icon; the words are beside it."""
 
     SIDE = 16
 

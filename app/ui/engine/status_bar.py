@@ -1,6 +1,6 @@
-"""The line at the bottom: model, cells, queue, speed. Each part opens what tells more about it.
+"""The status bar: model, cells, queue, speed. Each part opens the view with its details.
 
-Parts never shrink, so nothing jumps. GUI thread.
+Parts never shrink, so nothing moves. GUI thread.
 """
 
 from PySide6.QtCore import Signal, SignalInstance
@@ -43,7 +43,7 @@ class StatusBar(QStatusBar):
         self.set_num_busy(0)
 
     def set_model(self, model: ModelInfo | None, is_asleep: bool = False) -> None:
-        """Asleep it holds no memory, so there is nothing to count."""
+        """A sleeping model has no cells to count."""
         self.clearMessage()  # it hides the parts, and those that are shown here would stand in it
         self._n_ctx = model.n_ctx if model and not is_asleep else 0
         self.model.setText(as_tab_text(model_text(model, is_asleep)))
@@ -76,7 +76,7 @@ class StatusBar(QStatusBar):
         self.stop_all.setVisible(num_busy > 1)
 
     def _stop_all_button(self) -> QPushButton:
-        """At the right end, where its coming and going moves nothing."""
+        """At the right end, so that showing it moves nothing."""
         button = self._button("bar")
         button.setToolTip(tr("Stop the answers of all chats (Shift+Esc)"))
         button.setProperty("command", "engine.stop-all")

@@ -1,1 +1,1 @@
-"""The content of a message: Markdown, code, formulas, thinking, links. Nothing in it can hurt."""
+"""The content of a message: Markdown, code, formulas, thinking, links. All of it is untrusted."""

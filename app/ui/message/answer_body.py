@@ -1,4 +1,4 @@
-"""The text of an answer: what was thought before, folded away, and what was said. GUI thread."""
+"""The text of an answer: its thinking, collapsed, and the reply. GUI thread."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -50,7 +50,7 @@ class AnswerBody(QWidget):
         self.column.set_plain(is_plain)
 
     def plain_text(self) -> str:
-        """The answer as it reads, without what was thought."""
+        """The answer as rendered text, without the thinking."""
         return self.column.plain_text()
 
     def set_zoom(self, zoom: int) -> None:

@@ -1,4 +1,4 @@
-"""A fenced piece of code: its language, buttons to wrap, save and copy it, the code. GUI thread."""
+"""A code block: its language, buttons to wrap, save and copy it, and the code. GUI thread."""
 
 import asyncio
 from pathlib import Path
@@ -99,7 +99,7 @@ class CodeBlock(QWidget):
         return height
 
     def _place_header(self) -> None:
-        """The buttons at the edge; the name of the language has what is left."""
+        """The buttons at the edge; the name of the language gets the rest."""
         x = self.width() - 4
         for button in (self.copy, self.save, self.wrap):
             x -= SIDE

@@ -1,4 +1,4 @@
-"""Which characters of a piece of code are keywords, strings, numbers, comments. Pure functions."""
+"""Syntax highlighting: finds keywords, strings, numbers and comments. Pure functions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def coloured_lines(code: str, language: str) -> Iterator[list[Run]]:
 
 
 def file_name(language: str) -> str:
-    """What a file of that language may be called."""
+    """A file name for that language."""
     try:
         patterns = find_lexer_class_by_name(language).filenames if language else []
     except ClassNotFound:

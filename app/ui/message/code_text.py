@@ -1,4 +1,4 @@
-"""Code as it is shown: appended to while it is written, coloured line by line, as high as its lines.
+"""The view of a code block: grows while it is written, highlighted line by line, as high as its lines.
 
 GUI thread.
 """
@@ -55,7 +55,7 @@ class CodeText(QPlainTextEdit):
         self.set_wrapped(False)
 
     def show_code(self, code: str, language: str, is_closed: bool) -> None:
-        """Appends what is new while the code is being written, so that a selection in it stays."""
+        """Appends new text while the code is being written, so that a selection survives."""
         if code.startswith(self._source) and self._source:
             self._append(code[len(self._source) :])
         elif code != self._source:
@@ -68,7 +68,7 @@ class CodeText(QPlainTextEdit):
             self._colours.colour_new_lines(language)
 
     def _append(self, new: str) -> None:
-        """The last line is written anew: marks and folds depend on what stands before."""
+        """Rewrites the last line: marks and folds depend on what precedes it."""
         line = self._source.rfind("\n") + 1
         selected = self.textCursor()
         anchor, position = selected.anchor(), selected.position()
@@ -79,7 +79,7 @@ class CodeText(QPlainTextEdit):
             cursor.movePosition(cursor.MoveOperation.StartOfBlock, cursor.MoveMode.KeepAnchor)
             before = ""
         cursor.insertText(now[len(before) :])
-        if anchor != position and selected.position() != position:  # it was at the end, and went along
+        if anchor != position and selected.position() != position:  # it was at the end, and moved along
             selected.setPosition(anchor)
             selected.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(selected)
@@ -111,10 +111,10 @@ class CodeText(QPlainTextEdit):
         if self.textCursor().hasSelection():
             super().contextMenuEvent(event)
         else:
-            event.ignore()  # then it is about the whole message
+            event.ignore()  # for the whole message
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Sideways is ours, up and down is the page's."""
+        """Handles horizontal scrolling; vertical is for the page."""
         if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
             super().wheelEvent(event)
         else:
@@ -131,7 +131,7 @@ class CodeText(QPlainTextEdit):
 
 
 class _Highlighter(QSyntaxHighlighter):
-    """Knows the colours of the lines that have been read. Reads on in slices, so that nobody waits."""
+    """Caches the colours of highlighted lines. Works in slices, so that the window stays responsive."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -149,7 +149,7 @@ class _Highlighter(QSyntaxHighlighter):
         self._all_of = ("", "")
 
     def colour_new_lines(self, language: str) -> None:
-        """Each line on its own as soon as it is complete: nearly right, until all is read."""
+        """Each complete line on its own: nearly right until the whole code was read."""
         last = self.document().blockCount() - 1
         for number in range(len(self._lines), last):
             text = self.document().findBlockByNumber(number).text()

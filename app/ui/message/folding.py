@@ -1,4 +1,4 @@
-"""Makes any text safe to lay out: long runs get places to wrap, what means something to Qt is replaced.
+"""Makes any text safe for Qt's layout: adds break opportunities to long runs, replaces special characters.
 
 Pure functions, any thread.
 """

@@ -1,4 +1,4 @@
-"""Images of formulas, drawn on a thread of their own and kept. GUI thread."""
+"""Images of formulas, rendered on a separate thread and cached. GUI thread."""
 
 from collections import OrderedDict
 from contextlib import suppress
@@ -13,7 +13,7 @@ MAX_WAITING = 200
 
 
 class Formulas(QObject):
-    """Asked for one that is not there yet it draws it, and tells by `drawn` when it is."""
+    """Renders a missing one on request, and emits `drawn` when it is ready."""
 
     drawn = Signal(object)  # the Formula
     _finished = Signal(object, object)
@@ -29,9 +29,9 @@ class Formulas(QObject):
             app.aboutToQuit.connect(self._thread.clear)
 
     def find(self, formula: Formula) -> Drawn | None:
-        """None: not yet, or it cannot be drawn. Its source is shown then.
+        """None: not ready, or it cannot be rendered. Its source is shown then.
 
-        One that finds too many waiting is drawn when it is asked for again.
+        If too many are waiting, it is rendered when it is requested again.
         """
         if formula in self._kept:
             self._kept.move_to_end(formula)
@@ -63,5 +63,5 @@ class Formulas(QObject):
 
 @cache
 def formulas() -> Formulas:
-    """The same ones for all chats."""
+    """The shared instance for all chats."""
     return Formulas(QCoreApplication.instance())

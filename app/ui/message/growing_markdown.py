@@ -1,4 +1,4 @@
-"""Keeps the blocks of a text that is still being written, and reads again only the end of them.
+"""Incremental parsing of a text that is being written: only its end is parsed again.
 
 It reads a window at a time, so that no reading takes long, whatever the text is. A block that is longer than
 a window is cut where its next item, row or sentence begins, or else where the window ends. What has ended
@@ -31,7 +31,7 @@ _WEIGHTS = {"\n": 20, "[": 15, "!": 10, "|": 10, "*": 10, "_": 10, "~": 10, "\\"
 _WEIGHTS |= dict.fromkeys(">-", 8) | dict.fromkeys("`&]()#+=:", 4)
 _SHAPED, _SPELLED_OUT = 3, 40
 MAX_LABELS = 100  # of footnotes
-# What would look like something else until its next character comes.
+# Endings that would render differently until the next character comes.
 _HALF_MARK = re.compile(
     r"(?:\A|\n)[ \t]*(?:[-=`~*+#>|]{1,3}[ \t]*|\d{1,3}[.)]?|[-*+][ \t]+\[[ xX]?\]?[ \t]*)\Z"
 )

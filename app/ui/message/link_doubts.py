@@ -1,4 +1,4 @@
-"""Why a link may not be what it looks like. Pure functions, any thread."""
+"""Reasons to distrust a link. Pure functions, any thread."""
 
 import re
 import unicodedata
@@ -54,7 +54,7 @@ def _doubts(shown: str, target: str) -> Iterable[Doubt]:
 def _place(target: str) -> tuple[str, bool]:
     """The host of a web or a mail address, and whether there is a name before it.
 
-    Where a backslash ends the host for one program and not for another, both readings count.
+    Programs disagree on whether a backslash ends the host, so both readings count.
     """
     if target.lower().startswith("mailto:"):
         return target.partition("?")[0].rpartition("@")[2], False

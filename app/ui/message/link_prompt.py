@@ -1,4 +1,4 @@
-"""Asks before a link out of a message is opened: shows where it really leads. GUI thread."""
+"""Asks before a link in a message is opened, showing its real target. GUI thread."""
 
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication
@@ -12,7 +12,7 @@ from app.ui.message.folding import fold
 from app.ui.message.link_doubts import Doubt
 
 WIDTH = 460
-MAX_CHARS = 1_000  # a page of address says nothing more
+MAX_CHARS = 1_000  # enough of an address
 
 _WARNINGS = {
     Doubt.OTHER_PLACE: mark("The words of the link name another place than the one it leads to."),
@@ -23,7 +23,7 @@ _WARNINGS = {
 
 
 class LinkPrompt(QFrame):
-    """Goes away with a click elsewhere. Nothing is opened before *Open* is pressed."""
+    """Closed by a click elsewhere. Nothing is opened before *Open* is pressed."""
 
     def __init__(self, url: QUrl, doubts: tuple[Doubt, ...], parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -97,5 +97,5 @@ class LinkPrompt(QFrame):
 
 
 def real_target(url: QUrl) -> str:
-    """Where a link really leads, with look-alike letters spelled out."""
+    """The real target of a link, with look-alike letters spelled out."""
     return bytes(url.toEncoded().data()).decode("ascii", "replace")

@@ -1,4 +1,4 @@
-"""A text shown exactly as it was written. A very long one is shown a part at a time. GUI thread."""
+"""Shows a text exactly as written, a very long one in pages. GUI thread."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from app.look.plain_text import PlainLabel
 from app.look.words import tr
 from app.ui.message.safe_browser import SafeBrowser
 
-PART_CHARS = 12_000  # laying out more of them would be felt
+PART_CHARS = 12_000  # laying out more would be slow
 MAX_PART_LINES = 600
 STEPPER = 28
 
@@ -87,7 +87,7 @@ class LongText(QWidget):
         self._text.set_reading_font(font)
 
     def arrange(self, widest: int) -> int:
-        """Takes what it needs of this width, and returns the height."""
+        """Lays it out in this width, and returns the height."""
         has_parts, has_files = self.num_parts > 1, bool(self._files.text())
         width = widest if has_parts else min(widest, max(self._text.ideal_width(), self._width_of_files()))
         y = 0

@@ -1,7 +1,7 @@
 """Turns Markdown from a model into blocks: HTML for Qt's text views, and code.
 
-Long lists, tables and paragraphs are cut into pieces, where the source alone decides: so that a view need not
-draw all of one again when it grows. Knows no widget and no colour. Pure functions, any thread.
+Long lists, tables and paragraphs are split, at places determined by the source alone, so that a growing one
+need not be redrawn as a whole. Knows no widget and no colour. Pure functions, any thread.
 """
 
 import re
@@ -39,9 +39,9 @@ class BlockKind(StrEnum):
 class Block:
     """A top-level block, or a piece of a long one, from offset `start` of the source on.
 
-    Code has no HTML, the others no code. `joins`: goes on with what the block before began. A piece of a long
-    table has the source of its `head` and the `widths` of its columns, in percent. `weight`: what it costs to
-    draw, in Latin letters of HTML.
+    Code has no HTML, the others no code. `joins`: continues the block before. A piece of a long table has the
+    source of its `head` and the `widths` of its columns, in percent. `weight`: what it costs to draw, in
+    Latin letters of HTML.
     """
 
     kind: BlockKind
@@ -61,7 +61,7 @@ def parse_blocks(
 ) -> list[Block]:
     """The blocks of `source` in order. A fence that has not ended yet is code that is not closed.
 
-    `labels`: the footnotes there are, if more is known than the source. `table`: the source goes on with the
+    `labels`: the known footnotes, if there are more than in the source. `table`: the source goes on with the
     rows of that one.
     """
     known = frozenset(footnote_labels(source)) if labels is None else labels
@@ -107,7 +107,7 @@ def _line_starts(source: str) -> list[int]:
 
 
 class _Reader:
-    """Cuts one source into blocks."""
+    """Splits one source into blocks."""
 
     def __init__(self, source: str, env: EnvType, table: Block | None) -> None:
         self._source = source
@@ -221,12 +221,12 @@ def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def open_ended(block: Block) -> Block:
-    """What follows belongs to the same list or paragraph, so it stands closer."""
+    """The next piece belongs to the same list or paragraph, so the gap is smaller."""
     return replace(block, html=re.sub(r"^<(ul|ol|p)\b", r'<\1 class="more"', block.html))
 
 
 def _widths(tokens: Iterable[Token]) -> tuple[int, ...]:
-    """What each column takes of the width, by its longest cell."""
+    """The width of each column, in proportion to its longest cell."""
     longest: dict[int, int] = {}
     column = 0
     for token in tokens:

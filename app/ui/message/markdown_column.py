@@ -1,4 +1,4 @@
-"""Markdown as a column of prose and code, drawn again only where it has changed. GUI thread.
+"""Markdown as a column of prose and code, redrawn only where it has changed. GUI thread.
 
 Never holds the window: what takes longer than a slice is read, drawn and laid out in those that follow, and
 of a text in very many pieces the end is shown as it was written.
@@ -47,7 +47,7 @@ class _Part:
 
 
 class MarkdownColumn(QWidget):
-    """Which view shows which block depends on the blocks alone: however a text came, it ends up the same."""
+    """The views depend on the blocks alone: the result is the same however the text was streamed."""
 
     height_changed = Signal()  # by itself: the text has not changed
 
@@ -267,7 +267,7 @@ def _gap_before(block: Block) -> int:
 
 
 def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """What stands in one view: a piece of code, a piece of a long table, or some prose."""
+    """Groups of blocks for one view each: a piece of code, a piece of a long table, or prose."""
     group: list[Block] = []
     size = 0
     for block in blocks:

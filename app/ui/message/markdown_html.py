@@ -1,7 +1,7 @@
-"""Writes what markdown-it has read as the HTML that Qt lays out, and makes sure that no word is lost.
+"""Renders markdown-it's tokens as HTML for Qt, and ensures that no word is lost.
 
 Knows no widget and no colour. Raw HTML stays text, nothing is loaded, links lead only to http, https and
-mailto, characters that hide or turn the text are spelled out. A block in which the rendering would swallow
+mailto, invisible and direction-changing characters are spelled out. A block in which rendering would drop
 something (too many cells in a table row, say) is shown as it was written. For the view, formulas are left as
 `<math open="$">x^2</math>`, and code in a list has a `<copy code="…">`. Pure functions, any thread.
 """
@@ -54,7 +54,7 @@ def _keeps_everything(written: str, tokens: list[Token]) -> bool:
 
 
 def _shown(tokens: Iterable[Token]) -> Iterable[str]:
-    """What of the source the tokens still hold, in its order."""
+    """The text that the tokens still hold, in order."""
     targets: list[str] = []
     for token in tokens:
         if token.type in ("list_item_open", "fence", "task_box"):
@@ -76,7 +76,7 @@ def _shown(tokens: Iterable[Token]) -> Iterable[str]:
 
 
 def _target(token: Token) -> str:
-    """Where a link or an image points to, and its title."""
+    """The target of a link or an image, and its title."""
     target = str(token.attrs.get("href") or token.attrs.get("src") or "")
     return f"{target} {token.attrs.get('title', '')}".strip()
 
@@ -86,7 +86,7 @@ def is_safe_link(target: str) -> bool:
 
 
 def letters(text: str) -> str:
-    """All but what Markdown may take for a mark: what must not get lost."""
+    """All characters that are no markup: these must not get lost."""
     return _MARKS.sub("", text)
 
 
@@ -136,7 +136,7 @@ class _QtRenderer(RendererHTML):
         return f"<code>{_escaped(tokens[idx].content)}</code>"
 
     def fence(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        """In a list or a quotation: at the top level it is no prose."""
+        """Code in a list or a quotation: at the top level it is a block of its own."""
         token = tokens[idx]
         info = token.info.strip()
         head = f'<p class="language">{_escaped(info)} <copy code="{html.escape(token.content)}"></p>'
@@ -162,7 +162,7 @@ class _QtRenderer(RendererHTML):
         return f"{_escaped(token.content)} ({_with_links(_target(token))})"
 
     def list_item_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        """Keeps the numbers as they were written: Qt would count on from the first."""
+        """Keeps the numbers as written: Qt would count on from the first."""
         number, before = tokens[idx].info, _previous_item(tokens, idx)
         opens = '<li style="list-style-type: none">' if _has_box(tokens, idx) else "<li>"
         if not number or before is None or int(number) == int(before.info) + 1:
@@ -245,7 +245,7 @@ def _escaped(text: str) -> str:
 
 
 def _with_links(text: str) -> str:
-    """Escaped, with the web addresses in it made links."""
+    """Escaped, with web addresses turned into links."""
     if "://" not in text and "www." not in text:
         return _escaped(text)
     parts, end = [], 0

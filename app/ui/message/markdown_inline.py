@@ -1,4 +1,4 @@
-"""Two rules for markdown-it: footnotes are pointed to only where they exist, and `- [x]` is a box.
+"""Two rules for markdown-it: only existing footnotes are referenced, and `- [x]` is a check box.
 
 Pure functions, any thread.
 """

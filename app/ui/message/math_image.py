@@ -1,4 +1,4 @@
-"""Draws a formula as an image, within limits: a formula is untrusted and its cost can double with each brace.
+"""Renders a formula as an image, within limits: it is untrusted, and its cost can double with each brace.
 
 Pure function, made for a worker thread. Knows no widget.
 """
@@ -34,7 +34,7 @@ _NOT_IN_FONT = re.compile("[^\x00-\u058f\u1e00-\u2bff\U0001d400-\U0001d7ff]")
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """What is to be drawn: LaTeX, how large (pixels of an em), in which colour, for which screen.
+    """A formula to render: LaTeX, size (pixels of an em), colour, and the screen's resolution.
 
     `line_descent`: how far the text around it reaches below its line, in pixels.
     """
@@ -49,7 +49,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """An image padded so that Qt can put it on the line of text.
+    """An image, padded so that Qt can align it with the text.
 
     If `is_centred` its middle lies on the line, else it reaches `line_descent` below it.
     """
@@ -63,17 +63,17 @@ class _TooSlowError(Exception):
 
 
 def draw_formula(formula: Formula) -> Drawn | None:
-    """None: it is no LaTeX that can be drawn, or too much of it."""
+    """None: invalid or unsupported LaTeX, or too expensive."""
     latex = formula.latex
     if len(latex) > MAX_CHARS or _depth(latex) > MAX_DEPTH:
         return None
-    if _NOT_IN_FONT.search(latex) or num_hidden(latex):  # as text they are seen
+    if _NOT_IN_FONT.search(latex) or num_hidden(latex):  # as text they are visible
         return None
     try:
         _load()
         with _time_limit(MAX_SECONDS):
             svg, width, height, descent = _svg(formula)
-    except Exception:  # a pure Python parser meets what it was not made for: any error means "cannot"
+    except Exception:  # an untrusted formula may raise anything in the parser
         return None
     if not set(_TAG.findall(svg)) <= _SHAPES:
         return None
@@ -84,7 +84,7 @@ def draw_formula(formula: Formula) -> Drawn | None:
 
 @cache
 def _load() -> None:
-    """With its fonts it takes 0.2 s, which are not the first formula's."""
+    """Loads the fonts in advance: 0.2 s that do not count for the first formula."""
     from ziamath.config import config
     from ziamath.zmath import Latex
 
@@ -139,15 +139,15 @@ def _depth(latex: str) -> int:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Ends what runs on this thread by an error: threads cannot be killed, but Python looks at each call.
+    """Raises in this thread when its time is up: threads cannot be killed, but Python checks at each call.
 
-    It is this thread's own time: a busy machine makes no formula invalid.
+    CPU time of this thread: a busy machine makes no formula invalid.
     """
     end = time.thread_time() + seconds
     before = sys.getprofile()
 
     def watch(_frame: FrameType, event: str, _argument: object) -> None:
-        # Python would swallow it where a generator is being closed, and complain on stderr.
+        # Python would swallow it while closing a generator, and print to stderr.
         if event == "c_call" and time.thread_time() > end:
             raise _TooSlowError
 

@@ -44,7 +44,7 @@ def _math_inline(state: StateInline, silent: bool) -> bool:
 
 
 def _formula_at(text: str, start: int) -> tuple[str, str, int] | None:
-    """What opens it, what is in it, where it ends."""
+    """Its opening mark, its content, its end."""
     mark = text[start : start + 2]
     if closes := _CLOSES.get(mark):
         end = text.find(closes, start + 2, start + MAX_INLINE_CHARS)

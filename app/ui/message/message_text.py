@@ -1,4 +1,4 @@
-"""Messages as text for other programs: as they were written, or as they read. GUI thread."""
+"""Messages as text for other programs: as written, or as rendered. GUI thread."""
 
 from collections.abc import Iterable
 
@@ -11,12 +11,12 @@ from app.protocol.request import Role
 
 
 def written_text(turn: Turn) -> str:
-    """As the user or the model wrote it, without what the model thought before."""
+    """As the user or the model wrote it, without the thinking."""
     return turn.text if turn.role is Role.USER else split_thinking(turn.text).answer
 
 
 def plain_text(turn: Turn) -> str:
-    """Without the marks of Markdown. What the user wrote is no Markdown."""
+    """Without Markdown markup. User messages are no Markdown."""
     return turn.text if turn.role is Role.USER else _as_shown(written_text(turn))
 
 

@@ -91,7 +91,7 @@ class ProsePane(SafeBrowser):
         return super().event(event)
 
     def arrange(self, width: int) -> int:
-        """A formula that is wider than the page is drawn smaller."""
+        """A formula that is wider than the page is scaled down."""
         before, self._room = self._room or width, width
         if any(min(before, width) < _width(image) and before != width for image in self._images.values()):
             self.redraw()
@@ -117,7 +117,7 @@ class ProsePane(SafeBrowser):
     # Code in lists and quotations
 
     def _copy_link(self, found: re.Match[str]) -> str:
-        """No message can make such a link: those it makes lead to the web and to mail only."""
+        """Messages cannot contain such a link: theirs lead to the web and to mail only."""
         self._codes.append(html.unescape(found[1]))
         self._images[_COPY_ICON] = self._copy_icon()
         self._sources[_COPY_ICON] = ""
@@ -170,7 +170,7 @@ class ProsePane(SafeBrowser):
     def _put_formulas_on_the_line(self) -> None:
         if not self._images:
             return
-        self.setAccessibleDescription(self.plain_text())  # a reader of screens cannot read images
+        self.setAccessibleDescription(self.plain_text())  # screen readers cannot read images
         spacing = QTextBlockFormat()  # the same between lines that are high and those that are not
         distance = QFontMetricsF(self.document().defaultFont()).height() * (LINE_HEIGHT / 100 - 1)
         spacing.setLineHeight(distance, QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
@@ -203,7 +203,7 @@ class ProsePane(SafeBrowser):
         return found
 
     def _with_sources(self, text: str, block: QTextBlock, begin: int, end: int) -> str:
-        """Formulas as they were written, in place of their images."""
+        """The text with formulas as written, instead of their images."""
         if _OBJECT not in text:
             return text
         sources = [

@@ -1,6 +1,6 @@
-"""A text view for words that are not ours: loads nothing, follows nothing, loses nothing.
+"""A text view for untrusted text: loads nothing, follows no links, drops no text.
 
-Has no scroll bars; it is as high as its text, and whoever places it asks for that by `arrange`. GUI thread.
+Has no scroll bars: it is as high as its text, which `arrange` returns. GUI thread.
 """
 
 from typing import Any
@@ -101,7 +101,7 @@ class SafeBrowser(QTextBrowser):
         return int(self.document().idealWidth()) + 2
 
     def loadResource(self, kind: int, _name: QUrl | str) -> Any:
-        """Nothing is ever loaded by name: an image path may be a pipe, a device or somebody's tracker.
+        """Nothing is ever loaded by name: an image path may be a pipe, a device or a tracker.
 
         An image must be answered by an image: for anything else Qt opens the file itself.
         """
@@ -130,7 +130,7 @@ class SafeBrowser(QTextBrowser):
         QToolTip.showText(event.globalPos(), self.tip_of(target) if target else "", self)
 
     def tip_of(self, target: str) -> str:
-        """What is said of a link under the pointer."""
+        """The tooltip of a link."""
         return f"<span>{as_tooltip(real_target(QUrl(target)))}</span>"
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -157,7 +157,7 @@ class SafeBrowser(QTextBrowser):
             prompt.popup(QCursor.pos() if self.underMouse() else self._place_of_cursor())
 
     def _doubts_about(self, url: QUrl) -> tuple[Doubt, ...]:
-        """Of all the places in the text that lead there: nobody tells which one was clicked."""
+        """The doubts about all links to that target: Qt does not say which one was clicked."""
         found = [doubt for words in self._words_of(url) for doubt in doubts(words, url.toString())]
         return tuple(dict.fromkeys(found))
 

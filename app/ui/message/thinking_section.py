@@ -1,4 +1,4 @@
-"""What a model thought before it answered: open while it thinks, folded away when it is done. GUI thread."""
+"""The thinking before an answer: expanded while the model thinks, collapsed afterwards. GUI thread."""
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -23,7 +23,7 @@ class ThinkingSection(QWidget):
         super().__init__(parent)
         self._source = ""
         self._is_thinking = False
-        self._is_open: bool | None = None  # what the user wants; None: nobody has asked
+        self._is_open: bool | None = None  # what the user chose; None: nothing yet
         self._column: MarkdownColumn | None = None
         self._zoom = 0
         self._is_plain = False
@@ -86,7 +86,7 @@ class ThinkingSection(QWidget):
         self._dress()
 
     def _shown_column(self) -> MarkdownColumn:
-        """Made when it is first looked at: most are not."""
+        """Created on first use: most are never expanded."""
         if self._column is None:
             self._column = MarkdownColumn(self)
             self._column.set_zoom(self._zoom - 1)

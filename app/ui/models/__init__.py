@@ -1,1 +1,1 @@
-"""The window about models: those that are here, those that can be had, and how each is loaded."""
+"""The models window: local models, models to download, and load settings."""

@@ -1,4 +1,4 @@
-"""The LoRA adapters of a model, each with how strongly it counts. GUI thread."""
+"""The LoRA adapters of a model, each with its strength. GUI thread."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,7 +58,7 @@ class AdapterList(QWidget):
 
     def apply(self, adapters: Sequence[AdapterSettings]) -> None:
         if tuple(adapters) == self._adapters and self._rows:
-            return  # else a strength that is being typed would be lost
+            return  # else a half-typed strength would be lost
         self._adapters = tuple(adapters)
         for widget in self._rows:
             widget.hide()
@@ -68,7 +68,7 @@ class AdapterList(QWidget):
             self._add_row(number, adapter)
 
     async def add(self, path: Path) -> None:
-        """If it fits this model; else it is said why it does not."""
+        """Adds an adapter that fits this model, else shows why it does not."""
         self.problem.hide()
         if any(adapter.path == path for adapter in self._adapters):
             return

@@ -1,6 +1,6 @@
-"""Downloads, one row each: how far, how quick, how long still, and what can be done with it. GUI thread.
+"""Downloads, one row each: progress, speed, time left, and actions. GUI thread.
 
-Shows values and tells what was asked for.
+Shows values and emits requests.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.services.downloads import Download, State
 
 SIDE = 28
-MAX_SHOWN = 3  # rows at once; the others are scrolled to
+MAX_SHOWN = 3  # visible rows; the others are reached by scrolling
 STATES = {
     State.WAITING: mark("Waiting"),
     State.CHECKING: mark("Checking what is here"),
@@ -173,7 +173,7 @@ class DownloadRows(QScrollArea):
         return QSize(0, min(len(self.rows), MAX_SHOWN) * (SIDE + 8))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With less room a text takes more lines."""
+        """In a narrower row a text takes more lines."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.updateGeometry()
@@ -187,7 +187,7 @@ class DownloadRows(QScrollArea):
         row.page_requested.connect(self.page_requested)
         row.token_requested.connect(self.token_requested)
         self.rows[download.id] = row
-        self._column.insertWidget(0, row)  # the newest is seen
+        self._column.insertWidget(0, row)  # the newest on top
 
 
 def figures_text(download: Download) -> str:
@@ -203,14 +203,14 @@ def figures_text(download: Download) -> str:
 
 
 def trouble_text(download: Download) -> str:
-    """Of one that goes on by itself, no advice."""
+    """Without advice for one that retries by itself."""
     if not download.trouble or download.state is State.FAILED:
         return tr_said(download.trouble)
     return tr("Nothing comes at the moment; it is tried again by itself.")
 
 
 def time_left_text(seconds: float) -> str:
-    """Roughly, as nobody knows it better."""
+    """A rough estimate."""
     if seconds < 55:
         return tr_n("{n} second left", "{n} seconds left", max(5, round(seconds / 5) * 5))
     minutes = round(seconds / 60)
@@ -220,7 +220,7 @@ def time_left_text(seconds: float) -> str:
 
 
 def notice_text(download: Download) -> str:
-    """For whoever looks elsewhere."""
+    """The message for other parts of the window."""
     if download.state is State.DONE:
         return tr("{name} is here.", name=one_line(download.name))
     told = tr("{name} could not be loaded.", name=one_line(download.name))

@@ -44,7 +44,7 @@ class DraftRow(LoadRow):
         super().apply(chosen, inherited, loaded, sentences(nothing, remark))
 
     def _show(self, value: str) -> None:
-        """A model that is not here any more is shown by its file."""
+        """A missing model is shown by its file."""
         if self._combo.findData(value) < 0:
             self._combo.addItem(Path(value).stem, value)
         self._combo.show_value(value)

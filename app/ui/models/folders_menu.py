@@ -1,4 +1,4 @@
-"""The folders in which models are looked for, to add to and to take from. GUI thread."""
+"""The menu of folders to search for models: add and remove. GUI thread."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ from app.ui.base.help_commands import open_folder
 
 
 class FoldersMenu(QMenu):
-    """As they are when it opens."""
+    """Filled when it opens."""
 
     def __init__(self, library: ModelLibrary, preferences: Preferences, parent: QWidget) -> None:
         super().__init__(parent)

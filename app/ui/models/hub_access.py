@@ -1,6 +1,6 @@
-"""Which hub is asked, and with which token. Not modal, and closed by Escape. GUI thread.
+"""The dialog for the hub's address and token. Not modal, closed by Escape. GUI thread.
 
-Shows values and tells what was chosen; the token goes to the keyring and is not shown again.
+Shows values and emits choices; the token goes to the keyring and is not shown again.
 """
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -27,7 +27,7 @@ TOKEN_BEGINS = "hf_…"  # as every token of Hugging Face does
 class HubAccess(QDialog):
     endpoint_chosen = Signal(str)
     token_chosen = Signal(str)  # empty: forget it
-    page_requested = Signal()  # where tokens are made
+    page_requested = Signal()  # where tokens are created
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class HubAccess(QDialog):
         self.finished.connect(self.token.clear)
 
     def apply(self, endpoint: str, has_token: bool) -> None:
-        """`endpoint` as it was chosen; empty: the hub itself."""
+        """`endpoint` is the chosen one; empty: the default hub."""
         self._has_token = has_token
         if not self.endpoint.hasFocus():
             self.endpoint.setText(endpoint)
@@ -81,7 +81,7 @@ class HubAccess(QDialog):
     def _field(self, name: str, field: QLineEdit, why: str) -> QVBoxLayout:
         label = QLabel(name, self)
         label.setBuddy(field)
-        field.setMinimumWidth(FIELD_WIDTH)  # here, so that Qt asks how high the words are in this width
+        field.setMinimumWidth(FIELD_WIDTH)  # set here, so that Qt computes the text's height for this width
         column = QVBoxLayout()
         column.setSpacing(6)
         for part in (label, field, self._words(why)):

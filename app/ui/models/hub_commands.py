@@ -1,4 +1,4 @@
-"""The page of models that can be had; who looks elsewhere is told what becomes of downloads. GUI thread."""
+"""The page of models to download, and notices about downloads elsewhere in the window. GUI thread."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class HubCommands(QObject):
         self._models = models
         self._commands = commands
         self._notices = notices
-        self._unfinished = ""  # what is told of those that an earlier run has begun
+        self._unfinished = ""  # the notice about downloads that an earlier run began
         self.page: HubPage | None = None
         downloads.finished.connect(self._on_finished)
         downloads.failed.connect(self._on_failed)
@@ -48,7 +48,7 @@ class HubCommands(QObject):
         commands.offer_hub(self._make_page)
 
     def _make_page(self, window: QWidget) -> QWidget:
-        from app.ui.models.hub_page import HubPage  # only who asks for models pays for it
+        from app.ui.models.hub_page import HubPage  # imported only when needed
 
         self.page = HubPage(self._hub, self._downloads, self._preferences, window)
         self.page.open_requested.connect(self._open)
@@ -56,7 +56,7 @@ class HubCommands(QObject):
 
     @Slot(object)
     def _open(self, path: Path) -> None:
-        """It is chatted with in the other window."""
+        """Opens it: the chat is in the main window."""
         self._models.load(path)
         self._commands.window.close()
 
@@ -77,7 +77,7 @@ class HubCommands(QObject):
 
     @Slot()
     def _on_restored(self) -> None:
-        """What is told of an earlier crash is not pushed aside."""
+        """Does not replace a notice about an earlier crash."""
         if not self._notices.banners():
             number = self._num_paused
             self._unfinished = tr_n(
@@ -87,7 +87,7 @@ class HubCommands(QObject):
 
     @Slot()
     def _on_changed(self) -> None:
-        """Once somebody has done something about them, it need not be told any more."""
+        """Withdraws the notice once the user has dealt with them."""
         if self._unfinished and (self._is_seen or not self._num_paused):
             self._notices.withdraw(self._unfinished)
             self._unfinished = ""

@@ -1,6 +1,6 @@
-"""One repository of the hub: what is known of it, its models with size and fit, and a button that loads one.
+"""One repository of the hub: its facts, its models with size and fit, and a download button.
 
-Shows values and tells what was asked for. GUI thread.
+Shows values and emits requests. GUI thread.
 """
 
 from pathlib import Path
@@ -61,7 +61,7 @@ class HubDetails(QWidget):
         self.folder_button = dialog_button(tr("C&hange…"), self.folder_requested.emit, self)
         for button in (self.page_button, self.folder_button):
             button.setProperty("kind", "quiet")
-        self._rest = QWidget(self)  # where the files would be
+        self._rest = QWidget(self)  # in place of the files
         self._lay_out()
         self.download_button.clicked.connect(self._ask_for_download)
         self.table.itemSelectionChanged.connect(self._show_button)
@@ -78,7 +78,7 @@ class HubDetails(QWidget):
         return self._row.repo_id if self._row else ""
 
     def begin(self, row: HubRow | None) -> None:
-        """Its files are being asked for. None: no model is chosen."""
+        """Its files are being fetched. None: no model is selected."""
         self._row, self._contents = row, None
         self.table.setRowCount(0)
         self.title.setText(row.title if row else "")
@@ -88,7 +88,7 @@ class HubDetails(QWidget):
         self.show_note(tr(LOADING) if row else tr(CHOOSE))
 
     def apply(self, contents: RepoContents, free_bytes: int, beside_bytes: int = 0) -> None:
-        """The best one is chosen, unless one was. `beside_bytes`: what each takes beside its weights."""
+        """Selects the best one, unless one is selected. `beside_bytes`: what each takes beside weights."""
         before = self.chosen
         self._contents, self._free_bytes, self._beside_bytes = contents, free_bytes, beside_bytes
         self.facts.setText(facts_text(contents.repo))
@@ -159,7 +159,7 @@ class HubDetails(QWidget):
         table = QTableWidget(0, len(_HEADS), self)
         table.setHorizontalHeaderLabels([tr(head) for head in _HEADS])
         dress_table(table, tr("Files"), ROW_HEIGHT)
-        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # of names that begin alike
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # for names with a common prefix
         table.setIconSize(ICON)
         table.setFont(tabular(table.font()))
         header = table.horizontalHeader()
@@ -193,7 +193,7 @@ class HubDetails(QWidget):
 
 
 def facts_text(repo: Repo) -> str:
-    """Whose it is, what is known of it, and how many take it."""
+    """Owner, facts and number of downloads."""
     facts = []
     if repo.num_params:
         facts.append(tr("{number} parameters", number=num_params(repo.num_params)))
@@ -208,7 +208,7 @@ def facts_text(repo: Repo) -> str:
 
 
 def names_of(models: tuple[HubModel, ...]) -> list[str]:
-    """How they differ: by quantisation, or else by name."""
+    """What distinguishes them: the quantisation, or else the name."""
     quantisations = [model.quantisation for model in models]
     is_enough = all(quantisations) and len(set(quantisations)) == len(quantisations)
     return quantisations if is_enough else [one_line(model.name) for model in models]

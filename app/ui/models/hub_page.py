@@ -1,6 +1,6 @@
-"""Models that can be had: the recommended ones, a search on the hub, files of one, and what is on its way.
+"""Models to download: recommended ones, a search on the hub, files of a repository, and running downloads.
 
-Shows what the hub and the downloads tell, and asks them for what the user wants. GUI thread.
+Shows the state of hub and downloads, and forwards the user's requests. GUI thread.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ from app.ui.models.hub_access import HubAccess
 from app.ui.models.hub_details import HubDetails
 from app.ui.models.hub_rows import HubDelegate, HubRow, HubRows, found_row, recommended_row
 
-SEARCH_AFTER_MS = 500  # of silence: the hub counts questions
+SEARCH_AFTER_MS = 500  # after typing: the hub limits the rate of requests
 DETAILS_WIDTH, WIDE = 380, 820
 SIDE = 32
 RECOMMENDED_WORDS = mark("Good small models to begin with")
@@ -68,7 +68,7 @@ class HubPage(QWidget):
         self._preferences = preferences
         self._found: Found | None = None  # None: the recommended ones are shown
         self._contents: RepoContents | None = None
-        self._beside_bytes = 0  # what its models take beside their weights; 0: nobody knows
+        self._beside_bytes = 0  # what its models take beside their weights; 0: unknown
         self.search = QLineEdit(self)
         self.access_button = IconButton("settings", tr("Token and mirror"), SIDE, self)
         self.state = PlainLabel(parent=self, tone="muted")
@@ -83,7 +83,7 @@ class HubPage(QWidget):
         self.access = HubAccess(self)
         self._typing = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
         self._terms = ""  # a web page
-        self._again: Callable[[], object] = self._search  # what failed
+        self._again: Callable[[], object] = self._search  # what to retry
         self._line = _Hairline(self)
         self._dress()
         self._lay_out()
@@ -100,7 +100,7 @@ class HubPage(QWidget):
 
     @Slot()
     def _search(self) -> None:
-        """At once, or when typing has paused."""
+        """At once, or after a pause in typing."""
         self._typing.stop()
         self._show_trouble(None)
         self._again = self._search
@@ -258,7 +258,7 @@ class HubPage(QWidget):
 
     @Slot()
     def _on_endpoint_changed(self) -> None:
-        """What was found was found elsewhere."""
+        """Results of the former hub do not apply."""
         self._show_access_values()
         self._search()
 
@@ -377,7 +377,7 @@ class HubPage(QWidget):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Details beside the list where there is room, else below it; so with what to do about trouble."""
+        """Details beside the list where there is room, else below it; the same for offers on errors."""
         super().resizeEvent(event)
         is_wide = event.size().width() >= WIDE
         direction = QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom

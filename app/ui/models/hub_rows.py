@@ -1,4 +1,4 @@
-"""What the hub has, as rows: the recommended models, or what a search has found. GUI thread.
+"""Repositories as rows: the recommended ones, or the results of a search. GUI thread.
 
 Pure functions make the texts; a delegate paints three lines and how well a model fits.
 """
@@ -106,7 +106,7 @@ def popularity_text(repo: Repo) -> str:
 
 
 def fitting_of(size_bytes: int, free_bytes: int, beside_bytes: int = 0) -> Fitting | None:
-    """As far as its size alone tells, if need be. None: nobody knows yet what is free."""
+    """Judged by its size alone if necessary. None: the free memory is not known yet."""
     return Fitting(need_bytes(size_bytes, beside_bytes), free_bytes) if free_bytes else None
 
 
@@ -116,7 +116,7 @@ class HubRows(QAbstractListModel):
         self._rows: tuple[HubRow, ...] = ()
 
     def apply(self, rows: Sequence[HubRow]) -> None:
-        """The same models: only what is told of them is drawn anew."""
+        """If the models are the same, only their data are redrawn."""
         if [row.repo_id for row in rows] == [row.repo_id for row in self._rows]:
             self._rows = tuple(rows)
             if rows:
@@ -177,7 +177,7 @@ class HubDelegate(QStyledItemDelegate):
         _draw(painter, line.translated(0, line_height(small) + 2), row.third)
 
     def _paint_badge(self, painter: QPainter, rect: QRect, row: HubRow, tokens: Tokens) -> int:
-        """At the right. How much room it has taken."""
+        """At the right. Returns the width it took."""
         if not row.badge:
             return 0
         name, colour = _badge_icon(row, tokens)

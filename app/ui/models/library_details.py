@@ -1,4 +1,4 @@
-"""What is known of one model, and what can be done with it. GUI thread."""
+"""The details of one model, and the actions on it. GUI thread."""
 
 from collections.abc import Iterator
 
@@ -77,7 +77,7 @@ class LibraryDetails(QWidget):
             self._scroll.verticalScrollBar().setValue(0)
 
     def set_wide(self, is_wide: bool) -> None:
-        """Then the buttons stand in one row."""
+        """Wide: the buttons are in one row."""
         for number, button in enumerate(self.buttons):
             self._buttons.addWidget(button, *((0, number) if is_wide else divmod(number, 2)))
 
@@ -152,7 +152,7 @@ class LibraryDetails(QWidget):
 
 
 def _facts(model: ModelFile) -> Iterator[tuple[str, str]]:
-    """What is known, each with its name."""
+    """Labels and values."""
     yield tr("Kind"), tr(KINDS[model.kind])
     if model.family:
         yield tr("Family"), model.family

@@ -1,6 +1,6 @@
-"""The models on this machine: a table to search and sort, and what is known of the chosen one. GUI thread.
+"""The models on this machine: a searchable, sortable table, and details of the selected one. GUI thread.
 
-Shows what the library of models and the estimates tell, and asks them for what the user wants done.
+Shows the model library with estimates, and forwards the user's requests.
 """
 
 from functools import partial
@@ -99,7 +99,7 @@ class LibraryPage(QWidget):
 
     @Slot()
     def _on_library_changed(self) -> None:
-        """While it looks for models, only how far it is."""
+        """While it scans, only the progress."""
         now = (self._library.models, self._library.in_use)
         if now != self._shown_models:
             self._shown_models = now
@@ -107,7 +107,7 @@ class LibraryPage(QWidget):
         self._show_found()
 
     def _show_models(self) -> None:
-        """The chosen one stays chosen; if it has gone, the next one is."""
+        """The selected one stays selected; if it is gone, the next one is."""
         chosen, number = self.chosen, self.table.currentIndex().row()
         self._show_rows()
         if chosen:

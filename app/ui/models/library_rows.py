@@ -1,4 +1,4 @@
-"""Models as rows of a table: the columns, what stands in them, how they are sorted and found. GUI thread."""
+"""Models as rows of a table: columns, texts, sorting and search. GUI thread."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class ModelRow:
 
     @property
     def words(self) -> str:
-        """What the search looks in."""
+        """The text that the search looks in."""
         model = self.model
         told = (
             model.name,
@@ -74,7 +74,7 @@ class Column:
     head: str
     text: Callable[[ModelRow], str]
     key: Callable[[ModelRow], Any]  # to sort by
-    widest: str  # a text as long as they get
+    widest: str  # the longest text
     is_number: bool = False
 
 
@@ -83,7 +83,7 @@ def source_text(model: ModelFile) -> str:
 
 
 def memory_text(row: ModelRow) -> str:
-    """What it takes; of what cannot be loaded to chat with, what it is."""
+    """The memory it takes or, if it is no chat model, what it is."""
     if row.model.kind is not FileKind.CHAT:
         return tr(KINDS[row.model.kind])
     if row.is_in_use:
@@ -168,7 +168,7 @@ COLUMNS = (
         SOURCES[Source.STARTER],
     ),
 )
-# Which of them go first where there is no room for all.
+# The order in which columns are hidden if there is no room for all.
 LEAST_WANTED = (LICENCE, FAMILY, SOURCE, CONTEXT, PARAMS, QUANTISATION, SIZE)
 
 
@@ -178,7 +178,7 @@ class ModelTable(QAbstractTableModel):
         self._rows: tuple[ModelRow, ...] = ()
 
     def apply(self, rows: Sequence[ModelRow]) -> None:
-        """The same models: only what is told of them is drawn anew."""
+        """If the models are the same, only their data are redrawn."""
         if [row.model.path for row in self._rows] == [row.model.path for row in rows]:
             self._rows = tuple(rows)
             if rows:
@@ -189,7 +189,7 @@ class ModelTable(QAbstractTableModel):
             self.endResetModel()
 
     def update(self, row: ModelRow) -> None:
-        """What is told of one model."""
+        """Redraws one model."""
         number = self.number_of(row.model.path)
         if number is not None:
             self._rows = (*self._rows[:number], row, *self._rows[number + 1 :])

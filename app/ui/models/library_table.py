@@ -1,4 +1,4 @@
-"""The table of models: which of them is chosen, and as many columns as there is room for. GUI thread."""
+"""The table of models: the selection, and as many columns as fit. GUI thread."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ class LibraryTable(QTableView):
             self.scrollTo(index)
 
     def choose_near(self, number: int) -> None:
-        """The model that stands there now, or the last one."""
+        """Selects the model at that row now, or the last one."""
         self.setCurrentIndex(self.found.index(min(number, self.found.rowCount() - 1), NAME))
 
     def choose_first(self) -> None:

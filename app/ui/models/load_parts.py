@@ -68,7 +68,7 @@ class DeviceList(QWidget):
         return self._about.text()
 
     def apply(self, devices: Sequence[Device] | None, chosen: Sequence[str] | None) -> None:
-        """`devices` are all there are, None where nobody knows yet. `chosen` None: all of them."""
+        """`devices` are all GPUs, None if not known yet. `chosen` None: all of them."""
         gpus = [device for device in devices or () if device.kind is not DeviceKind.CPU]
         self._about.setText(tr(_about(devices is not None, bool(gpus))))
         for name in self._boxes.keys() - {gpu.name for gpu in gpus}:
@@ -94,7 +94,7 @@ class DeviceList(QWidget):
         return box
 
     def _on_toggled(self) -> None:
-        """All of them are no choice: whatever is plugged in later counts, too."""
+        """All of them means no choice: devices added later count, too."""
         chosen = tuple(name for name, box in self._boxes.items() if box.isChecked())
         self.changed.emit(chosen if chosen and len(chosen) < len(self._boxes) else None)
 
@@ -108,7 +108,7 @@ def _about(is_known: bool, has_gpus: bool) -> str:
 
 
 class MemoryLine(QWidget):
-    """What it takes, what is free, whether that goes together, and what would."""
+    """Needed and free memory, whether it fits, and what would."""
 
     context_chosen = Signal(int)  # tokens
 
@@ -203,7 +203,7 @@ def _part_text(part: Part) -> str:
 
 
 def taken_text(forecast: Forecast | None) -> str:
-    """Of the model as it is loaded now. Empty where it is not."""
+    """The memory of the model as loaded now. Empty if it is not loaded."""
     if not forecast or not forecast.taken:
         return ""
     return tr(
@@ -214,7 +214,7 @@ def taken_text(forecast: Forecast | None) -> str:
 
 
 def parts_text(forecast: Forecast) -> str:
-    """For whoever wants to know what takes it."""
+    """The memory by purpose, as a tooltip."""
     need = forecast.need
     return tr(
         "Weights {weights}, keys and values {cells}, computing {compute}, outputs {outputs}",

@@ -1,4 +1,4 @@
-"""Every load setting of a model in words, group by group, and the row that shows one. GUI thread.
+"""The texts of a model's load settings, by group, and the row of one. GUI thread.
 
 Texts are marked here and translated where they are shown.
 """
@@ -23,7 +23,7 @@ from app.ui.base.setting_fields import Field, field_of
 from app.ui.base.setting_list import Setting
 from app.ui.base.setting_row import RESET_SIDE, Row
 
-INHERIT = "inherit"  # what a list of choices has in place of None
+INHERIT = "inherit"  # stands for None in a list of choices
 AS_FOR_ALL = mark("As for all")
 AUTOMATIC = mark("Automatic")
 _LEAST = {"n_ctx": 256, "n_threads": 1}  # numbers whose zero means "choose for me"
@@ -183,7 +183,7 @@ def load_field(name: str) -> Field:
 
 
 class LoadRow(Row):
-    """What is chosen for this model, what holds without that, and why something cannot be."""
+    """The choice for this model, the value without one, and why a value is not possible."""
 
     chosen = Signal(str, object)  # name, value; None: as without a choice
 
@@ -225,7 +225,7 @@ class LoadRow(Row):
 
     @property
     def _word_for_none(self) -> str:
-        """What the control shows where nothing is chosen."""
+        """What the control shows without a choice."""
         return self.setting.named()[INHERIT] if self.setting.named else tr(self.setting.word)
 
     def _on_chosen(self, value: Any) -> None:
@@ -247,7 +247,7 @@ class LoadRow(Row):
 
 
 def in_words(setting: Setting, params: LoadParams) -> str:
-    """What `params` has there."""
+    """The value in `params`, in words."""
     value = getattr(params, setting.name)
     if isinstance(value, Path):
         return value.stem

@@ -1,6 +1,6 @@
-"""How one model is loaded: what is chosen for it, what holds without that, and its memory. GUI thread.
+"""The dialog of a model's load settings: its choices, the defaults, and its memory. GUI thread.
 
-What is chosen counts when the model is loaded the next time; "Load again" does that. Not modal.
+Choices apply to the next load; "Load again" does that. Not modal.
 """
 
 from pathlib import Path
@@ -90,7 +90,7 @@ class LoadSettingsDialog(QDialog):
         self.adapters = AdapterList(self.forecast, self)
         self.devices = DeviceList(self)
         self.workers = self._workers_section()
-        self._workers_told: tuple[Device, ...] = ()  # what the forecast counts on
+        self._forecast_workers: tuple[Device, ...] = ()  # the workers of the last forecast
         self.memory = MemoryLine(self)
         self.load_button = dialog_button("", self._load, self)
         self.reset_button = dialog_button(tr("Reset all"), self._reset_all, self)
@@ -113,7 +113,7 @@ class LoadSettingsDialog(QDialog):
 
     @property
     def _loaded(self) -> LoadParams | None:
-        """How this model was loaded, if it is the one in use."""
+        """The parameters of the loaded model, if it is this one."""
         params = self._engine.params
         return params if params and params.path == self.path else None
 
@@ -121,7 +121,7 @@ class LoadSettingsDialog(QDialog):
 
     @Slot(str, object)
     def _on_chosen(self, name: str, value: Any) -> None:
-        """What the library would refuse is refused here, and nothing has changed."""
+        """What the library would refuse is refused here, without a change."""
         row = self.rows.get(name)
         values = {name: value}
         if name == "draft_model" and value and not self._params(self.own).num_drafted_tokens:
@@ -161,18 +161,18 @@ class LoadSettingsDialog(QDialog):
         self._ask_forecast()
 
     def _ask_forecast(self) -> None:
-        self._workers_told = self.workers.devices
-        self.forecast.ask(self._params(self.own), self._workers_told)
+        self._forecast_workers = self.workers.devices
+        self.forecast.ask(self._params(self.own), self._forecast_workers)
 
     @Slot()
-    def _on_worker_told(self) -> None:
-        """One has answered, and says how much memory it has."""
-        if self.isVisible() and self.workers.devices != self._workers_told:
+    def _on_worker_answered(self) -> None:
+        """A worker has answered with its memory."""
+        if self.isVisible() and self.workers.devices != self._forecast_workers:
             self._ask_forecast()
 
     @Slot()
     def _show_forecast(self) -> None:
-        """The header has been read by now, which tells what has no effect."""
+        """The header was read, so settings without effect are known."""
         self._show_rows()
         self.memory.apply(self.forecast.forecast, tr_said(self.forecast.problem))
 
@@ -197,7 +197,7 @@ class LoadSettingsDialog(QDialog):
         self.load_button.setEnabled(loaded != params and not self._engine.is_loading)
 
     def _loaded_words(self, row: LoadRow, loaded: LoadParams, params: LoadParams) -> str:
-        """Where that is other than what is chosen now, or was left to be found out."""
+        """The loaded values where they differ from the choice, or were automatic."""
         name, model = row.setting.name, self._engine.model
         if name == "n_ctx" and model:
             return tr_n("{n} token", "{n} tokens", model.n_ctx)
@@ -219,7 +219,7 @@ class LoadSettingsDialog(QDialog):
         self.adapters.changed.connect(lambda adapters: self._on_chosen("adapters", adapters))
         self.devices.changed.connect(lambda devices: self._on_chosen("devices", devices))
         self.workers.changed.connect(lambda: self._on_chosen("workers", self.workers.chosen))
-        self.workers.workers.changed.connect(self._on_worker_told)
+        self.workers.workers.changed.connect(self._on_worker_answered)
         self.forecast.changed.connect(self._show_forecast)
         if self.drafts:
             self.drafts.changed.connect(self._offer_drafts)
@@ -276,7 +276,7 @@ class LoadSettingsDialog(QDialog):
         return foot
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What was typed last counts, too."""
+        """Commits what was typed last."""
         for box in self.findChildren(QAbstractSpinBox):
             box.interpretText()
         super().hideEvent(event)

@@ -1,4 +1,4 @@
-"""The models in the window: the command, its window, and what an empty chat offers. GUI thread."""
+"""Models in the main window: the command, the models window, and the offers of an empty chat. GUI thread."""
 
 from __future__ import annotations
 

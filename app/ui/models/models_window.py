@@ -1,4 +1,4 @@
-"""The window about models: those on this machine, and those that can be had. Not modal. GUI thread."""
+"""The models window: local models, and models to download. Not modal. GUI thread."""
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
@@ -74,6 +74,6 @@ class ModelsWindow(QDialog):
 
     @Slot(object)
     def _on_open_requested(self, path: object) -> None:
-        """It is chatted with in the other window."""
+        """Closes: the chat is in the main window."""
         self.open_requested.emit(path)
         self.close()

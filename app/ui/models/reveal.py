@@ -1,4 +1,4 @@
-"""Shows a file in the system's file manager, chosen among its neighbours where that can be asked for.
+"""Shows a file in the system's file manager, selected if that is supported.
 
 GUI thread; the answer is not waited for.
 """
@@ -15,7 +15,7 @@ OBJECT = "/org/freedesktop/FileManager1"
 
 
 def reveal(path: Path, parent: QObject) -> None:
-    """Where the file manager cannot be asked, the folder of the file is opened."""
+    """Where the file manager cannot select a file, its folder is opened."""
     command = command_for(path)
     if not command:
         open_folder(path.parent)
@@ -35,7 +35,7 @@ def reveal(path: Path, parent: QObject) -> None:
 
 
 def command_for(path: Path, platform: str = sys.platform) -> list[str]:
-    """Empty where there is none that tells whether it has worked."""
+    """Empty if no command reports whether it worked."""
     if platform == "darwin":
         return ["open", "-R", str(path)]
     if platform == "win32":

@@ -1,4 +1,4 @@
-"""Which other machines compute a part of the model: a part of its load settings. GUI thread."""
+"""The section of the load settings for workers. GUI thread."""
 
 from collections.abc import Sequence
 
@@ -74,7 +74,7 @@ class WorkersSection(QWidget):
 
     @property
     def devices(self) -> tuple[Device, ...]:
-        """The chosen ones with their memory, as far as it is known."""
+        """The chosen ones with their memory, as far as known."""
         found = ((address, self.workers.found(address)) for address in self.chosen)
         return tuple(
             worker.device if worker else Device(address, "", DeviceKind.GPU) for address, worker in found
@@ -145,7 +145,7 @@ class WorkersSection(QWidget):
 
 
 class _Row:
-    """One machine: whether it is used, its address, what is known of it."""
+    """One worker: whether it is used, its address, its state."""
 
     def __init__(self, section: WorkersSection, grid: QGridLayout, address: str) -> None:
         self._box = QCheckBox(address, section)

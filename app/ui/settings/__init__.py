@@ -1,1 +1,1 @@
-"""What can be chosen, for all and for one chat, with presets and shortcuts."""
+"""Settings for all chats and for one, with presets and shortcuts."""

@@ -1,4 +1,4 @@
-"""How the window looks, as the settings say: colours, size of the text, families, motion. GUI thread."""
+"""Applies appearance settings at run time: theme, zoom, fonts, motion. GUI thread."""
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QApplication
@@ -14,7 +14,7 @@ ANGLE_PER_NOTCH = 120
 
 
 class Appearance(QObject):
-    text_changed = Signal(int)  # the zoom; messages are set anew in the fonts of now
+    text_changed = Signal(int)  # the zoom; messages must be laid out anew
 
     def __init__(self, preferences: Preferences, parent: QObject) -> None:
         super().__init__(parent)
@@ -27,7 +27,7 @@ class Appearance(QObject):
             hints.colorSchemeChanged.connect(self._show_theme)
             if hasattr(hints, "accessibility"):  # since Qt 6.10
                 hints.accessibility().contrastPreferenceChanged.connect(self._show_theme)
-            apply_look(self._app, preferences.settings)
+            apply_appearance(self._app, preferences.settings)
 
     @property
     def zoom(self) -> int:
@@ -41,7 +41,7 @@ class Appearance(QObject):
 
     def turn_wheel(self, angle: int) -> None:
         """`angle` in eighths of a degree, many small ones from a touchpad. One notch is one point."""
-        if (angle > 0) != (self._turned > 0):  # turned back: what was begun does not count
+        if (angle > 0) != (self._turned > 0):  # turned back: start over
             self._turned = 0
         self._turned += angle
         notches = int(self._turned / ANGLE_PER_NOTCH)
@@ -57,7 +57,7 @@ class Appearance(QObject):
         if name == "theme":
             self._show_theme()
         elif name in ("reading_font", "code_font", "motion") and isinstance(self._app, QApplication):
-            apply_look(self._app, self._preferences.settings)
+            apply_appearance(self._app, self._preferences.settings)
         if name in ("zoom", "reading_font", "code_font"):
             self.text_changed.emit(self.zoom)
 
@@ -67,7 +67,7 @@ class Appearance(QObject):
             apply_theme(self._app, self._preferences.settings.theme)
 
 
-def apply_look(app: QApplication, settings: Settings) -> None:
-    """All of it, before the first widget is made."""
+def apply_appearance(app: QApplication, settings: Settings) -> None:
+    """Applies all of it, before the first widget is created."""
     dress(app, settings)
     choose_motion(app, settings.motion)

@@ -1,4 +1,4 @@
-"""Opens the settings of whichever chat asks for them, takes what is chosen there, and serves the presets.
+"""Opens the settings of a chat, applies the choices made there, and handles presets.
 
 One panel for all tabs. GUI thread.
 """
@@ -73,7 +73,7 @@ class ChatOptionsPanel(QObject):
 
     @property
     def panel(self) -> ChatSettings:
-        """Made when somebody wants to see it."""
+        """Created on first use."""
         if self._panel is None:
             from app.ui.settings.chat_settings import ChatSettings
 
@@ -99,7 +99,7 @@ class ChatOptionsPanel(QObject):
         return self._view.session if self._view else None
 
     def open_for(self, view: ChatView) -> None:
-        """A second time closes it. Nothing while the chat is still being read from the disk."""
+        """A second call closes it. Does nothing while the chat is still being loaded."""
         if not view.session.is_loaded:
             return
         if self._view is view and self.panel.isVisible():
@@ -147,7 +147,7 @@ class ChatOptionsPanel(QObject):
     def _on_changed(self, options: ChatOptions) -> None:
         if session := self._session:
             options.apply_to(session.chat)
-            session.tell_settings_changed()
+            session.emit_settings_changed()
             self._show()
 
     def _on_preset_chosen(self, file: str) -> None:

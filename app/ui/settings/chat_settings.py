@@ -1,4 +1,4 @@
-"""What a chat chooses for itself: shown on a button, changed in a panel above it. GUI thread."""
+"""The panel of a chat's own settings, above its button in the composer. GUI thread."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -67,16 +67,16 @@ MAX_ANSWER = Setting(
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """What holds where the chat chooses nothing."""
+    """The values that apply where the chat has none of its own."""
 
     sampling: Mapping[str, tuple[Any, Source]] = field(default_factory=dict)
-    model: str = ""  # who recommends
+    model: str = ""  # the model that recommends them
     max_tokens: int | None = None
-    limit: int = 0  # tokens this chat can have; 0: no model tells
+    limit: int = 0  # tokens this chat can have; 0: no model
 
 
 class ChatSettings(QFrame):
-    """Whatever is chosen counts from the next message on. Escape and a click elsewhere close it.
+    """Choices apply from the next message on. Escape and a click elsewhere close it.
 
     A child of the window, no window of its own: input methods do not reach popups.
     """
@@ -171,7 +171,7 @@ class ChatSettings(QFrame):
         return keeps_escape(event) or super().event(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What was typed last counts, too."""
+        """Commits what was typed last."""
         for box in self.findChildren(QAbstractSpinBox):
             box.interpretText()
         for row in self.rows.values():
@@ -179,7 +179,7 @@ class ChatSettings(QFrame):
         super().hideEvent(event)
 
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """Nothing has it while a menu is open, or another program."""
+        """There is no focus widget while a menu or another program is active."""
         if new is None or not self.isVisible() or new.window() is not self.window():
             return
         if new is not self and not self.isAncestorOf(new):
@@ -230,7 +230,7 @@ class ChatSettings(QFrame):
         return number
 
     def _on_more_toggled(self, is_on: bool) -> None:
-        """Made when somebody wants to see it."""
+        """Created on first use."""
         self.more.setIcon(icon("chevron-down" if is_on else "chevron-right"))
         if self._more_part is None and is_on:
             self._more_part = self._make_more()
@@ -336,7 +336,7 @@ def now_text(num_tokens: int) -> str:
 
 
 def has_more(options: ChatOptions) -> bool:
-    """Something is chosen that stands under More."""
+    """Whether a setting under More is set."""
     return bool(options.sampling.keys() - {setting.name for setting in COMMON})
 
 

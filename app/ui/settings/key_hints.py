@@ -1,7 +1,7 @@
-"""What tooltips tell of keys stays true when other keys are chosen. GUI thread.
+"""Keeps the keys in tooltips up to date when shortcuts change. GUI thread.
 
-A widget that does what a command does has the command's name as its property "command", and tells the default
-key in brackets at the end of its tooltip.
+A widget that triggers a command has the command's name as its property "command", and the default key in
+brackets at the end of its tooltip.
 """
 
 import re
@@ -20,7 +20,7 @@ class KeyHints(QObject):
         super().__init__(window)
         self._shortcuts = shortcuts
         self._window = window
-        self._have_changed = False  # else all tooltips are right as they were made
+        self._have_changed = False  # else all tooltips are still right
         shortcuts.changed.connect(self._on_shortcuts_changed)
 
     @Slot()
@@ -35,7 +35,7 @@ class KeyHints(QObject):
 
     @Slot(object)
     def correct(self, part: QWidget) -> None:
-        """In this part of the window, such as the view of a chat that has just been made."""
+        """Corrects the tooltips in a part of the window, such as a new chat view."""
         if not self._have_changed:
             return
         keys = {command.name: command.keys for command in self._shortcuts.commands()}

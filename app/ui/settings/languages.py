@@ -1,4 +1,4 @@
-"""View > Language, and the offer to start again: texts are translated when they are made. GUI thread."""
+"""View > Language, and the offer to restart: texts are translated when widgets are created. GUI thread."""
 
 from PySide6.QtCore import QLocale, QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
@@ -14,7 +14,7 @@ SYSTEM = Choice("", mark("System"), mark("Use the system's language"))
 
 
 def language_choices() -> tuple[Choice, ...]:
-    """Each by its name in itself, so that whoever speaks it finds it."""
+    """Each by its own name, so that its speakers recognise it."""
     return (SYSTEM, *(Choice(code, name, "") for code, name in languages().items()))
 
 

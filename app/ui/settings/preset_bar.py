@@ -1,4 +1,4 @@
-"""Which preset a chat follows, and what can be done with presets. Knows no file and no chat. GUI thread."""
+"""The preset of a chat, and the actions on presets. Knows no file and no chat. GUI thread."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,9 +16,9 @@ MAX_SHOWN_CHARS = 28
 
 
 class PresetBar(QObject):
-    """A button with a menu, and a line for names; whoever shows them lays them out.
+    """A button with a menu, and a field for names; the owner lays them out.
 
-    `file` names a preset everywhere; what it is called is for the eye.
+    `file` identifies a preset; its name is only shown.
     """
 
     chosen = Signal(str)  # file

@@ -1,4 +1,4 @@
-"""One sampling setting of a chat: its control, what it does, and whose value holds. GUI thread."""
+"""One sampling setting of a chat: its control, explanation, and the source of its value. GUI thread."""
 
 import asyncio
 from typing import Any
@@ -32,7 +32,7 @@ class SamplingRow(QWidget):
         super().__init__(parent)
         self.name = setting.name
         self._setting = setting
-        self._holds_bad_text = False  # what was typed cannot be used, and stays to be corrected
+        self._holds_bad_text = False  # invalid text stays in the field to be corrected
         self._check: asyncio.Task[None] | None = None  # of the grammar
         self.control = _control(setting, self)
         self.control.value_chosen.connect(self._on_chosen)  # type: ignore[attr-defined]
@@ -63,7 +63,7 @@ class SamplingRow(QWidget):
     def apply(
         self, own: Any, is_own: bool, inherited: tuple[Any, Source], model: str, remark: str = ""
     ) -> None:
-        """What holds, and where it comes from. `remark` is why it does nothing now."""
+        """The effective value and its source. `remark` says why it has no effect now."""
         value, source = inherited
         if not self._holds_bad_text:
             self.control.show_value(own if is_own else value)  # type: ignore[attr-defined]
@@ -80,7 +80,7 @@ class SamplingRow(QWidget):
         self._error.setVisible(bool(text))
 
     def _on_chosen(self, value: Any) -> None:
-        """Only what SamplingParams takes is told. Anything else stays in the field and says why."""
+        """Emits only values that SamplingParams accepts. Others stay in the field, with the reason."""
         meant, problem = read(self.name, value) if isinstance(value, str) else (value, "")
         if not problem:
             try:
@@ -104,7 +104,7 @@ class SamplingRow(QWidget):
                 self.show_error(problem)
 
     def forget_bad_text(self) -> None:
-        """Nobody looks at it any more."""
+        """The panel was closed: discards invalid text."""
         self._holds_bad_text = False
 
     def _lay_out(self) -> None:
@@ -132,7 +132,7 @@ class SamplingRow(QWidget):
 
 
 class _Line(QLineEdit):
-    """A value that is typed: counts when the line is left or Enter is pressed."""
+    """A typed value: applies when the field is left or Enter is pressed."""
 
     value_chosen = Signal(object)
 

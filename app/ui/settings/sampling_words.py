@@ -1,4 +1,4 @@
-"""What each sampling setting is, in words. Its kind and bounds are those of SamplingParams.
+"""The texts of the sampling settings. Types and bounds are those of SamplingParams.
 
 Texts are marked here and translated where they are shown.
 """
@@ -223,12 +223,12 @@ _CHOOSES = frozenset({"top_k", "top_p", "min_p", "typical_p", "top_n_sigma", "xt
 
 
 def is_written(name: str) -> bool:
-    """Its value is typed as text on one line."""
+    """Whether its value is typed as one line of text."""
     return name == "seed" or name in _JSON_LISTS
 
 
 def field_of(name: str) -> Field:
-    """As the settings window takes it."""
+    """The field as the settings window takes it."""
     default = next(field.default for field in fields(SamplingParams) if field.name == name)
     if name in INTEGERS:
         low, high = INTEGERS[name]
@@ -256,7 +256,7 @@ def shown(name: str, value: Any) -> str:
 
 
 def written(name: str, value: Any) -> str:
-    """How a value that is typed as text stands there."""
+    """A typed value as text in the field."""
     if value is None:
         return ""
     if name == "seed":
@@ -270,7 +270,7 @@ def written(name: str, value: Any) -> str:
 
 
 def read(name: str, text: str) -> tuple[Any, str]:
-    """The value of what was typed, or why there is none."""
+    """The typed value, or why it is invalid."""
     if name == "seed":
         try:
             return (int(text) if text.strip() else None), ""
@@ -285,7 +285,7 @@ def read(name: str, text: str) -> tuple[Any, str]:
 
 
 def origin(source: Source, model: str) -> str:
-    """Whose value holds now."""
+    """The source of the current value."""
     if source is Source.SETTINGS:
         return tr("As in the settings.")
     if source is Source.MODEL:
@@ -294,7 +294,7 @@ def origin(source: Source, model: str) -> str:
 
 
 def otherwise(value: str, source: Source, model: str) -> str:
-    """What would hold if the chat had no value of its own."""
+    """What would apply if the chat had no value of its own."""
     if source is Source.SETTINGS:
         return tr("Only in this chat; {value} in the settings.", value=value)
     if source is Source.MODEL:
@@ -303,7 +303,7 @@ def otherwise(value: str, source: Source, model: str) -> str:
 
 
 def without_effect(name: str, values: dict[str, Any]) -> str:
-    """Why this setting does nothing now, if another sees to that."""
+    """Why this setting has no effect now, due to another one."""
     if name in _CHOOSES and values["mirostat"]:
         return tr("Does nothing while Mirostat is on.")
     if name in _CHOOSES | {"seed", "mirostat"} and values["temperature"] == 0:
@@ -320,7 +320,7 @@ def without_effect(name: str, values: dict[str, Any]) -> str:
 
 
 def clash(name: str, values: dict[str, Any]) -> str:
-    """Why this value cannot be used beside the others; "" if it can."""
+    """Why this value conflicts with the others; "" if it does not."""
     if values["dynatemp_range"] > values["temperature"]:
         if name == "temperature":
             return tr(
@@ -337,7 +337,7 @@ def clash(name: str, values: dict[str, Any]) -> str:
 
 
 def _parsed(text: str) -> Any:
-    """None for what is no JSON, or what only Python takes for it."""
+    """None for invalid JSON, also where only Python accepts it."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""The settings: pages of rows made from a list, one search over all of them. Not modal. GUI thread.
+"""The settings window: pages of rows made from a list, and a search over all. Not modal. GUI thread.
 
-What is chosen counts at once. Knows the settings' names and values, not what follows from them.
+Choices apply at once. Knows the settings' names and values, not their effects.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,8 +34,8 @@ from app.look.plain_text import PlainLabel
 from app.look.window_size import resize_to_fit
 from app.look.words import tr
 from app.services.preferences import Preferences
-from app.ui.base.commands import Command
 from app.ui.base.fuzzy import fold
+from app.ui.base.menu_commands import MenuCommand
 from app.ui.base.setting_list import PAGES, CommandRow, Facts, Page, Remark, Setting
 from app.ui.base.setting_row import ActionRow, RemarkRow, Row, SettingRow
 from app.ui.engine.model_loading import ModelLoading
@@ -60,7 +60,7 @@ class SettingsWindow(QDialog):
         self._preferences = preferences
         self._models = models
         self._facts = facts
-        self._page = 0  # that was chosen last
+        self._page = 0  # the page selected last
         self.search = QLineEdit(self)
         self.nav = QListWidget(self)
         self.shortcuts = ShortcutTable(shortcuts, self)
@@ -115,7 +115,7 @@ class SettingsWindow(QDialog):
 
     @Slot()
     def _show_values(self) -> None:
-        """All of them: one may be told of in the note of another."""
+        """All of them: one may be mentioned in another's note."""
         facts = self._facts()
         for name, row in self.rows.items():
             note = row.setting.note(facts) if row.setting.note else ""
@@ -157,7 +157,7 @@ class SettingsWindow(QDialog):
 
     # Building
 
-    def _section(self, page: Page, commands: dict[str, Command]) -> "_Section":
+    def _section(self, page: Page, commands: dict[str, MenuCommand]) -> "_Section":
         section = _Section(tr(page.title), self)
         for row in page.rows:
             section.add(self._row(row, commands, section))
@@ -166,7 +166,7 @@ class SettingsWindow(QDialog):
         return section
 
     def _row(
-        self, row: Setting | Remark | CommandRow, commands: dict[str, Command], parent: QWidget
+        self, row: Setting | Remark | CommandRow, commands: dict[str, MenuCommand], parent: QWidget
     ) -> Row | None:
         if isinstance(row, Remark):
             return RemarkRow(row.text, parent)
@@ -235,7 +235,7 @@ class SettingsWindow(QDialog):
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What was typed last counts, too."""
+        """Commits what was typed last."""
         focused: QWidget | None = self.focusWidget()
         if focused is not None:
             focused.clearFocus()
@@ -279,14 +279,14 @@ class _Section(QWidget):
             self._column.addWidget(row)
 
     def add_rest(self, widget: QWidget) -> None:
-        """It gets all the room there is."""
+        """It gets all the remaining room."""
         self._column.addWidget(widget, 1)
 
     def is_called(self, words: Sequence[str]) -> bool:
         return bool(words) and all(word in self._title for word in words)
 
     def search(self, words: Sequence[str]) -> bool:
-        """Shows the rows with these words, or all of them if the page is called so."""
+        """Shows the rows with these words, or all rows if the page's title matches."""
         found = [row.search(() if self.is_called(words) else words) for row in self.rows]
         return any(found)
 
@@ -295,7 +295,7 @@ class _Section(QWidget):
 
 
 class _ReloadStrip(Foot):
-    """Some settings make the context, so they wait for the next one."""
+    """Some settings require a new context: offers to reload."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The page of shortcuts: all commands with their keys, and what can be done about one. GUI thread."""
+"""The page of shortcuts: all commands with their keys, and the actions on one. GUI thread."""
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -23,8 +23,8 @@ from app.look.plain_text import PlainLabel
 from app.look.tables import LEFT, dress_table
 from app.look.tokens import current
 from app.look.words import mark, tr
-from app.ui.base.commands import Command
 from app.ui.base.fuzzy import fold
+from app.ui.base.menu_commands import MenuCommand
 from app.ui.settings.shortcuts import Shortcuts, shown, why_not
 
 COMMAND, KEYS, DEFAULT = range(3)
@@ -35,7 +35,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class ShortcutTable(QWidget):
-    """What is set counts at once. A key of another command is taken only after that was said."""
+    """Changes apply at once. A key is taken from another command only after confirmation."""
 
     def __init__(self, shortcuts: Shortcuts, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,12 +66,12 @@ class ShortcutTable(QWidget):
         self._show_rows()
 
     @property
-    def rows(self) -> list[Command]:
-        """Those that are shown."""
+    def rows(self) -> list[MenuCommand]:
+        """The visible rows."""
         return self._model.commands
 
     @property
-    def chosen(self) -> Command | None:
+    def chosen(self) -> MenuCommand | None:
         row = self.table.currentIndex().row()
         return self.rows[row] if 0 <= row < len(self.rows) else None
 
@@ -125,7 +125,7 @@ class ShortcutTable(QWidget):
         key = self.keys.keySequence()
         return None if key.isEmpty() else key
 
-    def _has_other_keys(self, command: Command | None, key: QKeySequence | None) -> bool:
+    def _has_other_keys(self, command: MenuCommand | None, key: QKeySequence | None) -> bool:
         keys = command.action.shortcuts() if command else []
         return bool(keys) and key not in keys
 
@@ -186,7 +186,7 @@ class ShortcutTable(QWidget):
 class _Rows(QAbstractTableModel):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.commands: list[Command] = []
+        self.commands: list[MenuCommand] = []
         self.words: list[str] = []
         self._defaults: dict[str, str] = {}
 
@@ -197,7 +197,7 @@ class _Rows(QAbstractTableModel):
         self._defaults = {command.name: shown(shortcuts.default(command.name)) for command in commands}
         self.endResetModel()
 
-    def _is_wanted(self, command: Command) -> bool:
+    def _is_wanted(self, command: MenuCommand) -> bool:
         text = fold(f"{command.full_name} {command.name} {shown(command.action.shortcuts())}")
         return all(word in text for word in self.words)
 
@@ -241,7 +241,7 @@ def _table(model: _Rows, parent: QWidget) -> QTableView:
     return table
 
 
-def _conflict_text(key: QKeySequence, holder: Command) -> str:
+def _conflict_text(key: QKeySequence, holder: MenuCommand) -> str:
     return tr(
         "{key} belongs to “{command}”, which would lose it.", key=shown((key,)), command=holder.full_name
     )

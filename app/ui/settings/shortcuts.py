@@ -1,6 +1,6 @@
-"""Which keys the commands have: their own, or those that were chosen instead. GUI thread.
+"""The shortcuts of commands: their defaults, or the user's choices. GUI thread.
 
-A command has the keys it was made with as its default. The settings hold only what differs from that.
+A command's default are the keys it was created with. The settings hold only deviations.
 """
 
 import logging
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenuBar
 
 from app.look.words import tr
 from app.services.preferences import Preferences
-from app.ui.base.commands import Command, commands_of
+from app.ui.base.menu_commands import MenuCommand, commands_of
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ _MOVING = _OF_TEXT | {
     Qt.Key.Key_PageDown,
     Qt.Key.Key_Insert,
 }
-FIRST_SPECIAL = 0x01000000  # Qt's codes of keys that write nothing begin here
+FIRST_SPECIAL = 0x01000000  # Qt's codes of keys without a character begin here
 
 Keys = tuple[QKeySequence, ...]
 
@@ -60,7 +60,7 @@ class Shortcuts(QObject):
         preferences.changed.connect(self._on_setting_changed)
 
     def apply(self) -> None:
-        """To every command there is now. Call again when menus have grown."""
+        """Applies to all present commands. Call again when commands were added."""
         chosen = self._preferences.settings.shortcuts
         commands = self.commands()
         taken: set[str] = set()
@@ -71,21 +71,21 @@ class Shortcuts(QObject):
             if tuple(command.action.shortcuts()) != keys:
                 command.action.setShortcuts(list(keys))
         for name in chosen.keys() - {command.name for command in commands}:
-            if self._is_news(name):
+            if self._is_new_complaint(name):
                 logger.warning("The settings have a shortcut for %s, which is no command.", name)
         self.changed.emit()
 
-    def commands(self) -> list[Command]:
+    def commands(self) -> list[MenuCommand]:
         return commands_of(self._bar)
 
     def default(self, name: str) -> Keys:
         return self._defaults.get(name, ())
 
-    def is_default(self, command: Command) -> bool:
+    def is_default(self, command: MenuCommand) -> bool:
         return tuple(command.action.shortcuts()) == self.default(command.name)
 
-    def holder_of(self, key: QKeySequence, other_than: str) -> Command | None:
-        """Who has this key now."""
+    def holder_of(self, key: QKeySequence, other_than: str) -> MenuCommand | None:
+        """The command that has this key now."""
         return next(
             (
                 command
@@ -96,7 +96,7 @@ class Shortcuts(QObject):
         )
 
     def choose(self, name: str, keys: Sequence[QKeySequence]) -> None:
-        """Whoever had one of them before loses it."""
+        """Any other command that has one of them loses it."""
         chosen = dict(self._preferences.settings.shortcuts)
         holders = [self.holder_of(key, other_than=name) for key in keys]
         for holder in filter(None, holders):
@@ -106,7 +106,7 @@ class Shortcuts(QObject):
         self._preferences.set("shortcuts", chosen)
 
     def reset(self, name: str) -> None:
-        """Back to its own keys, which whoever has taken them gives back."""
+        """Back to its default keys, which other commands lose."""
         self.choose(name, self.default(name))
 
     def reset_all(self) -> None:
@@ -118,30 +118,30 @@ class Shortcuts(QObject):
             del chosen[name]
 
     def _parsed(self, name: str, texts: Sequence[str]) -> Keys:
-        """An entry that is no key, or one that nobody could type with, counts as if it were not there."""
+        """The default, if an entry is no key or would block typing."""
         keys = []
         for text in texts:
             key = QKeySequence.fromString(text, _PORTABLE)
             if key.isEmpty() or _first(key).key() == Qt.Key.Key_unknown or why_not(key):
-                if self._is_news(name):
+                if self._is_new_complaint(name):
                     logger.warning("The shortcut of %s in the settings cannot be one: %r.", name, text)
                 return self.default(name)
             keys.append(key)
         return tuple(keys)
 
     def _free(self, name: str, keys: Keys, taken: set[str]) -> Keys:
-        """Those that no other command has yet: with one key for two commands, neither would come."""
+        """The keys no other command has: with one key for two commands, Qt would trigger neither."""
         free = tuple(key for key in keys if key.toString(_PORTABLE) not in taken)
-        if free != keys and self._is_news(name):
+        if free != keys and self._is_new_complaint(name):
             logger.warning("The shortcut of %s in the settings is that of another command, too.", name)
         taken.update(key.toString(_PORTABLE) for key in free)
         return free
 
-    def _is_news(self, name: str) -> bool:
-        """Of each name the log tells once."""
-        is_news = name not in self._complained
+    def _is_new_complaint(self, name: str) -> bool:
+        """Each name is logged once."""
+        is_new = name not in self._complained
         self._complained.add(name)
-        return is_news
+        return is_new
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:
@@ -150,7 +150,7 @@ class Shortcuts(QObject):
 
 
 def why_not(key: QKeySequence) -> str:
-    """Why this key cannot be a shortcut: texts could not be written any more. Empty if it can."""
+    """Why this key cannot be a shortcut, because it is needed for typing. Empty if it can."""
     first = _first(key)
     writes = first.key() < FIRST_SPECIAL or first.key() in _MOVING
     if first.keyboardModifiers() in _PLAIN and writes:

@@ -1,1 +1,1 @@
-"""The open chats: tabs, their pages, and two beside each other."""
+"""The open chats: tabs, their pages, and two side by side."""

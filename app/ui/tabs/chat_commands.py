@@ -1,6 +1,6 @@
-"""What the menus can do with the chat that is shown, and with the message in it that is meant. GUI thread.
+"""Menu commands on the current chat, and on one of its messages. GUI thread.
 
-That is the message with the focus, or else the last one that the command makes sense for.
+That is the focused message, or else the last one to which the command applies.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ChatCommands(QObject):
 
     @property
     def has_draft(self) -> bool:
-        """One that can be added without asking."""
+        """A draft that can be added without asking for an answer."""
         view = self._tabs.current
         return view is not None and view.composer.more.add.isEnabled()
 
@@ -98,7 +98,7 @@ class ChatCommands(QObject):
         return self._version(step) is not None
 
     def show_version(self, step: int) -> None:
-        """The one before (-1) or after (1) of the message that is meant."""
+        """The previous (-1) or next (1) version of the message."""
         version = self._version(step)
         if self._tabs.current and version:
             self._tabs.current.session.show_version(version)
@@ -134,5 +134,5 @@ def _place(view: ChatView, turn: Turn) -> Place:
 
 
 def _newest(view: ChatView) -> list[Turn]:
-    """The last one first. Not all: this is asked whenever something changes, in chats of any length."""
+    """The last one first. Limited: this runs whenever something changes, in chats of any length."""
     return view.session.chat.turns[: -MAX_LOOKED_AT - 1 : -1]

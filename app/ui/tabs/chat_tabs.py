@@ -25,22 +25,22 @@ from app.ui.tabs.tab_strip import TabStrip
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
 
-# The chats shown last; the others are drawn anew when they are shown again. A view takes about 3 MiB.
+# Views kept for the chats shown last; others are recreated. A view takes about 3 MiB.
 MAX_VIEWS = 12
 
 
 class ChatTabs(QWidget):
-    """The workspace says which chats there are and which are shown; this shows it and passes on clicks."""
+    """Shows the workspace's chats as tabs, and forwards clicks."""
 
     titles_changed = Signal(object)  # dict of chat_id -> title
     current_state_changed = Signal()  # another chat is current, or it became busy or idle
     num_busy_changed = Signal(int)  # how many chats are being answered
-    tokens_requested = Signal(object, object)  # a ChatSession, the Turn whose tokens somebody wants to see
-    undo_offered = Signal(str, object)  # what was done in a chat, and what takes it back
-    view_made = Signal(object)  # a ChatView, for whoever adds to it
+    tokens_requested = Signal(object, object)  # a ChatSession, the Turn whose tokens to show
+    undo_offered = Signal(str, object)  # what was done in a chat, and its undo function
+    view_made = Signal(object)  # a new ChatView
     marks_changed = Signal()  # a tab was opened or closed, or has another mark
-    closed_many = Signal(int)  # so many chats that somebody may want back
-    said = Signal(str)  # something to be told in passing
+    closed_many = Signal(int)  # the number of closed chats
+    said = Signal(str)  # a message for the status bar
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ChatTabs(QWidget):
         column.addWidget(self.strip)
         column.addWidget(notices)
         column.addWidget(self.pages, 1)
-        self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once for 1,000 tabs that open
+        self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
         self._connect()
         if first_page:
             self.pages.show_pages([first_page], 0)
@@ -108,7 +108,7 @@ class ChatTabs(QWidget):
             view.set_zoom(zoom)
 
     def set_n_ctx(self, n_ctx: int) -> None:
-        """There is a new context: nobody holds a slot in it yet."""
+        """There is a new context, in which no chat has a slot yet."""
         self._n_ctx = n_ctx
         self._told_slots.clear()
         for tab in self._tabs:
@@ -123,7 +123,7 @@ class ChatTabs(QWidget):
             view.show_limits()
 
     def apply(self, report: StepReport) -> None:
-        """Touches only the tabs that the report is about, or the last one was."""
+        """Updates only tabs in this report or the last one."""
         slots = {slot.chat_id: slot for slot in report.slots if slot.chat_id}
         if report.hibernated is not self._hibernated:
             self._hibernated = report.hibernated
@@ -144,7 +144,7 @@ class ChatTabs(QWidget):
             if tab.mark is not mark:
                 self.marks_changed.emit()
 
-    # What menus and others ask for
+    # Called by menus and others
 
     def show_chat(self, chat_id: str) -> None:
         if tab := self._by_chat_id.get(chat_id):
@@ -157,7 +157,7 @@ class ChatTabs(QWidget):
             self._workspace.set_current(self._tabs[index].session)
 
     def show_next(self, step: int) -> None:
-        """`step` tabs to the right, round the end."""
+        """`step` tabs to the right, wrapping around."""
         if tab := self._current_tab:
             self.show_index((self._tabs.index(tab) + step) % len(self._tabs))
 
@@ -167,7 +167,7 @@ class ChatTabs(QWidget):
             self._move_to(tab, self._tabs.index(tab) + step)
 
     def show_other_side(self) -> None:
-        """Goes to the other one of two chats side by side, and shows two if there is one."""
+        """Switches to the other of two chats side by side; splits if there is only one."""
         other = next((shown for shown in self._workspace.shown if shown is not self._workspace.current), None)
         if other:
             self._workspace.set_current(other)
@@ -199,7 +199,7 @@ class ChatTabs(QWidget):
             self.close_right_of(tab)
 
     def pin_current(self) -> None:
-        """Or the opposite."""
+        """Or unpins it."""
         if tab := self._current_tab:
             self._toggle_pin(tab)
 
@@ -236,7 +236,7 @@ class ChatTabs(QWidget):
         self._workspace.shown_changed.connect(self._show_pages)
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
-        self._titles_timer.timeout.connect(self._tell_titles)
+        self._titles_timer.timeout.connect(self._emit_titles)
         self.strip.new_requested.connect(self._on_new_requested)
         self.strip.current_changed.connect(self.show_index)
         self.strip.moved.connect(self._on_moved)
@@ -268,12 +268,12 @@ class ChatTabs(QWidget):
         self._drop_view(tab)
         tab.deleteLater()
         self._titles_timer.start()
-        self._tell_num_busy()
+        self._emit_num_busy()
         self.marks_changed.emit()
 
     @Slot(bool)
     def _on_restoring(self, is_restoring: bool) -> None:
-        """A visible bar would lay out all tabs for each that is put in."""
+        """Hidden meanwhile: a visible bar would lay out all tabs for each new one."""
         self.strip.bar.setVisible(not is_restoring)
 
     @Slot()
@@ -316,7 +316,7 @@ class ChatTabs(QWidget):
     def _on_tab_changed(self, tab: Tab) -> None:
         self._show_mark(tab)
         self._titles_timer.start()
-        self._tell_num_busy()
+        self._emit_num_busy()
         self.marks_changed.emit()
         if tab is self._current_tab:
             self.current_state_changed.emit()
@@ -375,7 +375,7 @@ class ChatTabs(QWidget):
 
     @Slot(int, int)
     def _on_moved(self, old: int, new: int) -> None:
-        """The bar has moved it already. Where it may not stand it is put right when the mouse lets it go."""
+        """The bar has moved it already. An invalid position is corrected when the mouse is released."""
         tab = self._tabs.pop(old)
         self._tabs.insert(new, tab)
         self._workspace.move(tab.session, new)
@@ -429,7 +429,7 @@ class ChatTabs(QWidget):
         return view
 
     def _take_first_page(self, tab: Tab) -> FirstPage | None:
-        """For the chat in front, once."""
+        """The first page, for the first current chat only."""
         page = self._first_page if tab is self._current_tab else None
         if page:
             self._first_page = None
@@ -469,7 +469,7 @@ class ChatTabs(QWidget):
 
     @contextmanager
     def _all_at_once(self) -> Iterator[None]:
-        """A visible bar would lay out all tabs for each that changes."""
+        """Hidden meanwhile: a visible bar would lay out all tabs for each change."""
         self.strip.bar.hide()
         try:
             yield
@@ -506,8 +506,8 @@ class ChatTabs(QWidget):
         is_beside = is_beside and session is not self._workspace.current
         self.strip.apply(self._tabs.index(tab), tab, self._workspace.is_pinned(session), is_beside)
 
-    def _tell_num_busy(self) -> None:
+    def _emit_num_busy(self) -> None:
         self.num_busy_changed.emit(sum(tab.session.is_busy for tab in self._tabs))
 
-    def _tell_titles(self) -> None:
+    def _emit_titles(self) -> None:
         self.titles_changed.emit({tab.session.chat.id: tab.title for tab in self._tabs})

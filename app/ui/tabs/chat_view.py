@@ -1,4 +1,4 @@
-"""One tab's page: its transcript, or what to do when there is none, and the composer. GUI thread."""
+"""One tab's page: its transcript, or the empty-chat page, and the composer. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -26,8 +26,8 @@ from app.ui.base.chat_title import shown_title
 from app.ui.base.notices import Banner
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR, composer_width
 from app.ui.composer.composer import Composer
-from app.ui.composer.drafting import Drafting
 from app.ui.composer.dropped_files import dropped_files
+from app.ui.composer.message_draft import MessageDraft
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.model_line import ModelLine
 from app.ui.transcript.answer_text import answer_ended_text
@@ -44,8 +44,8 @@ from app.ui.transcript.turn_view import Progress
 class ChatView(QWidget):
     changed = Signal(object)  # this view: title, busy or turns changed
     fork_requested = Signal(object, int)  # this view, the number of turns to copy
-    tokens_requested = Signal(object, object)  # the session, the Turn whose tokens somebody wants to see
-    undo_offered = Signal(str, object)  # what was done, and what takes it back
+    tokens_requested = Signal(object, object)  # the session, the Turn whose tokens to show
+    undo_offered = Signal(str, object)  # what was done, and its undo function
 
     def __init__(
         self, session: ChatSession, parent: QWidget | None = None, first_page: FirstPage | None = None
@@ -54,7 +54,7 @@ class ChatView(QWidget):
         super().__init__(parent)
         self.session = session
         self.setAcceptDrops(True)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # what is below need not be painted
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # opaque: nothing below is painted
         self.is_paused = False  # as all chats are
         self._zoom = 0
         self._slot: SlotSnapshot | None = None
@@ -68,14 +68,14 @@ class ChatView(QWidget):
         self.empty = EmptyChat(self)
         self.model_line = ModelLine(self)
         self.composer = Composer(self, first_page.hand_over() if first_page else None)
-        self.drafting = Drafting(session, self.composer, self)
+        self.message_draft = MessageDraft(session, self.composer, self)
         self._lay_out()
         self._bound_composer()
         self._connect()
         self._show_state()
         self.show_limits()
         if first_page:
-            first_page.tell(self.composer)
+            first_page.replay(self.composer)
 
     @property
     def title(self) -> str:
@@ -92,7 +92,7 @@ class ChatView(QWidget):
         is_paused: bool = False,
         is_hibernated: bool = False,
     ) -> None:
-        """Where the engine is with this chat. `n_ctx` is what one chat can have of the context."""
+        """The chat's slot, if it has one. `n_ctx` is the context available to one chat."""
         self.is_paused = is_paused
         self._is_hibernated = is_hibernated
         is_new_context = n_ctx != self._n_ctx
@@ -103,24 +103,24 @@ class ChatView(QWidget):
             self._show_slot()
 
     def _show_slot(self) -> None:
-        """Ten times a second, so only where it is seen."""
+        """Ten times a second, so only while visible."""
         self._show_progress()
-        self.drafting.set_slot(self._slot, self._n_ctx, is_hibernated=self._is_hibernated)
+        self.message_draft.set_slot(self._slot, self._n_ctx, is_hibernated=self._is_hibernated)
 
     def show_limits(self) -> None:
-        """How long this chat may get, and what becomes of it then."""
+        """Shows the chat's limit and overflow choice."""
         chat, limit = self.session.chat, self.session.context_limit(self._n_ctx)
         self.composer.settings.apply(chat.overflow, limit)
         self._show_progress()
-        self.drafting.show_state()
+        self.message_draft.show_state()
 
     @property
     def is_editing(self) -> bool:
-        """Somebody has begun to write a turn anew: that is nowhere but here."""
+        """A turn is being edited; that text exists only here."""
         return self.findChild(TurnEditor) is not None
 
     def show_words(self, turn: Turn, words: str) -> None:
-        """Goes to a message and marks in it what was looked for."""
+        """Scrolls to a message and marks the searched words."""
         self.transcript.show_turn(turn)
         self.find_bar.field.setText(words)
         self.finder.open()
@@ -170,7 +170,7 @@ class ChatView(QWidget):
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
         self.transcript.edited.connect(self._on_edited)
         self.composer.edit_last_requested.connect(self._on_edit_last_requested)
-        self.drafting.sent.connect(self._on_sent)
+        self.message_draft.sent.connect(self._on_sent)
         self.empty.sample_chosen.connect(self._on_sample_chosen)
 
     def _show_progress(self) -> None:
@@ -183,7 +183,7 @@ class ChatView(QWidget):
         self._pages.setCurrentWidget(self.empty if is_empty else self.transcript)
 
     def _bound_composer(self) -> None:
-        """As wide as the column of text and a little more, where there is room."""
+        """A little wider than the text column, where there is room."""
         width = composer_width(self._zoom)
         for part in (self.model_line, self.composer):
             part.setMaximumWidth(width)
@@ -201,21 +201,21 @@ class ChatView(QWidget):
 
     @Slot(object)
     def _on_finished(self, answer: Turn) -> None:
-        """For those who listen to the window."""
+        """Announces it to screen readers."""
         if self.isVisible() and QAccessible.isActive():
             text = answer_ended_text(answer)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.transcript, text))
 
     @Slot(str)
     def _on_draft_offered(self, text: str) -> None:
-        """A message that waited to be sent is to be changed first. What is being written stays."""
+        """A queued message is to be edited first. The present draft stays."""
         draft = self.composer.editor.toPlainText()
         self.composer.set_text(f"{text}\n\n{draft}" if draft.strip() else text)
         self.composer.setFocus()
 
     @Slot(object, str)
     def _on_edited(self, _turn: Turn, _text: str) -> None:
-        """The editor is gone with its turn: whoever wrote there writes on here."""
+        """The editor is gone with its turn: the focus goes to the composer."""
         self.composer.setFocus()
 
     @Slot()
@@ -248,7 +248,7 @@ class ChatView(QWidget):
 
     @Slot()
     def _on_edit_last_requested(self) -> None:
-        """The last message of the user's, in its place on the page."""
+        """Edits the last user message in place."""
         turns = reversed(self.session.chat.turns)
         message = next((turn for turn in turns if turn.role is Role.USER), None)
         view = self.transcript.show_turn(message) if message and not self.session.is_busy else None
@@ -266,7 +266,7 @@ class ChatView(QWidget):
         self.composer.set_room(event.size().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Whoever types while reading means the message."""
+        """Typing on the page goes to the composer."""
         if is_typed(event) and not self.composer.editor.hasFocus():
             self.composer.setFocus()
             QApplication.sendEvent(self.composer.editor, event)
@@ -286,12 +286,12 @@ class ChatView(QWidget):
         self.composer.set_drop_target(False)
         if files := dropped_files(event.mimeData()):
             event.acceptProposedAction()
-            self.drafting.attach(files)
+            self.message_draft.attach(files)
             self.composer.setFocus()
 
 
 def is_typed(event: QKeyEvent) -> bool:
-    """It writes something: no command, and not the space that presses a button."""
+    """Whether it types a character: no shortcut, and not the space that presses a button."""
     commands = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     commands |= Qt.KeyboardModifier.MetaModifier
     return bool(event.text().strip()) and event.text().isprintable() and not event.modifiers() & commands

@@ -1,5 +1,5 @@
-"""What the window shows while most of Skein is still being imported: the grounds of its parts, and a message
-that can be written. Each thing is where it stays. GUI thread.
+"""What the window shows while most of Skein is still being imported: backgrounds of its parts, and an editor
+for a message, all in their final places. GUI thread.
 
 Imports next to nothing: it is painted before the engine, the storage and the settings are known.
 """
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import reading_font
 from app.look.tokens import current
-from app.settings.looks import Looks
+from app.settings.appearance import AppearanceSettings
 from app.ui.base.proportions import (
     COMPOSER_PADDING,
     COMPOSER_TOP,
@@ -38,27 +38,27 @@ LINE = 1  # between the list and the tabs
 
 
 class FirstLayout(NamedTuple):
-    """How the parts lay when the window was closed last."""
+    """The layout when the window was closed last."""
 
-    list_choice: bool | None = None  # whether the list of chats is shown; None: as there is room
+    list_choice: bool | None = None  # whether the list of chats is shown; None: depends on the width
     list_width: int = LIST_WIDTH
-    around: QMargins = QMargins()  # what the inspector takes
+    around: QMargins = QMargins()  # the space of the inspector
 
 
 USUAL_LAYOUT = FirstLayout()
 
 
 class FirstPage(QWidget):
-    """The page of a chat that is not known yet. What is done in its editor is kept, and done then."""
+    """The page of a chat that is not loaded yet. Actions in its editor are recorded, and replayed then."""
 
-    def __init__(self, looks: Looks, parent: QWidget) -> None:
+    def __init__(self, appearance: AppearanceSettings, parent: QWidget) -> None:
         super().__init__(parent)
-        self._zoom = looks.zoom
-        self._untold: list[tuple[SignalInstance | None, tuple[object, ...]]] = []  # None: it was submitted
+        self._zoom = appearance.zoom
+        self._pending: list[tuple[SignalInstance | None, tuple[object, ...]]] = []  # None: it was submitted
         self.editor = MessageEditor(self)
-        self.editor.setFont(reading_font(looks.zoom))
+        self.editor.setFont(reading_font(appearance.zoom))
         self.editor.fit()
-        self.editor.enter_sends = looks.enter_sends
+        self.editor.enter_sends = appearance.enter_sends
         self.editor.focus_changed.connect(self.update)
         self.editor.submitted.connect(self._on_submitted)
         self._gifts = (self.editor.files_given, self.editor.image_given, self.editor.long_text_given)
@@ -67,18 +67,18 @@ class FirstPage(QWidget):
         self.setFocusProxy(self.editor)
 
     def hand_over(self) -> MessageEditor:
-        """To the composer of a chat. `tell` it the rest as soon as somebody listens to it."""
+        """Gives the editor to the composer of a chat. Call `replay` once that is connected."""
         for signal in (self.editor.focus_changed, self.editor.submitted, *self._gifts):
             signal.disconnect()
         self.setFocusProxy(None)  # type: ignore[arg-type]  # else it would take the focus along when it goes
         return self.editor
 
-    def tell(self, composer: Composer) -> None:
-        for signal, values in self._untold:
+    def replay(self, composer: Composer) -> None:
+        for signal, values in self._pending:
             (signal or composer.submitted).emit(*values)
 
     def _keep(self, signal: SignalInstance | None, *values: object) -> None:
-        self._untold.append((signal, values))
+        self._pending.append((signal, values))
 
     def _on_submitted(self) -> None:
         text = self.editor.toPlainText()
@@ -113,14 +113,14 @@ class FirstPage(QWidget):
 
 
 class FirstView(QWidget):
-    """All of the window but its menu bar."""
+    """The whole window except its menu bar."""
 
     painted = Signal()
 
-    def __init__(self, looks: Looks, layout: FirstLayout, parent: QWidget) -> None:
+    def __init__(self, appearance: AppearanceSettings, layout: FirstLayout, parent: QWidget) -> None:
         super().__init__(parent)
         self._layout = layout
-        self.page = FirstPage(looks, self)
+        self.page = FirstPage(appearance, self)
 
     @property
     def _middle(self) -> QRect:

@@ -1,4 +1,4 @@
-"""Chat > Message: what can be done with one message, by the keyboard and from the palette. GUI thread."""
+"""Chat > Message: the actions on one message, for keyboard and palette. GUI thread."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,7 @@ from app.ui.base.actions import Shortcut, fill, make_action, submenu
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.transcript.turn_actions import NUMS_OF_WAYS, TurnAction, menu_label
 
-# What each does, and its key. None stands for a line between groups.
+# Action and key. None is a separator.
 _ACTIONS: tuple[tuple[TurnAction, str, str] | None, ...] = (
     (TurnAction.COPY, mark("Copy this message as Markdown"), ""),
     (TurnAction.COPY_PLAIN, mark("Copy this message without its Markdown"), ""),

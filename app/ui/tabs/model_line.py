@@ -1,4 +1,4 @@
-"""Says that another model has answered in this chat so far, and offers either. GUI thread."""
+"""Says that another model has answered in this chat so far, and offers to switch. GUI thread."""
 
 from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
@@ -14,9 +14,9 @@ MAX_NAME = 28  # characters on a button
 
 
 class ModelLine(QWidget):
-    """Takes no room while there is nothing to say."""
+    """Takes no room while it is empty."""
 
-    kept = Signal()  # the model that answers now is fine
+    kept = Signal()  # keep the current model
     switch_requested = Signal()  # to the former one
 
     def __init__(self, parent: QWidget) -> None:

@@ -21,7 +21,7 @@ class SplitPages(QSplitter):
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._current = 0
         self._is_moving = False  # pages, and the keyboard with them: nobody has entered any
-        self.share = HALF  # of the width that the left one has, also while there is one only
+        self.share = HALF  # of the width, for the left one; kept while there is only one
         self._panes = (_Pane(self), _Pane(self))
         self._hint = _DropHint(self, parent)  # a child of a splitter would become a pane
         self.setChildrenCollapsible(False)
@@ -54,12 +54,12 @@ class SplitPages(QSplitter):
             pane.set_line(is_split, is_current=index == current_index)
 
     def take(self, page: QWidget) -> None:
-        """It is about to go."""
+        """Removes a page before its deletion."""
         for pane in self._panes:
             pane.take(page)
 
     def hint_drop(self, place: QPoint | None) -> None:
-        """Shows where a tab would go that is let go at this place on the screen."""
+        """Shows where a tab would go if dropped at this place on the screen."""
         self._hint.setVisible(place is not None and self.is_on_right(place))
 
     def is_on_right(self, place: QPoint) -> bool:

@@ -1,4 +1,4 @@
-"""What a tab tells of its chat, also while nothing of the chat is drawn. GUI thread."""
+"""The state of a tab, independent of whether its chat has a view. GUI thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Tab(QObject):
-    """Its view is made when it is first shown, and may be dropped again: the session has all that counts."""
+    """Its view is created when first shown, and may be dropped again: the session has all state."""
 
     changed = Signal(object)  # this tab: title, busy or turns
     finished = Signal(object)  # this tab: an answer has ended
@@ -53,7 +53,7 @@ class Tab(QObject):
 
     @property
     def sequence(self) -> int | None:
-        """Where its chat is computed."""
+        """The seq_id of its chat's slot."""
         return self.slot.seq_id if self.slot else None
 
     @property

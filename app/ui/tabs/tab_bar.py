@@ -1,7 +1,7 @@
-"""The tabs themselves: as wide as their titles, pinned ones small, with the one × that is under the mouse.
+"""The tab bar: tabs as wide as their titles, pinned ones small, and a × on the tab under the mouse.
 
-Qt asks for the size of every tab whenever one of them changes, so sizes are remembered, and a × is painted
-rather than a button: 1,000 tabs are no trouble. Knows titles, no chats. GUI thread.
+Qt asks for the size of every tab whenever one of them changes, so sizes are cached, and the × is painted
+instead of a button: 1,000 tabs are no problem. Knows titles, no chats. GUI thread.
 """
 
 from dataclasses import dataclass
@@ -44,9 +44,9 @@ class TabBar(QTabBar):
     close_requested = Signal(int)
     menu_requested = Signal(int, QPoint)  # of a tab, at a place on the screen
     rename_requested = Signal(int)
-    pulled = Signal(int, QPoint)  # a tab is carried out of the bar and is over this place on the screen
-    dropped = Signal(int, QPoint)  # and was let go there
-    let_go = Signal()  # the mouse moves no tab any more
+    pulled = Signal(int, QPoint)  # a tab is dragged out of the bar, to this place on the screen
+    dropped = Signal(int, QPoint)  # and was dropped there
+    let_go = Signal()  # the drag of a tab has ended
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -69,13 +69,13 @@ class TabBar(QTabBar):
     def insert(self, index: int, title: str) -> None:
         self.insertTab(index, as_tab_text(title))
         self.setTabData(index, _Face(title))
-        self.updateGeometry()  # a hidden QTabBar keeps it to itself that it has grown
+        self.updateGeometry()  # a hidden QTabBar does not report that it has grown
 
     def set_face(self, index: int, title: str, is_pinned: bool, is_beside: bool) -> None:
         face = _Face(title, is_pinned, is_beside)
         if face != self._face(index):
             self.setTabData(index, face)
-            # Its name for screen readers is its text: of a pinned tab the rest is cut off, not left out.
+            # Its text is its name for screen readers: for a pinned tab it is clipped, not removed.
             self.setTabText(index, as_tab_text(title))
             self.update()
 
@@ -84,7 +84,7 @@ class TabBar(QTabBar):
             self.setTabIcon(index, icon)
 
     def edit_title(self, index: int) -> TitleEdit:
-        """Puts a field over the tab."""
+        """Edits the title in place."""
         edit = TitleEdit(self._face(index).title, self)
         room = self.tabRect(index).adjusted(6, 3, -6, -3)
         room.setWidth(max(room.width(), MIN_TAB))

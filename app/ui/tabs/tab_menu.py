@@ -1,4 +1,4 @@
-"""What can be done with a tab, at the place that was clicked. GUI thread."""
+"""The context menu of a tab. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QWidget

@@ -1,4 +1,4 @@
-"""The row of tabs with its "+" and the list of them all. Shows titles and marks, tells what was clicked.
+"""The row of tabs with its "+" and the list of all tabs. Shows titles and marks, emits clicks.
 
 Owns no page. GUI thread.
 """
@@ -69,7 +69,7 @@ class TabStrip(QWidget):
             self.bar.setTabToolTip(index, tip)
 
     def _quietly(self, change: Callable[[], object]) -> None:
-        """What the program does itself is nobody's wish."""
+        """Suppresses signals for changes made by the program itself."""
         was_told, self._is_told = self._is_told, False
         try:
             change()
@@ -89,7 +89,7 @@ class TabStrip(QWidget):
 
 
 def tab_tooltip(title: str, mark: Mark, sequence: int | None, is_pinned: bool = False) -> str:
-    """The full title, and in words what the marks say."""
+    """The full title, and the meaning of the marks."""
     states = [mark.text if mark.glyph else mark.word]
     if sequence is not None:
         states.append(tr("sequence {number}", number=sequence))

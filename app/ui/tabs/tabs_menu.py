@@ -1,4 +1,4 @@
-"""Chat > Tabs: to go from tab to tab, to move, pin and close them, and to see two at once. GUI thread."""
+"""Chat > Tabs: switch, move, pin and close tabs, and split the view. GUI thread."""
 
 from collections.abc import Callable
 from functools import partial

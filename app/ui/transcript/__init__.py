@@ -1,1 +1,1 @@
-"""The page of a chat: its turns, what can be done with them, and finding in it."""
+"""The page of a chat: its turns, the actions on them, and the search in it."""

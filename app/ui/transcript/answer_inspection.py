@@ -32,7 +32,7 @@ class AnswerInspection(QObject):
         panel.fork_at_requested.connect(self._on_fork_at_requested)
 
     def set_model(self, model: ModelInfo | None) -> None:
-        """Another engine answers from now on, or none."""
+        """The engine has changed."""
         self._panel.set_engine(model is not None)
 
     @Slot(object, object)

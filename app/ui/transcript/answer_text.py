@@ -1,4 +1,4 @@
-"""What is said under an answer: what it cost, how far it is, why it ended early. Pure functions."""
+"""Texts under an answer: usage, progress, why it ended early. Pure functions."""
 
 from app.chats.chat import Turn, TurnState
 from app.look import marks
@@ -31,7 +31,7 @@ _MARK_OF = {TurnState.STOPPED: marks.STOPPED, TurnState.FAILED: marks.FAILED}
 
 
 def stats_line(turn: Turn) -> str:
-    """Model · speed · first token · reused; parts that are not known are left out."""
+    """Model · speed · first token · reused; unknown parts are left out."""
     return " · ".join(part for part in (turn.model, *_usage_parts(turn.usage)) if part)
 
 
@@ -52,7 +52,7 @@ def _short(duration_s: float) -> str:
 
 
 def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
-    """What became of the prompt: a name, a number of tokens, and what it means."""
+    """Rows about prompt and answer: a name, a number of tokens, and an explanation."""
     if not usage.num_prompt_tokens:
         return ()
     computed = max(0, usage.num_prompt_tokens - usage.num_cached_tokens)
@@ -93,14 +93,14 @@ def usage_times(usage: Usage) -> str:
 
 
 def finish_text(turn: Turn) -> str:
-    """How the answer ended. Where it was cut, its notice tells."""
+    """How the answer ended. The notice explains a cut."""
     if turn.state is TurnState.DONE and turn.notice:
         return tr_said(turn.notice)
     return tr(_ENDS[turn.state]) if turn.state in _ENDS else ""
 
 
 def answer_ended_text(turn: Turn) -> str:
-    """What is said aloud when an answer has ended."""
+    """The announcement for screen readers when an answer has ended."""
     if turn.state is TurnState.DONE:
         return tr("The answer is finished.")
     return notice_line(turn)
@@ -115,7 +115,7 @@ def ended_early(turn: Turn) -> bool:
 
 
 def prefix_end_text(prefix_end: str) -> str:
-    """Why not more of the prompt was there already. A later version's reason is shown as it is."""
+    """Why the prefix was not longer. An unknown reason of a later version is shown as it is."""
     try:
         return tr(_WHY_PREFIX_ENDED[PrefixEnd(prefix_end)])
     except ValueError:
@@ -123,7 +123,7 @@ def prefix_end_text(prefix_end: str) -> str:
 
 
 def activity_line(slot: SlotSnapshot | None, is_paused: bool = False) -> str:
-    """What is being done for an answer that is not finished."""
+    """What is happening to an unfinished answer."""
     if is_paused:
         return tr("paused, as all chats are")
     glyph = marks.COMPUTING.glyph
@@ -136,13 +136,13 @@ def activity_line(slot: SlotSnapshot | None, is_paused: bool = False) -> str:
 
 
 def notice_line(turn: Turn) -> str:
-    """Why an answer is not what it could have been; empty if there is nothing to say."""
+    """Why an answer ended early or failed; empty if it did not."""
     mark = _MARK_OF.get(turn.state)
     if mark is None:
         return tr_said(turn.notice)
     head = f"{mark.glyph} {mark.word.capitalize()}"
     if not turn.notice:
         return head
-    if turn.state is TurnState.STOPPED:  # the user did; the notice says something else, not why
+    if turn.state is TurnState.STOPPED:  # stopped by the user; the notice is about something else
         return tr("{state}. {notice}", state=head, notice=tr_said(turn.notice))
     return tr("{state}: {notice}", state=head, notice=tr_said(turn.notice))

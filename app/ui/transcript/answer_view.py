@@ -1,4 +1,4 @@
-"""What the model said, with a quiet line below it. GUI thread."""
+"""An answer, with a line of statistics below it. GUI thread."""
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QToolTip, QWidget
@@ -27,9 +27,9 @@ GAP = 4
 
 
 class AnswerView(TurnView):
-    """Text, then why it ended early if it did, then what it cost.
+    """Text, then why it ended early if it did, then its statistics.
 
-    The last line is there from the start, so that nothing moves when the answer ends.
+    The last line is reserved from the start, so that nothing moves when the answer ends.
     """
 
     GAP_AFTER = 20
@@ -40,7 +40,7 @@ class AnswerView(TurnView):
         self._shown: tuple[Turn, int, TurnState, str] | None = None
         self._stats = ""
         self.body = AnswerBody(self)
-        self.body.height_changed.connect(self._tell_height)
+        self.body.height_changed.connect(self._emit_height_changed)
         self.notice = PlainLabel(parent=self, tone="muted")
         self.notice.setWordWrap(True)
         self.notice.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -142,7 +142,7 @@ class AnswerView(TurnView):
         return y + FOOTER
 
     def _place_footer(self, width: int) -> None:
-        """The switch first, where it stays. The figures give way to the buttons while these are seen."""
+        """The version switch first, so that it stays in place. Buttons, while visible, hide the figures."""
         x, y = self.versions.taken_width, self.footer.y()
         x = x + 4 if x else 0
         metrics = self.footer.fontMetrics()

@@ -26,7 +26,7 @@ RADIUS = 8
 
 
 class CompareView(TurnView):
-    """As many columns as there is room for, the rest below them."""
+    """As many columns as fit, the rest below them."""
 
     GAP_AFTER = 20
     IS_WIDE = True
@@ -77,7 +77,7 @@ class CompareView(TurnView):
             column.body.set_zoom(self._zoom)
             column.body.set_plain(self._is_plain)
             column.kept.connect(self.kept)
-            column.body.height_changed.connect(self._tell_height)
+            column.body.height_changed.connect(self._emit_height_changed)
             column.show()
 
     def _arrange_text(self, width: int) -> int:
@@ -118,7 +118,7 @@ class AnswerColumn(QWidget):
         self._footer.setFont(tabular(small_font()))
 
     def apply(self, place: Place) -> bool:
-        """Whether its height may be another one."""
+        """Whether its height may have changed."""
         turn = self.turn
         number = place.number_of(turn)
         self._head.setText(tr("Answer {number} of {total}", number=number, total=len(place.versions)))
@@ -160,7 +160,7 @@ class AnswerColumn(QWidget):
         return HEAD + self.body.arrange(inner) + 4 + notice + FOOT + 4
 
     def arrange(self, width: int, height: int) -> None:
-        """What it cost stands at the foot of the row, however short the answer is."""
+        """The statistics are at the foot of the row, however short the answer is."""
         inner = width - 2 * PADDING
         self.setFixedSize(width, height)
         self.keep.adjustSize()

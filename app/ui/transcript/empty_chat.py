@@ -1,4 +1,4 @@
-"""What a chat shows before its first message: what to do, three messages to try, other models. GUI thread."""
+"""The page of an empty chat: what to do, three messages to try, other models. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QResizeEvent
@@ -10,7 +10,7 @@ from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
 from app.ui.transcript.model_offers import ModelOffers
 
-# In English whatever the language: the starter model, which most people try them on, has learnt no other.
+# Always in English: the starter model, on which most people try them, knows no other language.
 SAMPLES = ("What is 34 + 21?", "What is a KV cache?", "Count from 7 to 30")
 HINT = mark("Write a message below, or try one of these.")
 LOGO = 56
@@ -22,7 +22,7 @@ class EmptyChat(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        # What is being written comes first: it may take this page's place, part by part.
+        # The draft has priority: this page gives way to it, part by part.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         column = QVBoxLayout(self)
         column.setSpacing(8)
@@ -49,7 +49,7 @@ class EmptyChat(QWidget):
         self._share_room()
 
     def offer(self, *, can_download: bool, num_of_others: int) -> None:
-        """What else could answer than the model that is open."""
+        """Offers other models than the open one."""
         self.offers.apply(can_download=can_download, num_of_others=num_of_others)
         self._share_room()
 

@@ -1,4 +1,4 @@
-"""Where somebody writes what to look for in a chat, and sees how often it is there. GUI thread."""
+"""The bar for the search in a chat, with the number of matches. GUI thread."""
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -16,7 +16,7 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class FindBar(Bar):
-    """Enter and F3 go on, with Shift back; Esc closes."""
+    """Enter and F3 go to the next match, with Shift to the previous one; Esc closes."""
 
     query_changed = Signal()
     step_requested = Signal(int)  # 1 to the next, -1 to the one before
@@ -72,7 +72,7 @@ class FindBar(Bar):
             row.addWidget(button)
 
     def event(self, event: QEvent) -> bool:
-        """Its keys, before the window's shortcuts: Esc would stop an answer."""
+        """Takes its keys before the window's shortcuts: Esc would stop an answer."""
         is_override = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
         if is_override and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_F3):  # type: ignore[attr-defined]
             event.accept()

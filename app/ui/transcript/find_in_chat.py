@@ -1,6 +1,6 @@
-"""Finds words in one chat: counts them in what was said, marks them where that is drawn, goes to each.
+"""Searches one chat: counts matches in the text, marks them in views, goes to each.
 
-A long chat is read in slices, so that the window never waits for it. GUI thread.
+A long chat is searched in slices, so that the window stays responsive. GUI thread.
 """
 
 import time
@@ -19,7 +19,7 @@ from app.ui.transcript.find_bar import FindBar
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_view import TextPane, TurnView
 
-TYPING_MS = 120  # until somebody who types has paused
+TYPING_MS = 120  # of a pause in typing
 SLICE_S = 0.006
 MAX_MARKS = 2_000  # in one view
 
@@ -28,11 +28,11 @@ MAX_MARKS = 2_000  # in one view
 class Match:
     row: int
     turn: Turn
-    number: int  # among those of its turn, from 0
+    number: int  # index within its turn
 
 
 def matches_in(chat: Chat, query: str, matches_case: bool) -> Iterator[Match | None]:
-    """All places where it is said, in order. None after each turn: a good moment to pause."""
+    """All matches in order. Yields None after each turn, as a point to pause."""
     wanted = query if matches_case else query.lower()
     for row, turn in enumerate(list(chat.turns)):
         text = turn.text if matches_case else turn.text.lower()
@@ -68,7 +68,7 @@ class FindInChat(QObject):
         return not self._bar.isHidden()
 
     def open(self) -> None:
-        """With the words that are selected, if any are."""
+        """Starts with the selected words, if any."""
         focused = QApplication.focusWidget()
         if not self.is_open:
             self._opened_from = focused
@@ -100,7 +100,7 @@ class FindInChat(QObject):
             self._go_to((self._current + step) % len(self._matches))
 
     def refresh(self) -> None:
-        """Turns have come, gone or changed."""
+        """Turns were added, removed or changed."""
         if self.is_open and self._bar.query:
             self._waits.start()
 
@@ -116,7 +116,7 @@ class FindInChat(QObject):
 
     @Slot()
     def _read(self) -> None:
-        """For a few milliseconds; then the window has its turn."""
+        """Searches for a few milliseconds, then yields to the event loop."""
         deadline = time.perf_counter() + SLICE_S
         for match in self._reading or ():
             if match:
@@ -132,7 +132,7 @@ class FindInChat(QObject):
         self._mark()
 
     def _nearest(self) -> int:
-        """The first from where the reader is, or else the last before."""
+        """The first match from the visible part on, or else the last before it."""
         first = next(iter(self._transcript.rows_in_sight), 0)
         index = bisect_left(self._matches, first, key=lambda match: match.row)
         return min(index, len(self._matches) - 1)
@@ -217,7 +217,7 @@ def _selection(cursor: QTextCursor, is_current: bool) -> QTextEdit.ExtraSelectio
 
 
 def _selected_words(widget: QWidget | None) -> str:
-    """Of one line: more is not what somebody looks for."""
+    """Only a selection within one line is a search term."""
     if not hasattr(widget, "textCursor"):
         return ""
     selected = widget.textCursor().selectedText()  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Shows that a pane without a frame has the keyboard. GUI thread."""
+"""Shows that a pane without a frame has the focus. GUI thread."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent
@@ -15,7 +15,7 @@ _BY_KEYS = (
 
 
 class FocusLine(QWidget):
-    """At the left edge of the pane. Whoever clicks knows where he is: then it stays away."""
+    """At the left edge of the pane. Not shown for focus by mouse, where the place is obvious."""
 
     def __init__(self, pane: QWidget) -> None:
         super().__init__(pane)

@@ -1,4 +1,4 @@
-"""Brings the reader back to the end, and tells how much has come there meanwhile. GUI thread."""
+"""The button that scrolls to the end, with a badge for new turns there. GUI thread."""
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -18,7 +18,7 @@ class JumpButton(QToolButton):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._num_unread = -1
-        self._seen = (0, False)  # when the reader was last at the end: turns, and whether one was written
+        self._seen = (0, False)  # when last at the end: number of turns, and whether one was being written
         self.setFixedSize(self.SIDE + 2 * self.MARGIN, self.SIDE + self.MARGIN)
         self.setIconSize(QSize(16, 16))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -31,7 +31,7 @@ class JumpButton(QToolButton):
         return self._num_unread
 
     def count(self, num_turns: int, is_busy: bool, is_at_end: bool) -> None:
-        """An answer that has ended since is as new as a turn that was added."""
+        """An answer that has ended since then counts as a new turn."""
         if is_at_end:
             self._seen = (num_turns, is_busy)
         num_seen, was_busy = self._seen

@@ -21,7 +21,7 @@ MAX_NAME_CHARS = 60
 
 
 class MessagePicker(QObject):
-    """While it is on, a click picks a turn instead of what is under it; with Shift all up to there."""
+    """While active, a click selects a turn; with Shift all turns up to it."""
 
     def __init__(self, transcript: Transcript, chat: Chat, parent: QWidget) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class MessagePicker(QObject):
 
     @property
     def picked(self) -> list[Turn]:
-        """In the order they were said."""
+        """In chat order."""
         return [turn for turn in self._chat.turns if turn.id in self._picked]
 
     @Slot(object)
@@ -99,9 +99,9 @@ class MessagePicker(QObject):
 
 
 class PickCover(QAbstractButton):
-    """A check box as large as the turn it stands for."""
+    """A check box that covers its turn."""
 
-    picked = Signal(object, bool)  # the Turn, whether all up to it are meant
+    picked = Signal(object, bool)  # the Turn, whether all up to it
     cancelled = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -120,7 +120,7 @@ class PickCover(QAbstractButton):
         self.raise_()
 
     def nextCheckState(self) -> None:
-        """Whoever keeps the selection decides."""
+        """The owner of the selection decides, so a click alone changes nothing."""
         is_range = bool(QGuiApplication.keyboardModifiers() & Qt.KeyboardModifier.ShiftModifier)
         self.picked.emit(self._turn, is_range)
 

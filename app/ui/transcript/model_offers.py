@@ -1,6 +1,6 @@
-"""What an empty chat offers beside the model that is open: a file, a download, what other programs have.
+"""The models that an empty chat offers: a file, a download, models of other programs.
 
-Hidden until it is known what there is. GUI thread.
+Hidden until these are known. GUI thread.
 """
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
@@ -43,7 +43,7 @@ class ModelOffers(QWidget):
         self.others_button.setVisible(num_of_others > 0)
 
     def fit(self, room: int) -> int:
-        """Into this width; returns how many rows they take."""
+        """Arranges them in this width; returns the number of rows."""
         shown = [button for button in self.buttons if not button.isHidden()]
         is_wide = sum(button.sizeHint().width() + SPACE for button in shown) <= room
         direction = QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom

@@ -1,8 +1,7 @@
-"""The page a chat is written on, in pixels: which turn stands where, and what of it is in sight.
+"""The geometry of a chat's page: where each turn is, and which are visible.
 
-Rows have the heights they were measured with, or estimates. When a real height takes the place of an
-estimate, or the page gets another width, the anchor stays where the reader sees it. Knows no widgets. GUI
-thread.
+Rows have the heights they were measured with, or estimates. When a measured height replaces an estimate, or
+the page's width changes, the anchor stays in place. Knows no widgets. GUI thread.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +22,7 @@ NOT_FITTED = (0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What stays where it is: the point at that `share` of a row's height, `y` pixels below the top edge."""
+    """The point that stays in place: at that `share` of a row's height, `y` pixels below the top edge."""
 
     row: int
     y: int
@@ -31,10 +30,10 @@ class Anchor:
 
 
 class Page:
-    """A value is how far it is scrolled down, as a scroll bar has it."""
+    """A value is the scroll position, as of a scroll bar."""
 
     def __init__(self, extra_px: int) -> None:
-        """`extra_px` is what a turn has besides its text."""
+        """`extra_px` is a turn's height besides its text."""
         self._extra_px = extra_px
         self.rows: list[Turn] = []
         self.heights = RowHeights(LineFit(1, 1, extra_px))
@@ -49,9 +48,9 @@ class Page:
         return self._row_of_id.get(turn.id)
 
     def take(self, turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
-        """The turns that have gone, and those that stand in their place.
+        """Sets the turns. Returns the removed ones, and those in their place.
 
-        What is known of the others is kept, before and after them.
+        Heights of the others are kept.
         """
         old, new = self.rows, list(turns)
         begin = _num_same(old, new)
@@ -67,7 +66,7 @@ class Page:
         return old[begin:end], new[begin:new_end]
 
     def fit(self, width: int, zoom: int) -> None:
-        """Heights of another width or size of text are worth nothing."""
+        """Drops heights of another width or text size."""
         if self._fitted == (width, zoom):
             return
         if self.rows:
@@ -80,7 +79,7 @@ class Page:
         self.heights.forget(LineFit(line_px, max(1.0, column / metrics.averageCharWidth()), self._extra_px))
 
     def forget_fit(self) -> None:
-        """The font has become another one."""
+        """The font has changed."""
         self._fitted = NOT_FITTED
 
     @property
@@ -90,7 +89,7 @@ class Page:
 
     @property
     def value(self) -> int:
-        """With which the anchor is where it should be."""
+        """The scroll position that puts the anchor in its place."""
         if not self.rows:
             return 0
         row, share = self.anchor.row, self.anchor.share
@@ -98,7 +97,7 @@ class Page:
         return max(0, min(self.max_value, MARGIN + point - self.anchor.y))
 
     def hold(self, value: int) -> None:
-        """The first row in sight whose height is known: what comes into sight above it must not move it."""
+        """Anchors the first visible row with a known height: rows that appear above must not move it."""
         rows = self.rows_in_sight(value)
         row = next((row for row in rows if self.heights.is_known(row)), rows.start)
         self.anchor = Anchor(row, self.top_of(row, value))
@@ -110,7 +109,7 @@ class Page:
         return range(self.heights.row_at(value - MARGIN), self.heights.row_at(bottom - MARGIN) + 1)
 
     def top_of(self, row: int, value: int) -> int:
-        """Where it stands in the window. The row after the last one is what waits to be sent."""
+        """The row's top in the window. The row after the last one is the queue."""
         return MARGIN + self.heights.top(row) - value
 
     def _by_share(self, anchor: Anchor) -> Anchor:

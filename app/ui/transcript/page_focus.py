@@ -1,4 +1,4 @@
-"""Where the keyboard is on the page: which turn has it, and where Tab leads. GUI thread."""
+"""The focus on the page: which turn has it, and the tab order. GUI thread."""
 
 from itertools import pairwise
 
@@ -10,13 +10,13 @@ from app.ui.transcript.view_pool import ViewPool
 
 
 class PageFocus(QObject):
-    """Listens only while the page is shown: the application tells every page of every change."""
+    """Connected only while the page is shown: the application signals every change to all pages."""
 
     def __init__(self, views: ViewPool, parent: QObject) -> None:
         super().__init__(parent)
         self._views = views
         self._listens = False
-        self.view: TurnView | None = None  # the one with the keyboard in it
+        self.view: TurnView | None = None  # the one with the focus
 
     def listen(self) -> None:
         application = QApplication.instance()
@@ -32,7 +32,7 @@ class PageFocus(QObject):
         self._set_view(None)
 
     def chain(self, first: QWidget, last: QWidget) -> None:
-        """Tab goes down the page, whatever order the widgets were made in."""
+        """Tab goes down the page, whatever the order of creation."""
         chain = [first]
         for view in self._views.live:
             chain += view.focus_chain()

@@ -1,4 +1,4 @@
-"""Messages that wait for the answer before them to end: seen, taken back or changed. GUI thread."""
+"""The queued messages, which can be removed or edited. GUI thread."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from app.look.words import tr
 PADDING_X, PADDING_Y = 14, 8
 RADIUS = 12
 SHARE = 0.86  # of the column, at most, as the bubbles of what was sent
-MAX_CHARS = 400  # of each, to be recognised by
+MAX_CHARS = 400  # shown of each
 GAP = 8
 SIDE = 26
 
@@ -70,7 +70,7 @@ class QueueView(QWidget):
 
 
 class QueuedBubble(QWidget):
-    """The beginning of a message in a bubble that is not filled yet."""
+    """The beginning of a message in an outlined bubble."""
 
     def __init__(self, message: QueuedMessage, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""How high the turns of a page are: measured where they were drawn, estimated where not.
+"""The heights of a page's turns: measured if drawn, else estimated.
 
 Knows texts by their length only and no widget. Works on arrays, so that a hundred thousand turns cost no more
 than a few. GUI thread.
@@ -18,7 +18,7 @@ T = TypeVar("T", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class LineFit:
-    """What an estimate needs to know about the page: pixels, and characters in a line."""
+    """What estimates depend on: pixels, and characters in a line."""
 
     line_px: float
     chars_per_line: float
@@ -35,7 +35,7 @@ class RowHeights:
         self._heights = np.zeros(0, dtype=np.int64)
         self._is_known = np.zeros(0, dtype=bool)
         self._tops = np.zeros(1, dtype=np.int64)  # one more than rows: the last is the end
-        self._num_summed = 0  # rows whose tops, and the next one's, are right
+        self._num_summed = 0  # rows with valid tops, including the next one's
 
     def __len__(self) -> int:
         return len(self._heights)
@@ -60,14 +60,14 @@ class RowHeights:
         return int(np.clip(np.searchsorted(self._tops, y, side="right") - 1, 0, len(self) - 1))
 
     def measure(self, row: int, height: int) -> None:
-        """What was drawn is as high as this."""
+        """Records the height of a drawn row."""
         if self._heights[row] != height:
             self._heights[row] = height
             self._num_summed = min(self._num_summed, row)
         self._is_known[row] = True
 
     def replace(self, begin: int, end: int, turns: Sequence[Turn]) -> None:
-        """These turns stand where rows `begin` … `end` were."""
+        """Replaces rows `begin` … `end` by these turns."""
         num_chars = np.fromiter((len(turn.text) for turn in turns), float, len(turns))
         num_breaks = np.fromiter((turn.text.count("\n") for turn in turns), float, len(turns))
         self._num_chars = _spliced(self._num_chars, begin, end, num_chars)
@@ -79,7 +79,7 @@ class RowHeights:
         self._num_summed = 0
 
     def forget(self, fit: LineFit) -> None:
-        """The page has another width or size of text: all are estimates again."""
+        """Another width or text size: all are estimates again."""
         self._fit = fit
         self._heights = self._estimates(self._num_chars, self._num_breaks)
         self._is_known[:] = False

@@ -1,9 +1,8 @@
 """The turns of one chat on a scrolling page.
 
-Only what is in sight, and a little around it, has widgets; they are given from turn to turn. Where each turn
-stands, the page knows. Hidden, it only remembers that something changed. Shown, it draws growing text at most
-30 times a second, and less often when drawing is slow. Follows the end only while the reader is there. GUI
-thread.
+Only visible turns, and a few around them, have widgets, which are reused. `Page` knows where each turn is.
+Hidden, it only notes that something changed. Visible, it draws growing text at most 30 times a second, less
+often when drawing is slow. Follows the end only while scrolled there. GUI thread.
 """
 
 import time
@@ -44,31 +43,31 @@ MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
 FRAME = 12_000  # in weights: so much new text is drawn at once
-FREE_AFTER_MS = 60_000  # out of sight, a chat needs its text only
+FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
 
 
 class Transcript(QAbstractScrollArea):
     acted = Signal(object, object)  # a TurnAction, the Turn
     ways_requested = Signal(int)  # so many more answers to the last message
     version_requested = Signal(object)  # the Turn to show
-    edited = Signal(object, str)  # the Turn, what it shall be
+    edited = Signal(object, str)  # the Turn, its new text
     kept = Signal(object)  # the Turn chosen of several side by side
     keep_going_requested = Signal()
-    drawn = Signal()  # other turns have widgets now, or they have moved
+    drawn = Signal()  # the views have changed or moved
 
     def __init__(self, chat: Chat, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chat = chat  # is read, never changed
-        self._page = Page(2 * FOOTER)  # with the turns as they were at the last drawing
+        self._page = Page(2 * FOOTER)  # with the turns at the last drawing
         self._in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
         self._follows_end = True
         self._zoom = 0
         self._is_plain = False
         self._progress = NO_PROGRESS
-        self._compared: str | None = None  # what the versions follow that stand side by side
+        self._compared: str | None = None  # the parent of the versions shown side by side
         self._is_dirty = True
-        self._is_all_dirty = True  # not the last answer alone
+        self._is_all_dirty = True  # not only the last answer
         self._is_placing = False
         self._next_frame_at = 0.0
         self._dress()
@@ -98,17 +97,17 @@ class Transcript(QAbstractScrollArea):
         timer.timeout.connect(on_timeout)
         return timer
 
-    # What others tell
+    # Called by others
 
     def mark_growing(self) -> None:
-        """The last answer has more text, and nothing else has changed. Draws soon, if anybody can see it."""
+        """The last answer has more text, and nothing else has changed. Draws soon, if visible."""
         self._is_dirty = True
         if self._can_be_seen and not self._frame.isActive():
             wait = max(0.0, self._next_frame_at - time.monotonic())
             self._frame.start(int(wait * 1000))
 
     def mark_dirty(self) -> None:
-        """A turn was added, has ended, or is another one. Draws at once, if anybody can see it."""
+        """A turn was added, has ended, or was replaced. Draws at once, if visible."""
         self._is_all_dirty = True
         self._next_frame_at = 0.0
         self._frame.stop()
@@ -125,7 +124,7 @@ class Transcript(QAbstractScrollArea):
             last.show_progress(progress)
 
     def set_zoom(self, zoom: int) -> None:
-        """Or the font has become another one."""
+        """Also called when the font has changed."""
         self._zoom = zoom
         self._page.forget_fit()
         for view in self._views:
@@ -154,7 +153,7 @@ class Transcript(QAbstractScrollArea):
         self._place()
 
     def hold(self, turn: Turn) -> None:
-        """What stands at the foot of this turn stays there, whatever takes its place."""
+        """Keeps the foot of this turn in place, whatever replaces it."""
         view = self._views.live_view_of(turn)
         row = self._page.row_of(turn)
         if view and row is not None:
@@ -175,7 +174,7 @@ class Transcript(QAbstractScrollArea):
         return self._view_of(row)
 
     def scroll_to(self, part: QWidget, rect: QRect | None = None) -> None:
-        """Brings a part of a turn, or a rectangle in it, into sight by the shortest way."""
+        """Scrolls the least to make a part of a turn, or a rectangle in it, visible."""
         rect = part.rect() if rect is None else rect
         top = part.mapTo(self.viewport(), rect.topLeft()).y() - MARGIN
         below = top + rect.height() + 2 * MARGIN - self.viewport().height()
@@ -184,16 +183,16 @@ class Transcript(QAbstractScrollArea):
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() + step)
 
-    # What there is to see
+    # The visible turns
 
     @property
     def live_views(self) -> list[TurnView]:
-        """Those in sight and around it, from top to bottom."""
+        """The views of visible turns and those around them, from top to bottom."""
         return self._views.live
 
     @property
     def focused_turn(self) -> Turn | None:
-        """The one with the keyboard in it."""
+        """The one with the focus."""
         return self._focus.view.turn if self._focus.view else None
 
     @property
@@ -295,7 +294,7 @@ class Transcript(QAbstractScrollArea):
             self._views.hand_over(turn, version, self._kind_of(version))
 
     def _refresh(self, view: TurnView) -> None:
-        """Draws what its turn has become, and sees how high it is now."""
+        """Draws the present state of its turn, and measures it."""
         row = self._page.row_of(view.turn)
         if row is not None:
             self._apply(view, row)
@@ -309,9 +308,9 @@ class Transcript(QAbstractScrollArea):
     # Placing
 
     def _place(self, is_growth: bool = True) -> None:
-        """Gives what is in sight widgets and a place, and the scroll bar its range.
+        """Gives visible turns their widgets and places, and the scroll bar its range.
 
-        Where the page has grown, a reader at its end is taken along.
+        If it was scrolled to the end, it follows the growth.
         """
         if self._is_placing or not self.isVisible():
             return
@@ -341,7 +340,7 @@ class Transcript(QAbstractScrollArea):
         bar.setValue(value)
 
     def _settle(self, follows_end: bool) -> int:
-        """Measures what comes into sight until nothing moves any more, and returns the bar's value.
+        """Measures rows that become visible until nothing moves, and returns the scroll position.
 
         What has to wait for the next frame is as high as it is thought to be until then.
         """
@@ -351,18 +350,18 @@ class Transcript(QAbstractScrollArea):
             self._in_sight = self._page.rows_in_sight(value)
             held = self._in_sight.stop - 1 if follows_end else self._page.anchor.row
             rows = sorted(self._in_sight, key=lambda row: row != held)
-            num_news = sum(self._measure(row) for row in rows if row == held or slices().work < end)
-            if not num_news:
+            num_changed = sum(self._measure(row) for row in rows if row == held or slices().work < end)
+            if not num_changed:
                 break
         return self._page.max_value if follows_end else self._page.value
 
     def _measure(self, row: int) -> bool:
-        """Whether it is not as high as it was thought to be."""
+        """Whether its height has changed."""
         view = self._view_of(row)
         height = view.arrange(self._span_of(view).width())
-        is_news = height != self._page.heights.height(row)
+        has_changed = height != self._page.heights.height(row)
         self._page.heights.measure(row, height)
-        return is_news
+        return has_changed
 
     def _view_of(self, row: int) -> TurnView:
         turn = self._page.rows[row]
@@ -429,7 +428,7 @@ class Transcript(QAbstractScrollArea):
 
     @Slot(object)
     def _on_height_changed(self, view: TurnView) -> None:
-        """Without its text having changed. Where somebody has done it, the top stays where it is."""
+        """Changed without new text. If the user did it, the top stays in place."""
         row = self._page.row_of(view.turn)
         if row is None or not self.isVisible():
             return
@@ -463,7 +462,7 @@ class Transcript(QAbstractScrollArea):
 
 
 class _QuietScrollBar(QScrollBar):
-    """Keeps its place, so that the column stays where it is, and is seen only when needed."""
+    """Always takes its room, so that the column does not move, but is visible only when needed."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.maximum() > self.minimum():

@@ -1,4 +1,4 @@
-"""Does with a chat what is asked for at its turns. Knows the session and the transcript, no widget of either.
+"""Carries out the actions on turns. Knows the session and the transcript, not their widgets.
 
 A turn may be gone when something is asked for at it: it is seen until the next drawing. GUI thread.
 """
@@ -17,10 +17,10 @@ from app.ui.transcript.turn_actions import TurnAction
 
 class TranscriptActions(QObject):
     fork_requested = Signal(object)  # the Turn to end with
-    tokens_requested = Signal(object)  # the Turn whose tokens somebody wants to see
+    tokens_requested = Signal(object)  # the Turn whose tokens to show
     selecting_requested = Signal(object)  # the Turn that is selected first
-    undo_offered = Signal(str, object)  # what was done, and what takes it back
-    draft_offered = Signal(str)  # a message to be written on before it is sent
+    undo_offered = Signal(str, object)  # what was done, and its undo function
+    draft_offered = Signal(str)  # a message to be edited before it is sent
 
     def __init__(self, session: ChatSession, transcript: Transcript, parent: QObject) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class TranscriptActions(QObject):
         transcript.queue.edit_requested.connect(self._on_queued_edited)
 
     def answer(self) -> None:
-        """What stands last was written without asking, or its answer was deleted."""
+        """The last turn was inserted without asking, or its answer was deleted."""
         self._transcript.follow_end()
         self._session.answer()
 
@@ -67,7 +67,7 @@ class TranscriptActions(QObject):
 
     @Slot(int)
     def answer_in_ways(self, num_ways: int) -> None:
-        """At once, and shown side by side."""
+        """Asks for several answers at once, shown side by side."""
         if self._session.answer_in_ways(num_ways):
             self._transcript.set_comparing(True)
             self._transcript.follow_end()

@@ -1,4 +1,4 @@
-"""What can be done with a turn: which of it is offered when, as quiet buttons and as a menu. GUI thread."""
+"""The actions on a turn: when each is offered, as buttons and as a menu. GUI thread."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from app.ui.base.copy_button import CopyButton
 from app.ui.transcript.answer_text import can_continue, usage_rows
 
 NUMS_OF_WAYS = (2, 3, 4)
-MAX_EDITED_CHARS = 200_000  # an editor for more would stop the window
+MAX_EDITED_CHARS = 200_000  # an editor with more would freeze the window
 
 
 class TurnAction(StrEnum):
@@ -41,9 +41,9 @@ class TurnAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a turn stands, as far as its widgets need to know."""
+    """The position of a turn in its chat, for its widgets."""
 
-    versions: tuple[Turn, ...] = ()  # all that was ever said there, oldest first
+    versions: tuple[Turn, ...] = ()  # all versions, oldest first
     is_last: bool = False
     is_busy: bool = False  # an answer is being written in this chat
     has_messages: bool = True  # before it, for the model to answer
@@ -95,7 +95,7 @@ _GROUPS = (
     (TurnAction.FORK, TurnAction.TOKENS, TurnAction.DETAILS),
     (TurnAction.DELETE,),
 )
-_WHILE_BUSY = (  # what leaves the turns and what is being computed as they are
+_WHILE_BUSY = (  # those that change neither turns nor the running answer
     TurnAction.COPY,
     TurnAction.COPY_PLAIN,
     TurnAction.FORK,
@@ -116,7 +116,7 @@ def label_of(action: TurnAction) -> str:
 
 
 def offered(turn: Turn, place: Place) -> frozenset[TurnAction]:
-    """What makes sense for this turn, whether or not it can be done right now."""
+    """The actions that make sense for this turn, enabled or not."""
     if turn.role is Role.USER:
         actions = {TurnAction.COPY, TurnAction.EDIT, TurnAction.FORK, TurnAction.SELECT, TurnAction.DELETE}
         if place.is_last and not place.is_busy:
@@ -149,7 +149,7 @@ def _offered_for_answer(turn: Turn, place: Place) -> set[TurnAction]:
 
 
 def is_possible(action: TurnAction, place: Place) -> bool:
-    """While an answer is written, nothing changes the turns it rests on."""
+    """While an answer is written, the turns before it cannot be changed."""
     return (not place.is_busy or action in _WHILE_BUSY) and not why_impossible(action, place)
 
 
@@ -194,7 +194,7 @@ class TurnMenu(QMenu):
 
 
 class TurnButtons(QWidget):
-    """A row of quiet buttons that always takes its place."""
+    """A row of buttons that always takes its room."""
 
     chosen = Signal(object)  # a TurnAction
     menu_requested = Signal()
@@ -247,7 +247,7 @@ class TurnButtons(QWidget):
 
 
 class VersionSwitch(QWidget):
-    """‹ 2/3 ›, always seen where there is more than one."""
+    """‹ 2/3 ›, always visible if there is more than one."""
 
     requested = Signal(int)
 

@@ -1,4 +1,4 @@
-"""Writes a turn anew, in its own place on the page. GUI thread."""
+"""Edits a turn in place. GUI thread."""
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent, QPen
@@ -86,7 +86,7 @@ class TurnEditor(QWidget):
             self.saved.emit(self.text.toPlainText())
 
     def eventFilter(self, _watched: object, event: QEvent) -> bool:
-        """The keys go to the text first, and Esc would stop an answer otherwise."""
+        """Keys go to the text first; otherwise Esc would stop an answer."""
         if not isinstance(event, QKeyEvent):
             return False
         is_escape = event.key() == Qt.Key.Key_Escape

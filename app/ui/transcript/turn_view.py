@@ -1,4 +1,4 @@
-"""One turn on the page, as far as questions and answers have it in common. GUI thread."""
+"""The common base of views of user messages and answers. GUI thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,31 +21,31 @@ TextPane = QTextEdit | QPlainTextEdit
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is known of the engine's work on a chat."""
+    """The engine's progress on a chat."""
 
     is_busy: bool = False  # an answer is being written
     slot: SlotSnapshot | None = None
     is_paused: bool = False  # as all chats are
-    can_keep_going: bool = False  # the chat stops when it is full, and has another choice
+    can_keep_going: bool = False  # the chat stopped because it is full, and could drop turns instead
 
 
 NO_PROGRESS = Progress()
 
 
 class TurnView(QWidget):
-    """Actions, versions, an editor in place of the text.
+    """Actions, versions, and an editor that replaces the text.
 
-    It is bound to one turn after another as the page scrolls: `show_turn` gives it the next.
+    Reused for one turn after another as the page scrolls: `show_turn` binds it to the next.
     """
 
     acted = Signal(object, object)  # a TurnAction, the Turn
     ways_requested = Signal(int)  # so many more answers to the last message
-    version_requested = Signal(object, object)  # the Turn, and the one to show in its place
+    version_requested = Signal(object, object)  # the Turn, and the one to replace it
     edited = Signal(object, str)  # the Turn, what it shall be
-    height_changed = Signal(object)  # this view, which needs to be arranged anew
+    height_changed = Signal(object)  # this view, which must be arranged anew
 
     GAP_AFTER = 0
-    IS_WIDE = False  # takes the whole page instead of the column
+    IS_WIDE = False  # takes the full width of the page
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(parent)
@@ -53,7 +53,7 @@ class TurnView(QWidget):
         self.place = Place()
         self.editor: TurnEditor | None = None
         self._zoom = 0
-        self._arranged_for = -1  # the width, where nothing has changed since
+        self._arranged_for = -1  # the width of the last arrangement, if still valid
         self._arranged_height = 0
         self._is_hovered = False
         self._has_focus = False
@@ -65,7 +65,7 @@ class TurnView(QWidget):
 
     @property
     def is_held(self) -> bool:
-        """Somebody is at work in it, so it must not be given to another turn."""
+        """It is being edited or has the focus, so it must not be reused for another turn."""
         return self.editor is not None or self._has_focus
 
     def show_turn(self, turn: Turn) -> None:
@@ -73,7 +73,7 @@ class TurnView(QWidget):
         self.changed()
 
     def changed(self) -> None:
-        """Its height has to be found out again."""
+        """Its height must be measured again."""
         self._arranged_for = -1
 
     def apply(self, place: Place, progress: Progress) -> None:
@@ -81,7 +81,7 @@ class TurnView(QWidget):
         raise NotImplementedError
 
     def show_progress(self, progress: Progress) -> None:
-        """The engine has gone on with it; the text is drawn at its own pace."""
+        """The engine has made progress; the text is drawn at its own pace."""
 
     def arrange(self, width: int) -> int:
         """Takes this width and returns the height it needs for it, with the gap after it."""
@@ -111,7 +111,7 @@ class TurnView(QWidget):
         return "\n".join(pane.toPlainText() for pane in self.text_panes())
 
     def text_panes(self) -> Sequence[TextPane]:
-        """The texts that can be read and searched, from top to bottom."""
+        """The text widgets for search and selection, from top to bottom."""
         panes: list[TextPane] = [*self.findChildren(QTextEdit), *self.findChildren(QPlainTextEdit)]
         shown = [pane for pane in panes if pane.isVisibleTo(self) and not self._is_editors(pane)]
         return sorted(shown, key=lambda pane: pane.mapTo(self, QPoint(0, 0)).y())
@@ -127,7 +127,7 @@ class TurnView(QWidget):
         return sorted(reachable, key=lambda widget: (places[widget].y(), places[widget].x()))
 
     def show_match(self, _query: str, _number: int) -> None:
-        """Makes the words that were found part of what is shown; they are already, unless a text is paged."""
+        """Makes a match visible; only a paged text needs that."""
 
     def _is_editors(self, pane: TextPane) -> bool:
         return self.editor is not None and self.editor.isAncestorOf(pane)
@@ -148,7 +148,7 @@ class TurnView(QWidget):
             self.version_requested.emit(self.turn, self.place.versions[number - 1])
 
     def show_details(self) -> None:
-        pass  # only an answer has cost anything
+        pass  # only answers have statistics
 
     def start_editing(self) -> None:
         if self.editor:
@@ -157,10 +157,10 @@ class TurnView(QWidget):
         self.editor.set_reading_font(reading_font(self._zoom))
         self.editor.saved.connect(self._on_saved)
         self.editor.cancelled.connect(self.stop_editing)
-        self.editor.height_changed.connect(self._tell_height)
+        self.editor.height_changed.connect(self._emit_height_changed)
         self._show_text(False)
         self.editor.show()
-        self._tell_height()
+        self._emit_height_changed()
         self.editor.setFocus()
 
     def stop_editing(self) -> None:
@@ -173,7 +173,7 @@ class TurnView(QWidget):
             self.buttons.more.setFocus()
         editor.hide()
         editor.deleteLater()
-        self._tell_height()
+        self._emit_height_changed()
 
     def _on_saved(self, text: str) -> None:
         turn = self.turn
@@ -188,7 +188,7 @@ class TurnView(QWidget):
         self.buttons.setVisible(is_shown)
         self.versions.setVisible(is_shown and len(self.place.versions) > 1)
 
-    def _tell_height(self) -> None:
+    def _emit_height_changed(self) -> None:
         self.changed()
         self.height_changed.emit(self)
 
@@ -218,13 +218,13 @@ class TurnView(QWidget):
         self._show_actions()
 
     def set_has_focus(self, has_focus: bool) -> None:
-        """Whether something in it has the keyboard."""
+        """Whether something in it has the focus."""
         self._has_focus = has_focus
         self._show_actions()
 
     @property
     def is_revealed(self) -> bool:
-        """What can be done with it is seen."""
+        """Its actions are visible."""
         return self._is_hovered or self._has_focus
 
     def _show_actions(self) -> None:

@@ -1,4 +1,4 @@
-"""What the user said, in a bubble. GUI thread."""
+"""A user message, in a bubble. GUI thread."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -16,7 +16,7 @@ from app.ui.transcript.turn_view import Progress, TurnView
 BUBBLE_RADIUS = 12
 BUBBLE_PADDING_X = 14
 BUBBLE_PADDING_TOP = 10
-BUBBLE_PADDING_BOTTOM = 4  # the spacing of lines leaves room below the last one
+BUBBLE_PADDING_BOTTOM = 4  # the line spacing leaves room below the last one
 BUBBLE_SHARE = 0.86  # of the column, at most
 GAP = 4
 
@@ -30,8 +30,8 @@ class UserView(TurnView):
         super().__init__(turn, parent)
         self._shown: Turn | None = None
         self._text = LongText(self)
-        self._text.height_changed.connect(self._tell_height)
-        self.notice = PlainLabel(parent=self, tone="danger")  # it is not as it was written
+        self._text.height_changed.connect(self._emit_height_changed)
+        self.notice = PlainLabel(parent=self, tone="danger")  # shown for a damaged message
         self.notice.setWordWrap(True)
         self.notice.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setAccessibleName(tr("You"))
@@ -71,7 +71,7 @@ class UserView(TurnView):
         return bottom + 2 + TurnButtons.HEIGHT
 
     def _place_actions(self, width: int, y: int) -> None:
-        """The switch at the edge, where it stays whichever version is shown."""
+        """The version switch at the edge, so that it stays in place."""
         self.versions.move(width - self.versions.width(), y)
         self.buttons.move(width - self.versions.taken_width - self.buttons.width(), y)
 

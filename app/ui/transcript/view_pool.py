@@ -1,4 +1,4 @@
-"""The widgets of a page: made once, then given from one turn to another as it scrolls. GUI thread."""
+"""The widgets of a page, reused for other turns as it scrolls. GUI thread."""
 
 from collections.abc import Callable, Iterator
 
@@ -7,16 +7,16 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.chats.chat import Turn
 from app.ui.transcript.turn_view import TurnView
 
-MAX_VIEWS = 32  # more only while more are in sight
+MAX_VIEWS = 32  # more only while more are visible
 
 
 class ViewPool:
-    """Those that are hidden are spare, but know their turn until another one needs them."""
+    """Hidden ones are spare, but keep their turn until another one needs them."""
 
     def __init__(self, make: Callable[[type[TurnView], Turn], TurnView], page: QWidget) -> None:
         self._make = make
         self._page = page
-        self._views: dict[str, TurnView] = {}  # by turn id, the one used last at the end
+        self._views: dict[str, TurnView] = {}  # by turn id, most recently used last
 
     def __iter__(self) -> Iterator[TurnView]:
         return iter(tuple(self._views.values()))
@@ -31,11 +31,11 @@ class ViewPool:
         return view if view and not view.isHidden() else None
 
     def with_widget(self, widget: QWidget) -> TurnView | None:
-        """The one that this is a part of."""
+        """The view that contains this widget."""
         return next((view for view in self if view.isAncestorOf(widget)), None)
 
     def take(self, kind: type[TurnView], turn: Turn) -> TurnView:
-        """The widget of this turn. It may be hidden, and then it may show what the turn was before."""
+        """The widget of this turn. A hidden one may show an old state of the turn."""
         view = self._views.pop(turn.id, None)
         if view and type(view) is not kind:
             self._hide(view)
@@ -48,7 +48,7 @@ class ViewPool:
         return view
 
     def hand_over(self, turn: Turn, version: Turn, kind: type[TurnView]) -> None:
-        """Another version takes its place: in the same widget, under the same mouse and with its focus."""
+        """Another version replaces it in the same widget, keeping mouse and focus."""
         view = self._views.get(turn.id)
         if view and type(view) is kind:
             view.stop_editing()
@@ -62,20 +62,20 @@ class ViewPool:
             self._hide(view)
 
     def free(self) -> None:
-        """What somebody has begun to write stays."""
+        """Frees all widgets except those with an unsaved edit."""
         for view in [view for view in self if not view.editor]:
             del self._views[view.turn.id]
             view.deleteLater()
 
     def _spare(self, kind: type[TurnView]) -> TurnView | None:
-        """The one of its kind that has been hidden longest, if there are enough."""
+        """The longest hidden one of its kind, if there are enough."""
         if len(self._views) < MAX_VIEWS:
             return None
         spare = next((view for view in self if view.isHidden() and type(view) is kind), None)
         return self._views.pop(spare.turn.id) if spare else None
 
     def _hide(self, view: TurnView) -> None:
-        """Its focus goes to the page: Qt would look for the next widget that takes it, wherever that is."""
+        """Moves its focus to the page: Qt would give it to any other widget."""
         focused = QApplication.focusWidget()
         if focused is not None and view.isAncestorOf(focused):
             self._page.setFocus()

@@ -242,7 +242,7 @@ def test_a_folder_is_read_without_following_links(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
 def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
-    """Nobody writes into it, so whoever opened it would wait forever."""
+    """It has no writer, so opening it would block forever."""
     for name in ("pipe.json", "pipe.zip", "messages.jsonl"):
         os.mkfifo(tmp_path / name)
     (tmp_path / "thread.json").write_text(json.dumps(shapes.JAN_THREAD))

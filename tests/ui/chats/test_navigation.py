@@ -15,8 +15,8 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
 from app.look.theme import apply_theme
 from app.protocol.request import Role
+from app.services.chat_library import ChatLibrary
 from app.services.chat_search import ChatSearch
-from app.services.library import Library
 from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
@@ -31,7 +31,7 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 class Run:
-    def __init__(self, window: MainWindow, workspace: Workspace, library: Library) -> None:
+    def __init__(self, window: MainWindow, workspace: Workspace, library: ChatLibrary) -> None:
         assert window.navigation
         self.window, self.workspace, self.library = window, workspace, library
         self.navigation: Navigation = window.navigation
@@ -77,7 +77,7 @@ def run(qloop: asyncio.AbstractEventLoop, qapp: QApplication, tmp_path: Path) ->
         await store.open()
         await store.save([ChatChange.of(each) for each in CHATS], Tabs(("a",), "a"))
         workspace = Workspace(engine, store, settings, parent)  # type: ignore[arg-type]
-        library = Library(store, workspace, parent)
+        library = ChatLibrary(store, workspace, parent)
         window = MainWindow()
         window.fill(workspace, engine, settings)  # type: ignore[arg-type]
         window.show_library(library, ChatSearch(store, parent))

@@ -8,17 +8,17 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.ui.base.commands import Command, commands_of
+from app.ui.base.menu_commands import MenuCommand, commands_of
 from app.ui.commands.palette_sources import COMMAND
 from app.ui.main_window import MainWindow
 
 NAME = re.compile(r"[a-z][a-z-]*(\.[a-zA-Z0-9_-]+)+")
-# What Qt takes for such a command by its text, if nobody says what it is.
+# What Qt takes for such a command by its text, if it has no menu role.
 MACOS_WORDS = re.compile(r"about|config|options|preferences|settings|setup|quit|exit", re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
-def commands(whole_window: MainWindow) -> list[Command]:
+def commands(whole_window: MainWindow) -> list[MenuCommand]:
     return commands_of(whole_window.menuBar())
 
 

@@ -14,8 +14,8 @@ from app.bridge.tasks import finish_all
 from app.bridge.workspace import Workspace
 from app.chats.exports.files import Form
 from app.protocol.request import Role
+from app.services.chat_library import ChatLibrary
 from app.services.chat_transfer import ChatTransfer
-from app.services.library import Library
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.base.notices import Notices, UndoToast
@@ -30,7 +30,7 @@ class Kit:
         self.said: list[str] = []
         self.store = ChatStore(path)
         self.workspace = Workspace(engine, self.store, Settings())
-        self.library = Library(self.store, self.workspace, self.workspace)
+        self.library = ChatLibrary(self.store, self.workspace, self.workspace)
         transfer = ChatTransfer(self.workspace, self.store, self.library, self.workspace)
         self.notices, self.undo = Notices(window), UndoToast(window)
         self.files = ChatFiles(transfer, self.workspace, self.notices, self.undo, self.said.append, window)

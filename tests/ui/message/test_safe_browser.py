@@ -25,7 +25,7 @@ def browser(qtbot: QtBot) -> SafeBrowser:
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Path:
-    """Whoever opens it for reading waits for ever."""
+    """Opening it for reading blocks for ever."""
     path = tmp_path / "pipe.png"
     os.mkfifo(path)
     return path

@@ -9,13 +9,13 @@ from app.look.fonts import MAX_ZOOM, MIN_ZOOM, code_font, reading_font
 from app.look.tokens import DARK, LIGHT, current
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
-from app.ui.settings.appearance import Appearance, apply_look
+from app.ui.settings.appearance import Appearance, apply_appearance
 
 
 @pytest.fixture
 def preferences(qapp: QApplication) -> Iterator[Preferences]:
     yield Preferences(Settings(theme="light"))
-    apply_look(qapp, Settings(theme="light"))
+    apply_appearance(qapp, Settings(theme="light"))
 
 
 @pytest.fixture

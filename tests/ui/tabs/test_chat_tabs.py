@@ -131,13 +131,13 @@ class TestReports:
     def test_hibernated_chats_are_looked_at_when_they_change(
         self, tabs: ChatTabs, workspace: FakeWorkspace
     ) -> None:
-        looks: list[object] = []
+        appearance: list[object] = []
 
         class Watched(tuple[HibernatedChat, ...]):
             __slots__ = ()
 
             def __iter__(self) -> Iterator[HibernatedChat]:
-                looks.append(self)
+                appearance.append(self)
                 return super().__iter__()
 
         first = Watched([HibernatedChat(workspace.sessions[1].chat.id, 5, 5, is_on_disk=False)])
@@ -146,7 +146,7 @@ class TestReports:
         assert tabs.tabs[1].is_hibernated
         tabs.apply(report(3, hibernated=Watched()))
         assert not tabs.tabs[1].is_hibernated
-        assert len(looks) == 2
+        assert len(appearance) == 2
 
     def test_a_pause_reaches_every_tab(self, tabs: ChatTabs, workspace: FakeWorkspace) -> None:
         workspace.sessions[2].send("Count")

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.chats.chat import Chat
 from app.look.dressing import dress
 from app.program import Program, Start
-from app.settings.looks import Looks
+from app.settings.appearance import AppearanceSettings
 from app.settings.settings import Settings
 from app.system.crashes import RunMarker
 from app.ui.composer.message_editor import MessageEditor
@@ -22,15 +22,15 @@ from app.ui.window_state import WindowState
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace
 
-LOOKS = Looks(theme="light", zoom=2, enter_sends=True)
+APPEARANCE = AppearanceSettings(theme="light", zoom=2, enter_sends=True)
 SETTINGS = Settings(theme="light", zoom=2)
 
 
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication) -> Iterator[MainWindow]:
     """Shown, and not filled."""
-    dress(qapp, LOOKS)
-    window = MainWindow(LOOKS, FirstLayout(list_choice=False))
+    dress(qapp, APPEARANCE)
+    window = MainWindow(APPEARANCE, FirstLayout(list_choice=False))
     qtbot.addWidget(window, before_close_func=lambda widget: widget.hide())
     with qtbot.waitSignal(window.first_view.painted):
         window.show()
@@ -139,7 +139,7 @@ def test_the_list_and_the_inspector_find_the_places_kept_for_them(
     state = WindowState(home / "window.ini")
     places = []
     for _start in range(2):
-        window = MainWindow(LOOKS, state.layout)
+        window = MainWindow(APPEARANCE, state.layout)
         window.restoreGeometry(state.geometry)
         window.show()
         qtbot.waitExposed(window)

@@ -107,7 +107,7 @@ def test_tabs_put_in_before_it_is_shown_have_their_room(qtbot: QtBot) -> None:
     strip.resize(800, strip.sizeHint().height())  # measured while it was empty
     for number in range(3):
         strip.insert(number, f"Chat {number}")
-    strip.bar.sizeHint()  # whoever asks makes a QTabBar believe that its layout knows
+    strip.bar.sizeHint()  # asking makes a QTabBar believe that its layout knows
     strip.show()
     assert strip.bar.width() >= 3 * MIN_TAB
 

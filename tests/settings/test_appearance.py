@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings.looks import Looks, read_looks
+from app.settings.appearance import AppearanceSettings, read_appearance
 from app.settings.settings import Settings
 
 
@@ -21,12 +21,14 @@ def test_the_window_looks_as_the_settings_will_say(stored: dict[str, object], tm
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(stored))
     settings = Settings.load(file)
-    assert read_looks(file) == Looks(**{name: getattr(settings, name) for name in Looks._fields})
+    assert read_appearance(file) == AppearanceSettings(
+        **{name: getattr(settings, name) for name in AppearanceSettings._fields}
+    )
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, "\x00"])
 def test_a_file_that_is_no_settings_gives_the_usual_looks(text: str, tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(text)
-    assert read_looks(file) == Looks()
-    assert read_looks(tmp_path / "none.json") == Looks()
+    assert read_appearance(file) == AppearanceSettings()
+    assert read_appearance(tmp_path / "none.json") == AppearanceSettings()

@@ -15,7 +15,7 @@ from app.look.theme import apply_theme
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Overflow, Role
-from app.ui.composer.drafting import MAX_FILES
+from app.ui.composer.message_draft import MAX_FILES
 from app.ui.tabs.chat_view import ChatView
 from tests.ui.fakes import FakeSession
 
@@ -68,7 +68,7 @@ def test_files_dropped_on_the_chat_are_read_and_shown_meanwhile(view: ChatView, 
 
 def test_a_file_that_takes_too_long_need_not_be_waited_for(view: ChatView, session: FakeSession) -> None:
     view.composer.set_text("Look")
-    view.drafting.attach([Path("a.txt"), Path("slow.pdf")])
+    view.message_draft.attach([Path("a.txt"), Path("slow.pdf")])
     view.composer.chips.pending[1].cross.click()
     assert view.composer.chips.pending_names == ("a.txt",)
     view.composer.chips.pending[0].cross.click()
@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_read_is_told_in_the_tab(view: ChatView, session: 
 
 def test_too_many_files_are_refused_together(view: ChatView, session: FakeSession) -> None:
     session.draft_attachments = (NOTES,) * (MAX_FILES - 1)
-    view.drafting.attach([Path("a"), Path("b")])
+    view.message_draft.attach([Path("a"), Path("b")])
     assert session.files.asked_for == []
     assert "21 files" in view.composer.notice.text
 

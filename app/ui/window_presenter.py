@@ -1,4 +1,4 @@
-"""What the engine, the workspace and the settings tell, shown in the parts of the window. GUI thread."""
+"""Shows changes of engine, workspace and settings in the parts of the window. GUI thread."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 REPORT_PERIOD_MS = 100
 
 
-class WindowNews(QObject):
-    """Hears of what happens as long as the window is there."""
+class WindowPresenter(QObject):
+    """Connects signals to the window's parts, as long as it exists."""
 
     def __init__(self, window: MainWindow, workspace: Workspace, engine: ActiveEngine) -> None:
         super().__init__(window)
@@ -37,8 +37,8 @@ class WindowNews(QObject):
         self._engine = engine
         self._api: LocalApi | None = None
         self._report: StepReport | None = None
-        self._not_saved = ""  # why, as it was told last
-        self._no_model = ""  # likewise, after a load was cancelled
+        self._not_saved = ""  # the last message of a failed save
+        self._no_model = ""  # the message after a cancelled load
         self._tab_titles: dict[str, str] = {}
         self._api_titles: dict[str, str] = {}
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
@@ -114,12 +114,12 @@ class WindowNews(QObject):
     @Slot(object, object)
     def _on_load_failed(self, path: Path, message: str) -> None:
         self._window.notices.progress.end()
-        if self._engine.model is None:  # also one that was asleep, and did not come back
+        if self._engine.model is None:  # also one that was asleep and failed to load again
             self._show_model(None)
         told = load_error_text(path, message, self._engine.model)
         if self._engine.model or not self._window.models.can_reload:
             self._window.notices.show_error(told)
-        else:  # it was there before: its engine has crashed, say
+        else:  # there was one before: its engine has crashed, for example
             self._window.notices.show_error(told, tr("Reload model"), self._window.models.reload)
 
     @Slot(object)
@@ -135,7 +135,7 @@ class WindowNews(QObject):
 
     @Slot()
     def _on_slept(self) -> None:
-        """The inspector shows an engine that holds nothing."""
+        """The inspector shows an engine without cells."""
         model = self._engine.model
         self._window.inspector.set_model(None)
         self._show_model(None)
@@ -145,7 +145,7 @@ class WindowNews(QObject):
 
     @Slot(object)
     def _on_engine_failed(self, message: str) -> None:
-        """The inspector keeps the last steps: they tell why."""
+        """The inspector keeps the last steps, which show why."""
         self._show_model(None)
         self._window.inspector.note_engine_gone()
         self._window.notices.show_error(
@@ -180,7 +180,7 @@ class WindowNews(QObject):
 
     @Slot()
     def show_report(self) -> None:
-        """The newest, unless nobody could see it."""
+        """The newest report, unless the window is hidden."""
         if self._report and not self._window.isMinimized():
             self._report_timer.start()
             self._window.status.apply(self._report)

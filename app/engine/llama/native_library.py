@@ -1,4 +1,4 @@
-"""llama.cpp as one library in one process: started once, its log, and owners of its pointers.
+"""The native library: initialised once per process, its log, and owners of its pointers.
 
 Facts about the library in this folder hold for llama-cpp-python 0.3.36. Any thread.
 """
@@ -24,9 +24,9 @@ from app.system.said import said
 
 log = logging.getLogger(__name__)
 
-# What `cell_reader` provokes: it gives the library less room than a whole state needs.
+# Provoked by `cell_reader`, whose buffer is smaller than a whole state.
 END_OF_HEAD = "error saving state: unexpectedly reached end of buffer"
-# A warning for each matrix of an adapter whose weights were copied into another order. Nothing is wrong.
+# A warning for each matrix of an adapter whose weights were copied into another order. That is harmless.
 ADAPTER_AS_IT_IS = "cannot use buft 'CPU_REPACK', fallback to CPU"
 
 MAX_UNTAKEN_LINES = 100
@@ -41,7 +41,7 @@ native_objects: Counter[str] = Counter()  # live ones by kind, for the leak test
 
 @cache
 def library() -> NativeLog:
-    """Start llama.cpp once per process, and keep what it calls back."""
+    """Initialise llama.cpp once per process, and keep its callbacks alive."""
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else an abort forks a debugger
     keep_little()
     native_log = NativeLog()
@@ -51,9 +51,9 @@ def library() -> NativeLog:
 
 
 def _load_cpu_variants(folder: Path) -> None:
-    """Of a portable build, takes the module made for this CPU; other builds have none.
+    """In a portable build, loads the module for this CPU; other builds have none.
 
-    Before `llama_backend_init`, which would look for them in the folder the program was started in.
+    Called before `llama_backend_init`, which would search the working directory.
     """
     if next(folder.glob("*ggml-cpu-*"), None):
         # Only llama_cpp's own handle has ggml's symbols.
@@ -61,7 +61,7 @@ def _load_cpu_variants(folder: Path) -> None:
 
 
 def library_info() -> LibraryInfo:
-    """What runs here, as ggml tells it. After `library`."""
+    """The version and features that ggml reports. After `library`."""
     for name in ("ggml_version", "ggml_commit"):
         getattr(_lib, name).restype = ctypes.c_char_p
     described = lib.llama_print_system_info().decode("utf-8", "replace")  # "CPU : SSE3 = 1 | AVX = 1 | "
@@ -73,7 +73,7 @@ def library_info() -> LibraryInfo:
 
 
 def device_pointers() -> list[ctypes.c_void_p]:
-    """Of all that this machine can compute on, in the library's order. After `library`."""
+    """Pointers to all devices of this machine, in the library's order. After `library`."""
     _lib.ggml_backend_dev_get.restype = ctypes.c_void_p
     _lib.ggml_backend_dev_count.restype = ctypes.c_size_t
     count = _lib.ggml_backend_dev_count()
@@ -81,7 +81,7 @@ def device_pointers() -> list[ctypes.c_void_p]:
 
 
 def gpus() -> tuple[Device, ...]:
-    """Those that the library takes where none are chosen. After `library`."""
+    """The GPUs that the library uses by default. After `library`."""
     return library_info().gpus
 
 
@@ -105,8 +105,8 @@ class NativeLog:
 
     def __init__(self) -> None:
         self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
-        self._untaken: deque[str] = deque(maxlen=MAX_UNTAKEN_LINES)  # likewise, for the inspector
-        self.buffers: deque[str] = deque(maxlen=MAX_BUFFER_LINES)  # of the last loads: what took how much
+        self._untaken: deque[str] = deque(maxlen=MAX_UNTAKEN_LINES)  # warnings and errors, for the inspector
+        self.buffers: deque[str] = deque(maxlen=MAX_BUFFER_LINES)  # lines with buffer sizes of the last loads
         self._callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
         lib.llama_log_set(self._callback, ctypes.c_void_p(0))
 
@@ -123,7 +123,7 @@ class NativeLog:
         log.debug("%s", line)
 
     def take_lines(self) -> list[str]:
-        """Warnings and errors since the last call, the last hundred of them. No lock: one end each."""
+        """The last hundred warnings and errors since the last call. No lock: one writer, one reader."""
         lines: list[str] = []
         while self._untaken:
             lines.append(self._untaken.popleft())
@@ -137,7 +137,7 @@ class NativeLog:
 
 
 def printable(text: str) -> str:
-    """Names from model files reach the log; control characters in them must not reach a terminal."""
+    """Removes control characters: names from model files reach the log, and may reach a terminal."""
     return "".join(char if char.isprintable() else " " for char in text).strip()
 
 

@@ -1,6 +1,6 @@
-"""The room that a model would have: what is free, and what the one before it will give back.
+"""The memory that a model would have: what is free, plus what the present model will free.
 
-Made on the GUI thread, which knows the engine; asked on any other, since it waits for other machines.
+Made on the GUI thread, which knows the engine; evaluated on any other, since it waits for other machines.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ComingRoom:
-    """What is free of this machine is asked last, when it counts."""
+class ExpectedRoom:
+    """This machine's free memory is queried last, when it is needed."""
 
-    given_back_bytes: int = 0  # of this machine's memory, by the engine
-    gpus: tuple[Device, ...] = ()  # none before the first load: nobody has asked the library
-    workers: tuple[Device, ...] = ()  # that need not be asked, such as those the engine has now
+    given_back_bytes: int = 0  # of this machine's memory, by unloading the present model
+    gpus: tuple[Device, ...] = ()  # none before the first load, when the library was not asked
+    workers: tuple[Device, ...] = ()  # known without asking, such as those in use
 
     @classmethod
-    def of(cls, engine: ActiveEngine | None) -> ComingRoom:
-        """The library has told what was free when the model was there already; of workers, before."""
+    def of(cls, engine: ActiveEngine | None) -> ExpectedRoom:
+        """The library reported the free memory with the model loaded; for workers, from before."""
         if not engine or not engine.model:
             return cls()
         model, held = engine.model, engine.model.held_bytes
         gpus = tuple(
             replace(gpu, free_bytes=gpu.free_bytes + held.get(gpu.name, 0)) for gpu in model.library.gpus
         )
-        if engine.is_asleep:  # it has given back all it had
+        if engine.is_asleep:  # it has freed its memory
             return cls(gpus=gpus)
         shared = [gpu.name for gpu in gpus if gpu.kind is DeviceKind.INTEGRATED]
         return cls(sum(held.get(name, 0) for name in ("", *shared)), gpus, model.workers)
 
-    def knowing(self, workers: Iterable[Device]) -> ComingRoom:
+    def with_workers(self, workers: Iterable[Device]) -> ExpectedRoom:
         return replace(self, workers=(*self.workers, *workers))
 
     def total_bytes(self) -> int:
-        """Of this machine, for any model."""
+        """The memory of this machine, for any model."""
         return self.room(LoadParams(Path())).total_bytes
 
     def room(self, params: LoadParams) -> Room:

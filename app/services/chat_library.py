@@ -1,4 +1,4 @@
-"""All chats there are, open or not, and their folders: what the list of chats shows, and what is done in it.
+"""All chats, open or not, and their folders: the model behind the sidebar.
 
 Follows the open sessions, so the list is right before anything is on disk. Knows no widgets. GUI thread.
 """
@@ -18,12 +18,12 @@ from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
 from app.storage.list_rows import ChatSummary
 
-TELL_AFTER_MS = 50  # a list of 10,000 chats is not made anew for each of several changes
+CHANGED_AFTER_MS = 50  # so that a list of 10,000 chats is not rebuilt for each of several changes
 
 
-class Library(QObject):
+class ChatLibrary(QObject):
     changed = Signal()  # chats or folders
-    opened = Signal(str)  # the id of a chat that was asked for: its turns are there
+    opened = Signal(str)  # the id of a chat that was opened: its turns are loaded
     failed = Signal(object)  # one sentence for the user
 
     def __init__(self, store: ChatStore, workspace: Workspace, parent: QObject | None = None) -> None:
@@ -33,8 +33,8 @@ class Library(QObject):
         self._chats: dict[str, ChatSummary] = {}  # by id
         self._folders: tuple[str, ...] = ()
         self._is_loaded = False
-        self._telling = QTimer(self, singleShot=True, interval=TELL_AFTER_MS)
-        self._telling.timeout.connect(self.changed)
+        self._changed_timer = QTimer(self, singleShot=True, interval=CHANGED_AFTER_MS)
+        self._changed_timer.timeout.connect(self.changed)
         workspace.opened.connect(self._on_opened)
         workspace.closed.connect(self._on_closed)
         for session in workspace.sessions:
@@ -54,7 +54,7 @@ class Library(QObject):
         return self._chats.get(chat_id)
 
     async def load(self) -> None:
-        """Reads the list from the disk. `failed` tells if that cannot be done."""
+        """Reads the list from the disk. Emits `failed` on errors."""
         try:
             summaries, self._folders = await self._store.summaries(), await self._store.folders()
             self._chats = {summary.id: summary for summary in summaries}
@@ -63,9 +63,9 @@ class Library(QObject):
         self._is_loaded = True
         for session in self._workspace.sessions:
             self._follow(session)
-        self._tell()
+        self._emit_changed_soon()
 
-    # What is done with chats
+    # Actions on chats
 
     def open(self, chat_id: str) -> None:
         """Shows its tab, or opens one."""
@@ -85,28 +85,28 @@ class Library(QObject):
             self._place(chat_id, is_pinned=is_pinned)
 
     def move(self, chat_ids: Iterable[str], folder: str) -> None:
-        """No folder is an empty name."""
+        """An empty name means no folder."""
         for chat_id in chat_ids:
             self._place(chat_id, folder=folder)
 
     def delete(self, chat_ids: Iterable[str]) -> tuple[str, ...]:
-        """Closes their tabs. They can be had back by `undelete`; returns which of them were open."""
+        """Closes their tabs. `undelete` brings them back. Returns which of them were open."""
         gone = [chat_id for chat_id in chat_ids if chat_id in self._chats]
         were_open = tuple(chat_id for chat_id in gone if self._workspace.session_of(chat_id))
         for chat_id in gone:
             del self._chats[chat_id]
             self._workspace.discard(chat_id)
-        self._tell()
+        self._emit_changed_soon()
         self._start(self._delete(gone))
         return were_open
 
     def undelete(self, chat_ids: Iterable[str], were_open: Iterable[str] = ()) -> None:
         self._start(self._undelete(tuple(chat_ids), tuple(were_open)))
 
-    # What is done with folders
+    # Actions on folders
 
     def create_folder(self, name: str, index: int | None = None) -> str:
-        """Returns its name: a number is added where there is one of that name. None is at the end."""
+        """Returns its name: a number is added where there is one of that name. None: at the end."""
         name = self._free_name(name)
         place = len(self._folders) if index is None else index
         self._save_folders((*self._folders[:place], name, *self._folders[place:]))
@@ -125,7 +125,7 @@ class Library(QObject):
         return new_name
 
     def delete_folder(self, name: str) -> tuple[str, ...]:
-        """Its chats are in no folder then; returns which they are."""
+        """Its chats are in no folder then. Returns their ids."""
         inside = self.chats_in(name)
         self.move(inside, "")
         self._save_folders(tuple(folder for folder in self._folders if folder != name))
@@ -178,7 +178,7 @@ class Library(QObject):
     def _put(self, summary: ChatSummary) -> None:
         if self._chats.get(summary.id) != summary:
             self._chats[summary.id] = summary
-            self._tell()
+            self._emit_changed_soon()
 
     def _sender(self) -> ChatSession:
         session = self.sender()
@@ -187,10 +187,10 @@ class Library(QObject):
 
     # Parts
 
-    def _tell(self) -> None:
-        """Of the open chats alone nobody could say how old they are."""
+    def _emit_changed_soon(self) -> None:
+        """Not before the list is loaded: the open chats alone do not have all dates."""
         if self._is_loaded:
-            self._telling.start()
+            self._changed_timer.start()
 
     def _place(self, chat_id: str, **placed: Any) -> None:
         summary = self._chats.get(chat_id)
@@ -205,7 +205,7 @@ class Library(QObject):
 
     def _save_folders(self, folders: tuple[str, ...]) -> None:
         self._folders = folders
-        self._tell()
+        self._emit_changed_soon()
         self._start(self._store.save_folders(folders))
 
     def _free_name(self, name: str) -> str:
@@ -233,7 +233,7 @@ class Library(QObject):
             self._workspace.fork(session)
 
     async def _delete(self, chat_ids: list[str]) -> None:
-        await self._workspace.flush()  # what is not on disk yet could not be marked as deleted there
+        await self._workspace.flush()  # unsaved chats could not be marked as deleted
         await self._store.delete(chat_ids)
 
     async def _undelete(self, chat_ids: tuple[str, ...], were_open: tuple[str, ...]) -> None:
@@ -243,15 +243,15 @@ class Library(QObject):
             await self._workspace.open_saved(chat_id)
 
     def _forget(self, chat_id: str) -> None:
-        """There is no such chat any more."""
+        """The chat does not exist any more."""
         if chat_id in self._chats:
             del self._chats[chat_id]
-            self._tell()
+            self._emit_changed_soon()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        spawn(self._tell_errors(work))
+        spawn(self._report_errors(work))
 
-    async def _tell_errors(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _report_errors(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except StorageError as error:

@@ -1,11 +1,11 @@
-"""The room for the next model: with what the one that is loaded holds, and on GPUs that nobody has here."""
+"""The room for the next model: with what the loaded one holds, and on GPUs that are only simulated."""
 
 import pytest
 
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
-from app.services import coming_room
-from app.services.coming_room import ComingRoom
+from app.services import expected_room
+from app.services.expected_room import ExpectedRoom
 
 MIB = 1 << 20
 
@@ -21,7 +21,7 @@ MIB = 1 << 20
 def test_what_the_model_holds_counts_as_free_while_it_is_there(
     engine, load, monkeypatch, kind, here, there, asleep
 ) -> None:
-    monkeypatch.setattr(coming_room, "free_memory_bytes", lambda: 1000 * MIB)
+    monkeypatch.setattr(expected_room, "free_memory_bytes", lambda: 1000 * MIB)
     elsewhere = MemoryNeed(weights_bytes=70 * MIB)
     load(
         "a.gguf",
@@ -30,13 +30,13 @@ def test_what_the_model_holds_counts_as_free_while_it_is_there(
         memory_elsewhere=(("V0", elsewhere),),
     )
     params = LoadParams(engine.model.path)
-    room = ComingRoom.of(engine).room(params)
+    room = ExpectedRoom.of(engine).room(params)
     assert (room.here_bytes, room.gpus[0].free_bytes) == (here * MIB, there * MIB)
     engine.sleep()
-    room = ComingRoom.of(engine).room(params)
+    room = ExpectedRoom.of(engine).room(params)
     assert (room.here_bytes, room.gpus[0].free_bytes) == (asleep * MIB, there * MIB)
 
 
 def test_without_a_model_it_is_what_is_free(engine, monkeypatch) -> None:
-    monkeypatch.setattr(coming_room, "free_memory_bytes", lambda: 1000 * MIB)
-    assert ComingRoom.of(engine).total_bytes() == 1000 * MIB
+    monkeypatch.setattr(expected_room, "free_memory_bytes", lambda: 1000 * MIB)
+    assert ExpectedRoom.of(engine).total_bytes() == 1000 * MIB

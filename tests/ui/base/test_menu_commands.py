@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QMainWindow, QMenuBar
 
 from app.ui.base.actions import add_menu, make_action, radio_menu, submenu
 from app.ui.base.choices import THEMES
-from app.ui.base.commands import commands_of, plain
+from app.ui.base.menu_commands import commands_of, plain
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Brings a chat and its composer together: what is written, its files, what it will cost, where it goes.
+"""Connects a chat with its composer: the draft, its files, its tokens, and sending it.
 
 GUI thread.
 """
@@ -24,8 +24,8 @@ COUNT_AFTER_MS = 250  # of quiet
 MAX_FILES = 20
 
 
-class Drafting(QObject):
-    sent = Signal()  # something was said, or waits to be
+class MessageDraft(QObject):
+    sent = Signal()  # a message was sent or queued
 
     def __init__(self, session: ChatSession, composer: Composer, parent: QObject) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class Drafting(QObject):
         self.show_state()
 
     def set_slot(self, slot: SlotSnapshot | None, n_ctx: int, *, is_hibernated: bool) -> None:
-        """Where the engine is with this chat. `n_ctx` is what one chat can have of the context."""
+        """The chat's slot, if it has one. `n_ctx` is the context available to one chat."""
         self._slot, self._n_ctx, self._is_hibernated = slot, n_ctx, is_hibernated
         self.show_figures()
 
@@ -66,7 +66,7 @@ class Drafting(QObject):
         composer.chips.show_tokens(session.tokens.num_tokens)
 
     def attach(self, paths: Sequence[Path]) -> None:
-        """They are read beside everything else."""
+        """Reads them in the background."""
         session = self._session
         num_files = len(paths) + len(session.draft_attachments) + len(session.files.names)
         if num_files > MAX_FILES:
@@ -96,14 +96,14 @@ class Drafting(QObject):
         )
 
     def _num_draft_tokens(self) -> int:
-        """While somebody types, what it had when it was counted last."""
+        """While the user types, the last count."""
         num_tokens = self._num_tokens(self._draft_texts())
         if num_tokens is not None:
             self._num_draft = num_tokens
         return self._num_draft
 
     def _draft_texts(self) -> tuple[str, ...]:
-        """What is written, the files, and what the model reads around these. Copies no long text."""
+        """The texts of draft and files, and the fences around files. Copies no long text."""
         attachments = self._session.draft_attachments
         frames = (with_attachments("", (replace(each, text=""),)) for each in attachments)
         return (self._session.draft, *(each.text for each in attachments), *frames)
@@ -115,7 +115,7 @@ class Drafting(QObject):
         return sum(numbers) if len(numbers) == len(counted) else None
 
     def _show_waiting(self) -> None:
-        """What was queued is not sent by itself once the answer before it was stopped."""
+        """Queued messages are not sent by themselves after the answer was stopped."""
         num_waiting = 0 if self._session.is_busy else len(self._session.queue)
         if not num_waiting:
             self._composer.waiting.clear()
@@ -142,7 +142,7 @@ class Drafting(QObject):
 
     @Slot()
     def _count(self) -> None:
-        """What was typed last only: a text may be long, and keys come fast."""
+        """Debounced: a text may be long, and keys come fast."""
         session = self._session
         self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
         session.tokens.count((*self._draft_texts(), self._never_computed))
@@ -171,7 +171,7 @@ class Drafting(QObject):
 
     @Slot()
     def _on_session_draft_changed(self) -> None:
-        """A file has been read, or somebody gave attachments back."""
+        """A file has been read, or attachments were restored."""
         if self._session.draft_attachments != self._composer.attachments:
             self._composer.set_attachments(self._session.draft_attachments)
         self._count_timer.start()

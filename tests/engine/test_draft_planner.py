@@ -1,4 +1,4 @@
-"""What is guessed, how many guesses a step checks, and that no answer shows it."""
+"""What is drafted, how many draft tokens a step verifies, and that answers do not depend on it."""
 
 from dataclasses import replace
 from random import Random
@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from app.engine.draft_model import Draft
+from app.engine.draft_planner import DraftPlanner
 from app.engine.drafter import Drafter
-from app.engine.drafting import Drafting
 from app.engine.engine import Engine
 from app.engine.prompt_lookup import PromptLookup
 from app.protocol.commands import Pause, StepOnce
@@ -32,31 +32,31 @@ from tests.fakes import END, CountingBackend, copying_token
     ],
 )
 def test_what_came_behind_the_same_tokens_before_is_guessed(text, most, guessed):
-    assert PromptLookup().guess(list(text), most) == list(guessed)
+    assert PromptLookup().propose(list(text), most) == list(guessed)
 
 
 def test_a_place_is_kept_as_long_as_the_text_goes_on_as_there():
     lookup = PromptLookup()
-    assert lookup.guess(list("xab1 abc2 abc3 xab"), 4) == list("1 ab")
-    assert lookup.guess(list("xab1 abc2 abc3 xab1 abc"), 1) == list("2")  # though 3 came behind that later
-    assert lookup.guess(list("xab1 abc2 abc3 xab1 abc3 "), 2) == list("xa")  # it has left that place
+    assert lookup.propose(list("xab1 abc2 abc3 xab"), 4) == list("1 ab")
+    assert lookup.propose(list("xab1 abc2 abc3 xab1 abc"), 1) == list("2")  # though 3 came behind that later
+    assert lookup.propose(list("xab1 abc2 abc3 xab1 abc3 "), 2) == list("xa")  # it has left that place
 
 
 def test_a_long_chat_is_read_in_parts_and_each_token_once(monkeypatch):
     monkeypatch.setattr("app.engine.prompt_lookup.MAX_READ", 100)
     lookup, chat = PromptLookup(), [*range(250), 5, 6, 7]
-    assert [lookup.guess(chat, 2) for _ in range(4)] == [[], [], [8, 9], [8, 9]]
+    assert [lookup.propose(chat, 2) for _ in range(4)] == [[], [], [8, 9], [8, 9]]
 
 
-# How many guesses a step checks.
+# How many draft tokens a step verifies.
 
 
 class Bench:
-    """Answers that all have a place to guess from, and steps that take what a test says."""
+    """Answers that all have a place to draft from, and steps that take what a test says."""
 
     def __init__(self, num_drafted: int = 8, num_answers: int = 1, num_repeating: int | None = None) -> None:
         backend = CountingBackend(num_drafted_tokens=num_drafted, n_seq_max=8)
-        self.drafting = Drafting(backend)
+        self.draft_planner = DraftPlanner(backend)
         engine = Engine(backend)
         texts = [list(range(100 + 20 * number, 116 + 20 * number)) for number in range(num_answers)]
         repeats = [text + text[:4] for text in texts[:num_repeating]]
@@ -68,14 +68,14 @@ class Bench:
             self.answers.append(seq)
 
     def step(self, takes_ms, *, is_right: bool) -> int:
-        """How many guesses were checked. `takes_ms` gives the time of a step by their number."""
-        chosen = self.drafting.choose(self.answers, 64)
+        """How many draft tokens were verified. `takes_ms` gives the time of a step by their number."""
+        chosen = self.draft_planner.choose(self.answers, 64)
         numbers = [len(guess) for guess in chosen.values()]
         for seq, guess in chosen.items():
             seq.drafter.note_checked(len(guess))
             for _ in guess if is_right else guess[:1]:
                 seq.drafter.learn(is_right)
-        self.drafting.learn(len(self.answers), sum(numbers), takes_ms(sum(numbers)))
+        self.draft_planner.learn(len(self.answers), sum(numbers), takes_ms(sum(numbers)))
         return sum(numbers)
 
 
@@ -157,7 +157,7 @@ class TimedModel:
         self.decode_ms, self.num_sure = decode_ms, num_sure
         self.took_ms = 0.0
 
-    def guess(self, wanted, _read_ms):
+    def propose(self, wanted, _read_ms):
         numbers = {seq: min(number, self.num_sure) for seq, number in wanted.items() if number}
         num_decodes = min(max(wanted.values()), self.num_sure + 1)
         self.took_ms += num_decodes * self.decode_ms
@@ -167,7 +167,7 @@ class TimedModel:
 def play(model, *, is_right, num_steps=400, row_ms=0.5, num_answers=1):
     """Tokens, and milliseconds."""
     bench = Bench(num_answers=num_answers, num_repeating=0)
-    bench.drafting._model = model
+    bench.draft_planner._model = model
     num_tokens, took_ms = 0, 0.0
     for _ in range(num_steps):
         number = bench.step(lambda n: 10.0 + row_ms * n, is_right=is_right)
@@ -254,7 +254,7 @@ def test_one_step_makes_all_tokens_that_were_guessed_right_and_one_more(checked)
     result = run(engine, request(TEXT, max_tokens=27))
     spans = [span for report in result.reports for span in report.spans if not span.is_prefill]
     told = [(span.num_rows, span.num_drafted, span.num_kept) for span in spans]
-    # "one" is found; "five" is in capitals; " si" is found, but there is nothing left to guess.
+    # "one" is found; "five" is in capitals; " si" is found, but there is nothing left to draft.
     assert told == [(1, 0, 0)] * 2 + [(5, 4, 4)] * 3 + [(5, 4, 1)] + [(1, 0, 0)] * 7
     [answer] = result.answers.values()
     assert (answer.usage.num_drafted_tokens, answer.usage.num_kept_tokens) == (16, 13)

@@ -1,4 +1,4 @@
-"""What commands the window has: the menus are the list, and this reads it. GUI thread."""
+"""Lists the window's commands by reading its menus. GUI thread."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _NATIVE = QKeySequence.SequenceFormat.NativeText
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class MenuCommand:
     """A QAction, and the titles of the menus above it, outermost first."""
 
     action: QAction
@@ -23,7 +23,7 @@ class Command:
 
     @property
     def text(self) -> str:
-        """Understood without its menu: what stands in a submenu says in which."""
+        """Understandable without its menu: a command in a submenu is prefixed with that."""
         text = plain(self.action.text())
         return f"{self.path[-1]}: {text}" if len(self.path) > 1 else text
 
@@ -48,21 +48,21 @@ class Command:
         return self.action.property("needs") or ""
 
 
-def commands_of(bar: QMenuBar) -> list[Command]:
-    """In the order of the menus. A command that stands in two menus is listed where it comes first."""
-    found: dict[QAction, Command] = {}
+def commands_of(bar: QMenuBar) -> list[MenuCommand]:
+    """In the order of the menus. A command in two menus is listed where it comes first."""
+    found: dict[QAction, MenuCommand] = {}
     for command in _walk(bar, ()):
         found.setdefault(command.action, command)
     return list(found.values())
 
 
-def _walk(place: QWidget, path: tuple[str, ...]) -> Iterator[Command]:
+def _walk(place: QWidget, path: tuple[str, ...]) -> Iterator[MenuCommand]:
     for action in place.actions():
         menu = action.menu()
         if isinstance(menu, QMenu):
             yield from _walk(menu, (*path, plain(menu.title())))
         elif not action.isSeparator() and action.isVisible():
-            yield Command(action, path)
+            yield MenuCommand(action, path)
 
 
 def plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the next report tells about slots, in words: events, and leases with where their prefix ended.
+"""Collects events and leases for the next report.
 
 Engine thread only.
 """
@@ -15,11 +15,11 @@ from app.system.said import said
 if TYPE_CHECKING:
     from app.engine.sequence import Sequence, Slot
 
-TOKENS_SHOWN = 8  # of a lease, where wanted and held tokens part
+TOKENS_SHOWN = 8  # of a lease, around where wanted and held tokens diverge
 
 
-class News:
-    """Gathered until the engine takes it for a report."""
+class EventLog:
+    """Events and leases until the engine takes them for a report."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -29,50 +29,50 @@ class News:
         """All since the last call."""
         if not (self.events or self.leases):
             return (), ()
-        news = tuple(self.events), tuple(self.leases)
+        taken = tuple(self.events), tuple(self.leases)
         self.events, self.leases = [], []
-        return news
+        return taken
 
-    def tell(self, kind: EventKind, text: str, slot: Slot | None = None, chat_id: str | None = None) -> None:
-        """An event. Its chat is the slot's if there is no other."""
+    def add(self, kind: EventKind, text: str, slot: Slot | None = None, chat_id: str | None = None) -> None:
+        """Adds an event. Its chat defaults to the slot's."""
         seq_id = slot.seq_id if slot else None
         self.events.append(Event(kind, text, seq_id, chat_id or (slot.chat_id if slot else None)))
 
-    def tell_lease(self, seq: Sequence, slot: Slot, prefix: CachedPrefix) -> None:
+    def add_lease(self, seq: Sequence, slot: Slot, prefix: CachedPrefix) -> None:
         is_again = bool(seq.leased_at)
         counts = {"seq_id": slot.seq_id, "there": prefix.num_tokens, "missing": seq.num_pending_tokens}
         if is_again:
             text = said("resumed sequence {seq_id}: {there} tokens there, {missing} to compute", **counts)
         else:
             text = said("leased sequence {seq_id}: {there} tokens there, {missing} to compute", **counts)
-        self.tell(EventKind.RESUME if is_again else EventKind.LEASE, text, slot)
+        self.add(EventKind.RESUME if is_again else EventKind.LEASE, text, slot)
 
-    def tell_release(self, slot: Slot, is_kept: bool) -> None:
+    def add_release(self, slot: Slot, is_kept: bool) -> None:
         held = {"seq_id": slot.seq_id, "tokens": len(slot.token_ids)}
         if is_kept:
             text = said("released sequence {seq_id}: {tokens} tokens kept", **held)
         else:
             text = said("released sequence {seq_id}: {tokens} tokens freed", **held)
-        self.tell(EventKind.RELEASE, text, slot)
+        self.add(EventKind.RELEASE, text, slot)
 
-    def tell_saved(self, slot: Slot, is_kept: bool) -> None:
-        """Its chat makes way, with its state saved or not."""
+    def add_saved(self, slot: Slot, is_kept: bool) -> None:
+        """The slot's chat was evicted, with its state saved or not."""
         held = {"seq_id": slot.seq_id, "tokens": len(slot.token_ids)}
         if is_kept:
             text = said("hibernated sequence {seq_id}: {tokens} tokens", **held)
         else:
             text = said("evicted sequence {seq_id}: {tokens} tokens", **held)
-        self.tell(EventKind.HIBERNATE if is_kept else EventKind.EVICT, text, slot)
+        self.add(EventKind.HIBERNATE if is_kept else EventKind.EVICT, text, slot)
 
-    def tell_restored(self, slot: Slot, chat_id: str, num_tokens: int) -> None:
+    def add_restored(self, slot: Slot, chat_id: str, num_tokens: int) -> None:
         text = said("restored sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=num_tokens)
-        self.tell(EventKind.RESTORE, text, slot, chat_id)
+        self.add(EventKind.RESTORE, text, slot, chat_id)
 
-    def tell_doubt(self, slot: Slot, chat_id: str) -> None:
+    def add_doubt(self, slot: Slot, chat_id: str) -> None:
         text = said(
             "the saved state for sequence {seq_id} could not be used: computing it again", seq_id=slot.seq_id
         )
-        self.tell(EventKind.RESTORE, text, slot, chat_id)
+        self.add(EventKind.RESTORE, text, slot, chat_id)
 
     def note_lease(self, seq: Sequence, slot: Slot, held: list[int], prefix: CachedPrefix) -> None:
         """`held` are the tokens its chat had, in cells or saved, before the lease."""

@@ -14,14 +14,14 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
 from app.protocol.output import FinishReason
 from app.protocol.request import Role
-from app.services.library import Library
+from app.services.chat_library import ChatLibrary
 from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
 from app.storage.tab_rows import Tabs
 
-Opened = tuple[Workspace, Library]
+Opened = tuple[Workspace, ChatLibrary]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def opened(
         await store.open()
         await store.save([ChatChange.of(chat) for chat in chats], Tabs(open_ids) if chats else None)
         workspace = Workspace(engine, store, settings, parent)
-        library = Library(store, workspace, parent)
+        library = ChatLibrary(store, workspace, parent)
         library.failed.connect(lambda message: pytest.fail(message))
         await workspace.restore()
         await library.load()
@@ -53,7 +53,7 @@ def chat(chat_id: str, title: str = "", **values: object) -> Chat:
     return Chat(chat_id, title, turns=[Turn(Role.USER, f"text of {chat_id}")], **values)  # type: ignore[arg-type]
 
 
-def titles(library: Library) -> dict[str, str]:
+def titles(library: ChatLibrary) -> dict[str, str]:
     return {one.id: one.title for one in library.chats}
 
 
@@ -71,8 +71,8 @@ async def test_all_chats_are_listed_whether_open_or_not(qloop, opened) -> None:
 async def test_nothing_is_told_before_all_is_known(qloop, opened) -> None:
     """The open tabs alone do not say how old their chats are."""
     async with opened(chat("a", "A"), open_ids=("a",)) as (workspace, _):
-        library = Library(workspace._store, workspace, workspace)
-        assert not library._telling.isActive()
+        library = ChatLibrary(workspace._store, workspace, workspace)
+        assert not library._changed_timer.isActive()
         heard = []
         library.changed.connect(lambda: heard.append(titles(library)))
         await library.load()
@@ -235,7 +235,7 @@ async def test_trouble_is_told_and_the_list_stays(qloop, workspace, store) -> No
         raise StorageError("The disk is full.")
 
     store.summaries = store.folders = store.place = store.save_folders = fail
-    library = Library(store, workspace, workspace)
+    library = ChatLibrary(store, workspace, workspace)
     heard = []
     library.failed.connect(heard.append)
     await library.load()
