@@ -33,6 +33,7 @@ from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.look.theme import apply_theme
+from app.protocol.commands import AbortAll, Command, Forget, Submit
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
@@ -103,15 +104,16 @@ class RandomThread(ScriptedThread):
                 future.set_exception(EngineError("It has ended."))
         self.finished.emit()
 
-    def submit(self, request: Request) -> None:
-        self.asked[request.request_id] = request
-
-    def forget(self, chat_id: str) -> None:
-        for request_id in [one.request_id for one in self.asked.values() if one.chat_id == chat_id]:
-            self.abort(request_id)
-
-    def abort_all(self) -> None:
-        self.aborted += self.asked
+    def post(self, command: Command) -> None:
+        match command:
+            case Submit(request):
+                self.asked[request.request_id] = request
+            case Forget(chat_id):
+                self.aborted += [name for name, request in self.asked.items() if request.chat_id == chat_id]
+            case AbortAll():
+                self.aborted += self.asked
+            case _:
+                super().post(command)
 
     def use_prompts(self, work: Callable[[Any], object]) -> Future[object]:
         future: Future[object] = Future()
