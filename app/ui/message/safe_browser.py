@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QHelpEvent,
     QImage,
     QKeyEvent,
+    QResizeEvent,
     QTextBlockFormat,
     QTextCursor,
     QTextDocument,
@@ -89,11 +90,20 @@ class SafeBrowser(QTextBrowser):
 
     def arrange(self, width: int) -> int:
         """Takes this width and returns the height it needs for it."""
+        # In a hidden view Qt would do so in the middle of it, and lay out everything for that width.
+        self.viewport().resize(self.size())
         if self.document().textWidth() != width:  # Qt would lay out everything again for the same width
             self.document().setTextWidth(width)
         height = int(self.document().size().height() + 0.99)
         self.setFixedSize(width, height)
         return height
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """For a new width Qt would lay out everything again, even what is laid out for that width already."""
+        size, before = event.size(), event.oldSize()
+        if self.document().textWidth() == size.width():
+            before.setWidth(size.width())
+        super().resizeEvent(QResizeEvent(size, before))
 
     def ideal_width(self) -> int:
         """What the text would take without wrapping."""

@@ -1,3 +1,4 @@
+import math
 import os
 import time
 from pathlib import Path
@@ -5,6 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.message.link_prompt import LinkPrompt, real_target
@@ -149,3 +151,30 @@ def test_the_view_is_as_high_as_its_text_at_any_width(browser: SafeBrowser) -> N
 def test_hidden_characters_of_a_plain_text_are_spelled_out(browser: SafeBrowser) -> None:
     browser.show_plain("a\u202eb")
     assert browser.toPlainText() == "a⟦U+202E⟧b"
+
+
+def test_a_view_that_was_not_shown_yet_knows_how_high_its_text_will_be(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.show()
+    view = SafeBrowser(page)
+    view.show_html("word " * 200)
+    height = view.arrange(500)
+    view.show()
+    assert view.document().textWidth() == 500
+    assert height == view.height() == math.ceil(view.document().size().height())
+
+
+def test_a_text_is_laid_out_once_for_each_width(qtbot: QtBot, qapp: QApplication) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.show()
+    view = SafeBrowser(page)
+    layouts: list[float] = []
+    view.document().documentLayout().update.connect(lambda: layouts.append(view.document().textWidth()))
+    view.show_html("word " * 200)
+    for width in (500, 300, 300):
+        view.arrange(width)
+        view.show()
+        qapp.processEvents()
+    assert layouts == [500, 300]
