@@ -24,7 +24,7 @@ from app.ui.message.markdown_inline import footnote_reference, task_box
 from app.ui.message.math_syntax import math_plugin
 
 SAFE_SCHEMES = ("http://", "https://", "mailto:")
-MAX_QUOTE_FRAMES = 3  # nested tables cost Qt's layout exponentially
+MAX_QUOTE_FRAMES = 3  # one within the other: the text needs room, too
 MAX_COLUMNS = 100
 MAX_CELLS = 1_500  # of what is read at once
 MAX_COLOURED_CHARS = 2_000  # of code in a list or a quotation
@@ -172,6 +172,7 @@ class _QtRenderer(RendererHTML):
     def blockquote_open(
         self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType
     ) -> str:
+        """The style sheet makes a frame of it: what stands in a table, Qt lays out twice."""
         env["quotes"] = env.get("quotes", 0) + 1
         return '<table class="quote"><tr><td>' if env["quotes"] <= MAX_QUOTE_FRAMES else "<div>"
 

@@ -5,21 +5,26 @@ GUI thread.
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QMimeData, QSize, QTimer, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, QTimer, QUrl, Signal
 from PySide6.QtGui import (
+    QColor,
     QCursor,
     QFont,
     QFontInfo,
     QFontMetricsF,
     QImage,
+    QPainter,
+    QPaintEvent,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextFragment,
+    QTextFrame,
+    QTextTable,
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -42,6 +47,7 @@ _COPY = re.compile(r'<copy code="([^"]*)">')
 _COPY_SCHEME, _COPY_ICON = "copy", "icon:copy"
 ICON = 13
 EM = 1.2  # the letters of formulas are smaller than those of most text fonts
+BAR = 3  # beside a quotation
 _OBJECT = "\ufffc"
 
 
@@ -113,6 +119,17 @@ class ProsePane(SafeBrowser):
         """Only images that we have drawn ourselves."""
         image = self._images.get(name if isinstance(name, str) else name.toString())
         return image if image is not None else super().loadResource(kind, name)
+
+    # Quotations
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if '<table class="quote"' in self._html:
+            painter, bar = QPainter(self.viewport()), QColor(self._tokens.hairline)
+            for frame in _frames(self.document().rootFrame()):
+                place = self.document().documentLayout().frameBoundingRect(frame)
+                painter.fillRect(QRectF(place.left() + BAR, place.top(), BAR, place.height()), bar)
+            painter.end()
+        super().paintEvent(event)
 
     # Code in lists and quotations
 
@@ -222,6 +239,14 @@ class ProsePane(SafeBrowser):
     def _redraw_with_formulas(self) -> None:
         self.redraw()
         self.height_changed.emit()
+
+
+def _frames(frame: QTextFrame) -> Iterator[QTextFrame]:
+    """Those in it that are no tables: quotations."""
+    for inner in frame.childFrames():
+        if not isinstance(inner, QTextTable):
+            yield inner
+            yield from _frames(inner)
 
 
 def _width(image: QImage) -> float:

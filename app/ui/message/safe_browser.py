@@ -32,6 +32,7 @@ from app.ui.message.markdown_html import is_safe_link
 
 LINE_HEIGHT = 145.0  # percent
 INDENT = 32  # of a list
+QUOTE_INDENT = 15
 _IMAGE = QTextDocument.ResourceType.ImageResource.value
 _NO_IMAGE = QImage(1, 1, QImage.Format.Format_ARGB32)
 _NO_IMAGE.fill(0)
@@ -212,7 +213,7 @@ def prose_style_sheet(tokens: Tokens) -> str:
         hr {{ background-color: {tokens.hairline}; }}
         td, th {{ line-height: 125%; color: {tokens.text}; }}
         table {{ margin-top: 4px; margin-bottom: 12px; }}
-        .quote {{ margin-bottom: 0; }}
+        .quote {{ -qt-table-type: frame; margin-left: {QUOTE_INDENT}px; margin-bottom: 0; }}
         .piece {{ margin-top: 0; margin-bottom: 0; }}
         .code td {{ background-color: {tokens.raised}; }}
         ul ul, ul ol, ol ul, ol ol {{ margin-top: 2px; margin-bottom: 0; }}
@@ -222,5 +223,4 @@ def prose_style_sheet(tokens: Tokens) -> str:
         .badge {{ color: {tokens.warning}; background-color: {tokens.raised}; font-size: small; }}
         .source {{ color: {tokens.muted}; }}
         .grid {{ border-style: solid; border-color: {tokens.hairline}; border-collapse: collapse; }}
-        .quote td {{ border-left: 3px solid {tokens.hairline}; padding-left: 10px; color: {tokens.muted}; }}
     """

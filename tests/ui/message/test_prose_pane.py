@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QFont, QGuiApplication, QImage, QTextCursor
+from PySide6.QtGui import QFont, QGuiApplication, QImage, QTextCursor, QTextFrame, QTextTable
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -11,7 +11,8 @@ from app.look.tokens import DARK, LIGHT
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.formulas import formulas
 from app.ui.message.markdown import parse_blocks
-from app.ui.message.prose_pane import ProsePane
+from app.ui.message.prose_pane import BAR, ProsePane
+from app.ui.message.safe_browser import QUOTE_INDENT
 from app.ui.message.slices import slices
 
 
@@ -153,3 +154,26 @@ def test_many_formulas_are_put_on_the_line_in_one_change(frame: QWidget, qtbot: 
     pane.redraw()
     assert pane.toPlainText().count("\ufffc") == 50
     assert len(changes) < 5
+
+
+def test_in_quotations_no_table_stands_in_another(frame: QWidget, qtbot: QtBot) -> None:
+    """Qt lays out what stands in a table twice, and so 16 times what stands in four."""
+    pane = pane_of(frame, qtbot, ">>> |a|b|\n>>> |-|-|\n>>> |c|d|")
+
+    def num_tables_deep(within: QTextFrame) -> int:
+        deepest = max((num_tables_deep(inner) for inner in within.childFrames()), default=0)
+        return deepest + isinstance(within, QTextTable)
+
+    assert num_tables_deep(pane.document().rootFrame()) == 1
+    assert pane.plain_text().split() == ["a", "b", "c", "d"]
+
+
+def test_a_bar_stands_beside_a_quotation(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "said:\n\n> one\n>\n> > two")
+    image = pane.grab().toImage()
+
+    def bars(word: str) -> int:
+        y = pane.cursorRect(pane.document().find(word)).center().y()
+        return sum(image.pixelColor(x, y).name() == LIGHT.hairline for x in range(2 * QUOTE_INDENT))
+
+    assert [bars("said"), bars("one"), bars("two")] == [0, BAR, 2 * BAR]
