@@ -7,6 +7,7 @@ import math
 import re
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -86,10 +87,21 @@ def draw_formula(formula: Formula) -> Drawn | None:
 def _load() -> None:
     """Loads the fonts in advance: 0.2 s that do not count for the first formula."""
     from ziamath.config import config
+    from ziamath.nodes.mnode import Mnode
     from ziamath.zmath import Latex
 
     config.svg2 = False  # Qt draws SVG 1.2
+    # Else each drawing would be a cycle, and stay until garbage is collected, on the window's thread.
+    Mnode.parent = property(_parent_of, _set_parent)  # type: ignore[assignment]
     Latex("x")
+
+
+def _parent_of(node: object) -> object:
+    return vars(node)["parent"]()
+
+
+def _set_parent(node: object, parent: object) -> None:
+    vars(node)["parent"] = weakref.ref(parent)
 
 
 def _svg(formula: Formula) -> tuple[str, float, float, float]:

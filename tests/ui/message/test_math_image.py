@@ -1,3 +1,4 @@
+import gc
 import threading
 import time
 
@@ -95,3 +96,13 @@ def test_what_reaches_far_below_the_line_is_centred_on_it(qapp: QGuiApplication)
     assert high
     assert low.is_centred
     assert not high.is_centred
+
+
+def test_a_drawing_leaves_no_cycles_behind(qapp: QGuiApplication) -> None:
+    """Thousands of formulas would be hundreds of megabytes until they are found."""
+    latex = r"\frac{x_1}{\sqrt{y}} + \left(\hat{z}\right) + \sum_{i}^{n} i"
+    draw_formula(formula(latex))
+    gc.collect()
+    for _ in range(10):
+        assert draw_formula(formula(latex))
+    assert gc.collect() < 50
