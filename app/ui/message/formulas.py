@@ -9,18 +9,20 @@ from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, Signal, Slot
 from app.ui.message.math_image import Drawn, Formula, draw_formula
 
 MAX_KEPT = 1_000
+MAX_KEPT_BYTES = 16_000_000
 MAX_WAITING = 200
 
 
 class Formulas(QObject):
-    """Renders a missing one on request, and emits `drawn` when it is ready."""
+    """Renders a missing one on request, and gives it away by `drawn`: it may not be kept."""
 
-    drawn = Signal(object)  # the Formula
+    drawn = Signal(object, object)  # the Formula, what is Drawn of it
     _finished = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._kept: OrderedDict[Formula, Drawn | None] = OrderedDict()
+        self._kept_bytes = 0
         self._waiting: set[Formula] = set()
         self._thread = QThreadPool(self)
         self._thread.setMaxThreadCount(1)
@@ -55,10 +57,15 @@ class Formulas(QObject):
     def _on_finished(self, formula: Formula, drawn: Drawn | None) -> None:
         self._waiting.discard(formula)
         self._kept[formula] = drawn
-        while len(self._kept) > MAX_KEPT:
-            self._kept.popitem(last=False)
+        self._kept_bytes += _size_bytes(drawn)
+        while len(self._kept) > MAX_KEPT or self._kept_bytes > MAX_KEPT_BYTES:
+            self._kept_bytes -= _size_bytes(self._kept.popitem(last=False)[1])
         if drawn is not None:
-            self.drawn.emit(formula)
+            self.drawn.emit(formula, drawn)
+
+
+def _size_bytes(drawn: Drawn | None) -> int:
+    return drawn.image.sizeInBytes() if drawn else 0
 
 
 @cache

@@ -5,7 +5,7 @@ GUI thread.
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, QTimer, QUrl, Signal
@@ -60,6 +60,7 @@ class ProsePane(SafeBrowser):
         self._images: dict[str, QImage] = {}
         self._sources: dict[str, str] = {}  # of the images, by their name
         self._codes: list[str] = []  # in lists and quotations
+        self._drawn: dict[Formula, Drawn] = {}
         self._awaited: set[Formula] = set()
         self._tokens = current()  # the colours it is drawn in
         self._room = 0  # for a formula, in pixels
@@ -81,7 +82,8 @@ class ProsePane(SafeBrowser):
         for kept in (self._awaited, self._images, self._sources, self._codes):
             kept.clear()
         self._tokens = current()
-        rendered = _MATH.sub(self._formula, self._html) if "<math" in self._html else self._html
+        drawn, self._drawn = self._drawn, {}
+        rendered = _MATH.sub(lambda found: self._formula(found, drawn), self._html)
         self.show_html(_COPY.sub(self._copy_link, rendered) if "<copy" in rendered else rendered)
         self._put_formulas_on_the_line()
 
@@ -157,7 +159,7 @@ class ProsePane(SafeBrowser):
 
     # Formulas
 
-    def _formula(self, found: re.Match[str]) -> str:
+    def _formula(self, found: re.Match[str], there: Mapping[Formula, Drawn]) -> str:
         opens, latex = html.unescape(found[1]), html.unescape(found[2])
         source = latex if not opens else f"{opens}{latex}{_CLOSES.get(opens, opens)}"
         font = self.document().defaultFont()
@@ -169,10 +171,11 @@ class ProsePane(SafeBrowser):
             scale=self.devicePixelRatioF(),
             line_descent=QFontMetricsF(font).descent(),
         )
-        drawn = formulas().find(formula)
+        drawn = there.get(formula) or formulas().find(formula)
         if drawn is None:
             self._awaited.add(formula)
             return f'<code class="source">{html.escape(fold(mark_hidden(source)))}</code>'
+        self._drawn[formula] = drawn
         name = self._named(formula, drawn, source)
         is_too_wide = 0 < self._room < _width(drawn.image)
         return f'<img src="{name}"' + (f' width="{self._room}">' if is_too_wide else ">")
@@ -232,8 +235,9 @@ class ProsePane(SafeBrowser):
         pieces = text.split(_OBJECT)
         return "".join(piece + source for piece, source in zip(pieces, [*sources, ""], strict=False))
 
-    def _on_drawn(self, formula: Formula) -> None:
+    def _on_drawn(self, formula: Formula, drawn: Drawn) -> None:
         if formula in self._awaited:
+            self._drawn[formula] = drawn
             self._redraws.start()
 
     def _redraw_with_formulas(self) -> None:

@@ -18,8 +18,8 @@ def formulas(qtbot: QtBot, qapp: QApplication) -> Formulas:
 def test_a_formula_is_there_as_soon_as_it_is_drawn(formulas: Formulas, qtbot: QtBot) -> None:
     with qtbot.waitSignal(formulas.drawn) as told:
         assert formulas.find(formula("x")) is None
-    assert told.args == [formula("x")]
-    assert formulas.find(formula("x"))
+    assert told.args == [formula("x"), formulas.find(formula("x"))]
+    assert told.args[1]
 
 
 def test_one_that_cannot_be_drawn_is_not_tried_again(formulas: Formulas, qtbot: QtBot) -> None:
@@ -54,4 +54,19 @@ def test_the_least_recently_used_are_given_up(
     qtbot.waitUntil(lambda: formulas.num_waiting == 0)
     assert formulas.find(formula("a"))
     assert formulas.find(formula("b")) is None
+    qtbot.waitUntil(lambda: formulas.num_waiting == 0)
+
+
+def test_large_images_are_given_up_before_many_are_kept(
+    formulas: Formulas, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with qtbot.waitSignal(formulas.drawn):
+        formulas.find(formula("a"))
+    drawn = formulas.find(formula("a"))
+    assert drawn
+    monkeypatch.setattr("app.ui.message.formulas.MAX_KEPT_BYTES", 2 * drawn.image.sizeInBytes())
+    for wide in ("b+b+b", "c+c+c"):
+        with qtbot.waitSignal(formulas.drawn):
+            formulas.find(formula(wide))
+    assert not any(formulas.find(formula(latex)) for latex in ("a", "b+b+b"))
     qtbot.waitUntil(lambda: formulas.num_waiting == 0)

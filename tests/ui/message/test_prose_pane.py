@@ -113,6 +113,14 @@ def test_a_formula_asked_for_twice_is_drawn_once(frame: QWidget, qtbot: QtBot) -
     assert next(iter(first._images.values())) is next(iter(second._images.values()))
 
 
+def test_a_view_shows_all_its_formulas_however_few_are_kept(
+    frame: QWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.ui.message.formulas.MAX_KEPT", 1)
+    pane = pane_of(frame, qtbot, "$r^2$ $s^2$ $t^2$")
+    assert pane.toPlainText() == "\ufffc \ufffc \ufffc"
+
+
 def test_a_model_cannot_name_an_image_of_ours(frame: QWidget, qtbot: QtBot) -> None:
     pane = pane_of(frame, qtbot, "$w^2$")
     (name,) = pane._images
