@@ -65,6 +65,10 @@ class MessageDraft(QObject):
         composer.show_forecast(forecast(figures, session.chat.overflow))
         composer.chips.show_tokens(session.tokens.num_tokens)
 
+    def stop(self) -> None:
+        """Nothing is counted any more."""
+        self._count_timer.stop()
+
     def attach(self, paths: Sequence[Path]) -> None:
         """Reads them in the background."""
         session = self._session

@@ -197,13 +197,13 @@ class MarkdownColumn(QWidget):
                 self._parts[index].group = group
                 self._parts[index].is_current = False
         for part in self._parts[len(groups) :]:
-            _discard(part.view)
+            discard(part.view)
         del self._parts[len(groups) :]
         self._rest_start = rest_start
         if rest_start is not None:
             self._show_rest(self._reader.source[rest_start:])
         elif self._rest:
-            _discard(self._rest)
+            discard(self._rest)
             self._rest = None
 
     def _show_rest(self, text: str) -> None:
@@ -228,7 +228,7 @@ class MarkdownColumn(QWidget):
         """The view of it, made current."""
         kind = CodeBlock if part.group[0].kind is BlockKind.CODE else ProsePane
         if not isinstance(part.view, kind):
-            _discard(part.view)
+            discard(part.view)
             part.view, part.zoom, part.height = kind(self), None, 0
             part.view.height_changed.connect(self._on_part_changed)
         if not part.is_current:
@@ -240,10 +240,13 @@ class MarkdownColumn(QWidget):
         return part.view
 
 
-def _discard(view: QWidget | None) -> None:
+def discard(view: QWidget | None) -> None:
+    """Deletes it, one text in it a turn of the loop: those of a page take longer than a frame has."""
     if view:
         view.hide()
-        view.deleteLater()
+        for column in view.findChildren(MarkdownColumn):
+            column.show_whole("")
+        slices().delete(view)
 
 
 def _apply_fonts(view: ProsePane | CodeBlock, zoom: int) -> None:

@@ -1,5 +1,6 @@
 """Whose turn it is, of those that have more to draw than a frame has time for. GUI thread."""
 
+from collections import deque
 from collections.abc import Callable
 from functools import cache
 
@@ -14,12 +15,25 @@ class Slices(QObject):
         super().__init__(parent)
         self.work = 0  # that all of them have done, in weights
         self._waiting: dict[QObject, Callable[[], None]] = {}
+        self._doomed: deque[QObject] = deque()
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._on_timeout)
 
     def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
         self._waiting[one] = on_turn
         self._timer.start()
+
+    def delete(self, one: QObject) -> None:
+        """After all that were to be deleted before it, such as what it holds."""
+        self._doomed.append(one)
+        self.wait(self, self._delete_next)
+
+    def _delete_next(self) -> None:
+        one = self._doomed.popleft()
+        if isValid(one):
+            one.deleteLater()
+        if self._doomed:
+            self.wait(self, self._delete_next)
 
     @property
     def num_waiting(self) -> int:

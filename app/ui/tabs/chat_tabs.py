@@ -442,8 +442,7 @@ class ChatTabs(QWidget):
         if tab.view:
             self._shown_last.remove(tab)
             self.pages.take(tab.view)
-            tab.view.hide()
-            tab.view.deleteLater()
+            tab.view.give_up()
             tab.view = None
 
     def _open_settings_of(self, session: ChatSession) -> None:

@@ -28,6 +28,7 @@ from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR,
 from app.ui.composer.composer import Composer
 from app.ui.composer.dropped_files import dropped_files
 from app.ui.composer.message_draft import MessageDraft
+from app.ui.message.markdown_column import discard
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.model_line import ModelLine
 from app.ui.transcript.answer_text import answer_ended_text
@@ -118,6 +119,11 @@ class ChatView(QWidget):
     def is_editing(self) -> bool:
         """A turn is being edited; that text exists only here."""
         return self.findChild(TurnEditor) is not None
+
+    def give_up(self) -> None:
+        """It is deleted, in slices; its session may be so before."""
+        self.drafting.stop()
+        discard(self)
 
     def show_words(self, turn: Turn, words: str) -> None:
         """Scrolls to a message and marks the searched words."""

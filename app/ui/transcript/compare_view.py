@@ -12,6 +12,7 @@ from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.copy_button import CopyButton
 from app.ui.message.answer_body import AnswerBody
+from app.ui.message.markdown_column import discard
 from app.ui.message.message_text import written_text
 from app.ui.transcript.answer_text import activity_line, notice_line, stats_line
 from app.ui.transcript.turn_actions import Place
@@ -70,8 +71,7 @@ class CompareView(TurnView):
 
     def _make_columns(self, versions: tuple[Turn, ...]) -> None:
         for column in self._columns:
-            column.hide()
-            column.deleteLater()
+            discard(column)
         self._columns = [AnswerColumn(version, self) for version in versions]
         for column in self._columns:
             column.body.set_zoom(self._zoom)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chats.chat import Turn
+from app.ui.message.markdown_column import discard
 from app.ui.transcript.turn_view import TurnView
 
 MAX_VIEWS = 32  # more only while more are visible
@@ -39,7 +40,7 @@ class ViewPool:
         view = self._views.pop(turn.id, None)
         if view and type(view) is not kind:
             self._hide(view)
-            view.deleteLater()
+            discard(view)
             view = None
         view = view or self._spare(kind) or self._make(kind, turn)
         self._views[turn.id] = view
@@ -65,7 +66,7 @@ class ViewPool:
         """Frees all widgets except those with an unsaved edit."""
         for view in [view for view in self if not view.editor]:
             del self._views[view.turn.id]
-            view.deleteLater()
+            discard(view)
 
     def _spare(self, kind: type[TurnView]) -> TurnView | None:
         """The longest hidden one of its kind, if there are enough."""

@@ -1,6 +1,7 @@
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from app.ui.message.slices import Slices
 
@@ -27,3 +28,21 @@ def test_who_is_gone_has_no_turn(qtbot: QtBot, qapp: QApplication) -> None:
     qapp.sendPostedEvents(gone, QEvent.Type.DeferredDelete.value)
     qtbot.waitUntil(lambda: slices.num_waiting == 0)
     assert turns == []
+
+
+def test_what_is_deleted_goes_one_a_turn_and_in_order(qtbot: QtBot, qapp: QApplication) -> None:
+    slices = Slices(qapp)
+    gone: list[str] = []
+    parent = QObject()
+    for name in ("first", "second", "third"):
+        child = QObject(parent, objectName=name)
+        child.destroyed.connect(lambda _child=None, name=name: gone.append(name))
+        slices.delete(child)
+    slices.delete(parent)
+    for expected in (["first"], ["first", "second"]):
+        slices._on_timeout()
+        qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        assert gone == expected
+    qtbot.waitUntil(lambda: slices.num_waiting == 0)
+    assert gone == ["first", "second", "third"]
+    assert not isValid(parent)

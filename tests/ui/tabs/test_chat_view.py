@@ -2,6 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from app.chats.chat import Turn
 from app.protocol.request import Overflow, Role
@@ -177,3 +178,15 @@ def test_the_end_of_an_answer_is_said_to_those_who_listen(
     session.send("Count")
     session.finish()
     assert said.count("The answer is finished.") == 1
+
+
+def test_one_that_is_given_up_asks_nothing_of_a_session_that_is_gone(
+    qtbot: QtBot, session: FakeSession
+) -> None:
+    view = ChatView(session)  # type: ignore[arg-type]
+    view.show()
+    assert view.drafting._count_timer.isActive()
+    view.give_up()
+    assert not view.isVisible()
+    assert not view.drafting._count_timer.isActive()
+    qtbot.waitUntil(lambda: not isValid(view))

@@ -1,0 +1,43 @@
+from itertools import pairwise
+
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
+
+from app.ui.message.markdown_column import MarkdownColumn, discard
+from app.ui.message.safe_browser import SafeBrowser
+from app.ui.message.slices import slices
+
+
+def test_of_a_page_that_is_discarded_one_text_goes_in_each_turn(qtbot: QtBot, qapp: QApplication) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.show()
+    column = MarkdownColumn(page)
+    column.show_whole("|a|\n|-|\n|b|\n\n```\nx\n```\n\n" * 20)
+    while slices().num_waiting:
+        qapp.processEvents()
+    discard(page)
+    assert page.isHidden()
+    num_left = [len(page.findChildren(SafeBrowser))]
+    while isValid(page):
+        qapp.processEvents()
+        qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        num_left.append(len(page.findChildren(SafeBrowser)) if isValid(page) else 0)
+    assert num_left[0] == 20
+    assert all(before - after <= 1 for before, after in pairwise(num_left))
+
+
+def test_a_text_that_is_still_being_read_is_not_read_on_once_it_is_discarded(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    column = MarkdownColumn(page)
+    column.show_whole("words, words\n\n" * 3_000)
+    assert slices().num_waiting
+    discard(page)
+    work = slices().work
+    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    assert slices().work == work
