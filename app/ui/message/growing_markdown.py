@@ -122,7 +122,7 @@ class GrowingMarkdown:
         elif fresh and fresh[0].kind is BlockKind.CODE and not fresh[0].is_closed:
             self._settle_in_code(fresh[0], end, fresh[0].code)
         elif fresh and fresh[0].kind is not BlockKind.CODE:
-            self._cut(end)
+            self._cut(end, fresh)
         else:  # empty lines follow
             self._settle_at(end, self._num_done + len(fresh))
         return weight
@@ -181,14 +181,18 @@ class GrowingMarkdown:
             self._settle_at(base, self._num_done)
             self._fence, self._code = self._shown[block.start : first_line], code
         else:  # the line that begins it is longer than a window
-            self._cut(base)
+            self._cut(base, [])
 
-    def _cut(self, end: int) -> None:
-        """Ends a block here. What follows is one of its own, which stands close to it after a paragraph."""
+    def _cut(self, end: int, fresh: list[Block]) -> None:
+        """Ends a block here. What follows is one of its own, which stands close to it after a paragraph.
+
+        `fresh`: what was read up to there, if it was.
+        """
         text = self._shown[self._base : end]
         inner = inner_start(text)
-        end = self._base + (inner or (len(text) if text.endswith("\n") else word_start(text)))
-        blocks = self._parsed(end)
+        length = inner or (len(text) if text.endswith("\n") else word_start(text))
+        end = self._base + length
+        blocks = fresh if fresh and length == len(text) else self._parsed(end)
         goes_on = bool(blocks) and not inner and not _EMPTY_LINE.search(self._shown, self._base, end)
         last = blocks[-1] if goes_on and blocks[-1].html.startswith("<p") else None
         self._blocks[self._num_done :] = blocks

@@ -13,7 +13,7 @@ from itertools import islice
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from app.ui.message.markdown_html import parse, parse_inline, safe_html
+from app.ui.message.markdown_html import parse, parse_inline, parse_outline, safe_html
 
 CHUNK_CHARS = 2_000  # of a list or a paragraph: drawing that many takes 2 ms
 TABLE_CHUNK_CHARS = 1_000  # 5 ms
@@ -76,7 +76,7 @@ def parse_blocks(
 
 def inner_start(source: str) -> int | None:
     """Where the last part of what `source` begins with starts: the last item, or block in a quotation."""
-    starts = [token for token in parse(source, {}) if token.nesting >= 0 and token.map]
+    starts = [token for token in parse_outline(source) if token.nesting >= 0 and token.map]
     inner = [token for token in starts if token.map and starts[0].map and token.map[0] > starts[0].map[0]]
     if not inner:
         return None

@@ -106,6 +106,19 @@ def test_of_a_long_block_only_the_end_is_read_again(source: str, monkeypatch: py
     assert max(read) <= WINDOW
 
 
+def test_what_has_no_place_to_be_cut_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(text: str, *arguments: object) -> object:
+        read.append(len(text))
+        return parse_blocks(text, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("app.ui.message.growing_markdown.parse_blocks", counted)
+    source = "[^a" * 2_000
+    GrowingMarkdown().finish(source)
+    assert sum(read) == len(source)
+
+
 def test_the_pieces_of_a_table_have_the_same_columns() -> None:
     blocks = parse_blocks(LONG["table"])
     tables = [block for block in blocks if block.kind is BlockKind.TABLE]
