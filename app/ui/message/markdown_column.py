@@ -27,6 +27,7 @@ MAX_CHARS = 100_000
 MAX_PARTS = 200  # views of one text; each takes some 150 kB
 MAX_PANE_CHARS = 4_000  # of HTML: laying out a pane of this length takes a few milliseconds
 VIEW_WEIGHT = 500
+LINE_CHARS = 10  # of the line that code ends in, for a weight: all of it is laid out again when it grows
 SLICE = 8_000  # in weights, some 20 ms: so much is done at once, and a step that has begun is ended
 
 
@@ -43,7 +44,9 @@ class _Part:
 
     @property
     def weight(self) -> int:
-        return VIEW_WEIGHT + sum(block.weight for block in self.group)
+        code = self.group[0].code
+        last_line = len(code) - code.rfind("\n") - 1
+        return VIEW_WEIGHT + sum(block.weight for block in self.group) + last_line // LINE_CHARS
 
 
 class MarkdownColumn(QWidget):

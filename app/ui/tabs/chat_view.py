@@ -122,7 +122,7 @@ class ChatView(QWidget):
 
     def give_up(self) -> None:
         """It is deleted, in slices; its session may be so before."""
-        self.drafting.stop()
+        self.message_draft.stop()
         discard(self)
 
     def show_words(self, turn: Turn, words: str) -> None:

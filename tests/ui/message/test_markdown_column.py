@@ -1,13 +1,35 @@
 from itertools import pairwise
 
+import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from app.ui.message.code_block import CodeBlock
 from app.ui.message.markdown_column import MarkdownColumn, discard
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.message.slices import slices
+
+
+def test_a_long_line_of_code_that_grows_is_drawn_once_in_a_slice(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    show_block = CodeBlock.show_block
+    monkeypatch.setattr(
+        CodeBlock, "show_block", lambda self, block: (drawn.append(len(block.code)), show_block(self, block))
+    )
+    page = QWidget()
+    qtbot.addWidget(page)
+    column = MarkdownColumn(page)
+    column.height_changed.connect(lambda: column.arrange(500))
+    column.show_whole("```python\n" + "x = (" * 18_000)
+    while slices().num_waiting:
+        num_before = len(drawn)
+        qapp.processEvents()
+        assert drawn[-1] < 50_000 or len(drawn) - num_before <= 1
+    assert len(drawn) > 10
 
 
 def test_of_a_page_that_is_discarded_one_text_goes_in_each_turn(qtbot: QtBot, qapp: QApplication) -> None:

@@ -185,8 +185,8 @@ def test_one_that_is_given_up_asks_nothing_of_a_session_that_is_gone(
 ) -> None:
     view = ChatView(session)  # type: ignore[arg-type]
     view.show()
-    assert view.drafting._count_timer.isActive()
+    assert view.message_draft._count_timer.isActive()
     view.give_up()
     assert not view.isVisible()
-    assert not view.drafting._count_timer.isActive()
+    assert not view.message_draft._count_timer.isActive()
     qtbot.waitUntil(lambda: not isValid(view))
