@@ -33,7 +33,7 @@ from tests.fake_cells import Cell, FakeCells, NoRoomError
 CONTROL = {"<|endoftext|>": 256, "<|im_start|>": 257, "<|im_end|>": 258}
 END = CONTROL["<|im_end|>"]
 N_VOCAB = 259
-STATE_MAGIC = 0x5EED
+STATE_MAGIC, CHECKPOINT_MAGIC = 0x5EED, 0xC0DE
 
 
 def model_info(**changes: object) -> ModelInfo:
@@ -111,6 +111,10 @@ class CountingBackend:
 
     def control_texts(self) -> frozenset[str]:
         return frozenset(CONTROL)
+
+    @property
+    def control_tokens(self) -> frozenset[int]:
+        return frozenset(CONTROL.values())
 
     def leading_tokens(self) -> list[int]:
         return []
@@ -228,6 +232,25 @@ class CountingBackend:
         except NoRoomError:
             return False
         return True
+
+    def save_checkpoint(self, seq_id: int) -> npt.NDArray[np.uint8]:
+        """How many tokens the sequence holds: all that this fake's states remember."""
+        assert self.model.takes_checkpoints
+        return np.array([CHECKPOINT_MAGIC, self.pos_max(seq_id) + 1], np.int32).view(np.uint8)
+
+    def roll_back(self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int) -> bool:
+        self._check_seq_id(seq_id)
+        assert 0 < num_tokens <= self.pos_max(seq_id) + 1, "a checkpoint without its cells"
+        if checkpoint.view(np.int32).tolist() != [CHECKPOINT_MAGIC, num_tokens]:
+            return False
+        self.memory.seq_rm(seq_id, num_tokens)
+        return True
+
+    def forget_all(self) -> None:
+        for seq_id in range(self.model.n_seq_max):
+            self.memory.seq_rm(seq_id, 0)
+        self.memory.heads = [0] * self.memory.num_streams
+        self._unrotated.clear()
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
         return None if self.model.is_recurrent else state.view(np.int32)[2::2]

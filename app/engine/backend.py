@@ -56,6 +56,10 @@ class Backend(Protocol):
     def control_texts(self) -> frozenset[str]:
         """How the control tokens are written, such as `<|im_end|>`."""
 
+    @property
+    def control_tokens(self) -> frozenset[int]:
+        """Tokens that stand for no text, such as those between turns. Cached; `control_texts` finds them."""
+
     def leading_tokens(self) -> list[int]:
         """What every prompt must begin with (the BOS token, where the model wants one)."""
 
@@ -129,6 +133,24 @@ class Backend(Protocol):
     def restore_state(self, seq_id: int, state: npt.NDArray[np.uint8]) -> bool:
         """Put a saved state into `seq_id`, replacing what it held. False: no room, or not usable; it is empty
         then. Damaged data is not always noticed: check it before.
+        """
+
+    def save_checkpoint(self, seq_id: int) -> npt.NDArray[np.uint8]:
+        """What `truncate` cannot cut back of `seq_id`: the cells of its window, its recurrent state.
+
+        Only where `model.takes_checkpoints`.
+        """
+
+    def roll_back(self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int) -> bool:
+        """Put `seq_id` back to where it held `num_tokens`, by a checkpoint of that moment.
+
+        It holds the cells of at least so many. False: not usable; the sequence must then be cleared.
+        """
+
+    def forget_all(self) -> None:
+        """Clear all sequences, and what an interrupted decode may have left of their states.
+
+        To clear each is not enough: a cell that held none may be noted as the source of the next state.
         """
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:

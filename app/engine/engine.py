@@ -424,6 +424,7 @@ class Engine:
         """Compute the batch. False: nothing was computed, and the next step will try something smaller."""
         if not self._batch.num_rows:
             return False
+        self._lane.slots.checkpoints.save_due(self._batch)
         try:
             self._lane.backend.decode(self._batch)
         except NoKvCellsError as error:

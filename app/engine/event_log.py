@@ -88,6 +88,7 @@ class EventLog:
                 num_restored_tokens=prefix.num_restored,
                 num_tokens_to_compute=seq.num_pending_tokens,
                 prefix_end=seq.prefix_end,
+                is_from_checkpoint=prefix.is_from_checkpoint,
                 wanted=tuple(seq.token_ids[start : start + TOKENS_SHOWN]),
                 held=tuple(held[start : start + TOKENS_SHOWN]),
                 common=tuple(held[max(0, start - TOKENS_SHOWN) : start]),

@@ -25,6 +25,7 @@ import numpy.typing as npt
 import psutil
 import xxhash
 
+from app.engine.states import places_in
 from app.protocol.report import HibernatedChat
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class _Saved:
     fingerprint: str
     shifted_from: int | None
     state: State | None  # in memory; None: in the file, or nobody wants it any more
+    places: tuple[int, ...]  # of its checkpoints
     file: _StateFile | None = None
     writing: Future[None] | None = None
 
@@ -131,6 +133,11 @@ class HibernatedChats:
         """As of the slot that was saved."""
         saved = self._saved.get(chat_id)
         return saved.shifted_from if saved else None
+
+    def places_of(self, chat_id: str) -> tuple[int, ...]:
+        """The checkpoints that were saved with its state, by their numbers of tokens."""
+        saved = self._saved.get(chat_id)
+        return saved.places if saved else ()
 
     def chats(self) -> tuple[HibernatedChat, ...]:
         """The same tuple until something changes: it is in every report."""
@@ -294,7 +301,8 @@ def _new_saved(
     chat_id: str, token_ids: list[int], state: State, fingerprint: str, shifted_from: int | None = None
 ) -> _Saved:
     told = HibernatedChat(chat_id, len(token_ids), state.nbytes, is_on_disk=False)
-    return _Saved(told, token_ids, xxhash.xxh3_64_intdigest(state.data), fingerprint, shifted_from, state)
+    checksum, places = xxhash.xxh3_64_intdigest(state.data), places_in(state)
+    return _Saved(told, token_ids, checksum, fingerprint, shifted_from, state, places)
 
 
 def _beyond(budget: int, chats: list[_Saved]) -> Iterator[_Saved]:

@@ -35,7 +35,7 @@ class LastTurns:
         if prefix.is_doubted:
             return PrefixEnd.DOUBTED
         last_turn = self._turns.get(seq.request.chat_id)
-        return why_prefix_ended(seq, held, prefix.num_tokens, last_turn, self._text_of)
+        return why_prefix_ended(seq, held, prefix, last_turn, self._text_of)
 
     def note_asked(self, seq: Sequence) -> None:
         request = seq.request

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.engine.checkpoints import GAP
 from app.protocol.output import PrefixEnd
 from app.protocol.request import Message
 
 if TYPE_CHECKING:
+    from app.engine.prompt import CachedPrefix
     from app.engine.sequence import Sequence
     from app.protocol.sampling import SamplingParams
 
@@ -60,19 +62,19 @@ class LastTurn:
 def why_prefix_ended(
     seq: Sequence,
     held: list[int],
-    num_kept: int,
+    prefix: CachedPrefix,
     last_turn: LastTurn | None,
     text_of: Callable[[list[int]], str],
 ) -> PrefixEnd:
-    """`held` are the tokens the chat had, in cells or saved; `num_kept` of them were reused."""
+    """`held` are the tokens the chat had, in cells or saved, before `prefix` was taken."""
     if not held:
         return PrefixEnd.EVICTED if last_turn else PrefixEnd.NEW_CHAT
-    num_common = common_prefix(held, seq.token_ids)
+    num_common, num_kept = common_prefix(held, seq.token_ids), prefix.num_tokens
     goes_on = num_common == min(len(held), len(seq.token_ids) - 1)
     if seq.request.is_repeatable and (goes_on or num_kept < num_common):
         return PrefixEnd.WHOLE_CHUNKS
-    if num_kept < num_common:
-        return PrefixEnd.NO_ROLLBACK
+    if num_common - num_kept >= (GAP if prefix.is_from_checkpoint else 1):
+        return PrefixEnd.CHECKPOINT if prefix.is_from_checkpoint else PrefixEnd.NO_ROLLBACK
     if goes_on:
         return PrefixEnd.NEW_TEXT
     if seq.is_shortened:

@@ -30,6 +30,7 @@ class CachedPrefix:
     num_reused: int = 0
     num_shared: int = 0
     num_restored: int = 0
+    is_from_checkpoint: bool = False  # else the model could have kept nothing, or less
     is_doubted: bool = False  # a saved state was found, but failed its checks
 
     @property

@@ -202,6 +202,7 @@ class Scheduler:
             self._leaders.pop(seq, None)
             return False
         self._leaders[seq] = leader, num_tokens
+        self._slots.checkpoints.add_cut(leader, num_tokens)
         return True
 
     def _find_leader(self, seq: Sequence) -> tuple[Sequence, int]:
@@ -260,11 +261,11 @@ class Scheduler:
         oldest = min(prompts, key=lambda seq: seq.submitted_at)
         if self._slots.takes_one_prompt_a_step:
             prompts = [oldest]
-        reserved = min(int(budget * OLDEST_PROMPTS_SHARE), oldest.num_pending_tokens)
+        reserved = min(int(budget * OLDEST_PROMPTS_SHARE), oldest.num_tokens_to_cut)
         rows: dict[Sequence, int] = {}
         for seq in sorted(prompts, key=lambda seq: (not self._is_in_front(seq), seq.num_pending_tokens)):
             left = budget - sum(rows.values())
-            wanted = min(seq.num_pending_tokens, left if seq is oldest or oldest in rows else left - reserved)
+            wanted = min(seq.num_tokens_to_cut, left if seq is oldest or oldest in rows else left - reserved)
             num_rows = min(wanted, self._room_for_prompts(num_decoding + sum(rows.values()), wanted))
             if num_rows > 0:
                 rows[seq] = num_rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from app.system.said import together
 if TYPE_CHECKING:
     from app.engine.detokenizer import Detokenizer
     from app.engine.drafter import Drafter
+    from app.engine.hibernation import State
     from app.engine.prompt import CachedPrefix, Prompt
     from app.engine.sampler import Sampler
 
@@ -42,6 +44,7 @@ class Sequence:
     num_restored_tokens: int = 0
     is_shortened: bool = False  # not all of the chat is in the prompt
     prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT
+    cuts: list[int] = field(default_factory=list)  # numbers of tokens at which a step ends: see `checkpoints`
     num_rows_computed: int = 0  # more than its tokens if it was paused or draft tokens were rejected
     drafter: Drafter | None = None  # its draft tokens and acceptance rates
     submitted_at: float = field(default_factory=time.perf_counter)
@@ -60,6 +63,12 @@ class Sequence:
     @property
     def num_pending_tokens(self) -> int:
         return len(self.token_ids) - self.num_computed_tokens
+
+    @property
+    def num_tokens_to_cut(self) -> int:
+        """How many of them the next step may compute: up to the next cut."""
+        start, at = self.num_computed_tokens, bisect_right(self.cuts, self.num_computed_tokens)
+        return (self.cuts[at] if at < len(self.cuts) else len(self.token_ids)) - start
 
     @property
     def num_generated_tokens(self) -> int:
@@ -152,6 +161,7 @@ class Slot:
     max_context_tokens: int = 0  # of its chat, as the last request had it
     # Cells from here on were moved, or computed behind such: they have seen what was left out of the chat.
     shifted_from: int | None = None
+    checkpoints: dict[int, State] = field(default_factory=dict)  # by the number of tokens it held then
 
     @property
     def state(self) -> SlotState:

@@ -6,9 +6,11 @@ books of it, so the two cannot diverge. Knows neither waiting requests nor saved
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from app.engine.cells import CellLedger
+from app.engine.checkpoints import nearest, up_to
 from app.engine.sequence import Slot
 from app.protocol.errors import PositionMismatchError
 from app.protocol.output import Usage
@@ -40,19 +42,42 @@ class SlotMemory:
         self._backend.truncate(slot.seq_id, 0)
         if self._backend.pos_max(slot.seq_id) != -1:
             raise PositionMismatchError(f"sequence {slot.seq_id} still holds cells after it was cleared")
+        self._empty(slot)
+
+    def _empty(self, slot: Slot) -> None:
         self.cells.truncate(slot.seq_id, 0)
         slot.token_ids.clear()
+        slot.checkpoints = {}
         slot.chat_id, slot.last_usage, slot.shifted_from = None, Usage(), None
         self._note_changes()  # others may have shared its cells
 
+    def reach(self, slot: Slot, num_tokens: int) -> int:
+        """The most of the slot's first `num_tokens` that it can be cut back to."""
+        if num_tokens >= len(slot.token_ids):
+            return len(slot.token_ids)
+        if self._can_truncate(slot, num_tokens):
+            return num_tokens
+        return nearest(slot.checkpoints, num_tokens)
+
+    def takes_checkpoint(self, slot: Slot, num_tokens: int) -> bool:
+        """Whether a checkpoint is needed to cut it back to so many tokens."""
+        return 0 < num_tokens < len(slot.token_ids) and not self._can_truncate(slot, num_tokens)
+
+    def _can_truncate(self, slot: Slot, num_tokens: int) -> bool:
+        """Without a checkpoint: what those tokens need is still there."""
+        if not self._model.n_swa or self._model.has_states:
+            return self._model.has_plain_attention
+        return 0 <= self._backend.pos_min(slot.seq_id) <= max(0, num_tokens - self._model.n_swa)
+
     def cut_back(self, slot: Slot, num_tokens: int) -> bool:
-        """Drop all but the first tokens. False: the model cannot, and the slot is empty now."""
-        if num_tokens == 0 or not self._backend.truncate(slot.seq_id, num_tokens):
+        """Drop all but the first tokens. False: it cannot be cut there, see `reach`, and is empty now."""
+        if num_tokens == 0 or not self._roll_back(slot, num_tokens):
             self.clear(slot)
             return False
         num_shared = self.cells.usage.num_shared
         self.cells.truncate(slot.seq_id, num_tokens)
         del slot.token_ids[num_tokens:]
+        slot.checkpoints = up_to(slot.checkpoints, num_tokens)
         if slot.shifted_from is not None and num_tokens <= slot.shifted_from:
             slot.shifted_from = None
         if self.cells.usage.num_shared == num_shared:
@@ -61,14 +86,37 @@ class SlotMemory:
             self._note_changes()
         return True
 
-    def share(self, donor: Slot, slot: Slot, num_tokens: int) -> None:
-        """Make the empty slot share the donor's first cells."""
+    def _roll_back(self, slot: Slot, num_tokens: int) -> bool:
+        checkpoint = slot.checkpoints.get(num_tokens)
+        if checkpoint is None or not self.takes_checkpoint(slot, num_tokens):
+            return self._backend.truncate(slot.seq_id, num_tokens)
+        return self._backend.roll_back(slot.seq_id, checkpoint, num_tokens)
+
+    def share(self, donor: Slot, slot: Slot, num_tokens: int) -> bool:
+        """Make the empty slot share the donor's first cells, as far as `reach` says.
+
+        What is left of a sequence when its tail is cut cannot be shared: the slot gets its own. False: that
+        failed, and the slot is empty.
+        """
         self._backend.share_prefix(donor.seq_id, slot.seq_id, num_tokens)
         self.cells.share(donor.seq_id, slot.seq_id, num_tokens)
         slot.token_ids.extend(donor.token_ids[:num_tokens])
+        slot.checkpoints = up_to(donor.checkpoints, num_tokens)
         if donor.shifted_from is not None and num_tokens > donor.shifted_from:
             slot.shifted_from = donor.shifted_from
         self._note_changes()
+        if self._model.has_plain_attention or self._has_own_rest(donor, slot, num_tokens):
+            return True
+        self.clear(slot)
+        return False
+
+    def _has_own_rest(self, donor: Slot, slot: Slot, num_tokens: int) -> bool:
+        if num_tokens == len(donor.token_ids) and not self._model.n_swa:
+            return True  # a state is copied by the next decode
+        checkpoint = slot.checkpoints.get(num_tokens)
+        if checkpoint is None:  # the window is there. No cell of it that two sequences hold is ever reused
+            checkpoint = self._backend.save_checkpoint(slot.seq_id)
+        return self._backend.roll_back(slot.seq_id, checkpoint, num_tokens)
 
     def close_gap(self, slot: Slot, start: int, end: int) -> None:
         """Free the cells at positions `start` … `end` - 1, and move those behind them down."""
@@ -84,7 +132,12 @@ class SlotMemory:
         return self._backend.save_state(slot.seq_id)
 
     def restore(
-        self, slot: Slot, state: State, token_ids: list[int], shifted_from: int | None = None
+        self,
+        slot: Slot,
+        state: State,
+        token_ids: list[int],
+        shifted_from: int | None = None,
+        checkpoints: dict[int, State] | None = None,
     ) -> bool:
         """Put a state of `token_ids` into the empty slot. False, and empty as before, if that failed."""
         is_restored = self._backend.restore_state(slot.seq_id, state)
@@ -94,6 +147,7 @@ class SlotMemory:
         self.cells.restore(slot.seq_id, token_ids, self._backend.positions_in(state))
         slot.token_ids.extend(token_ids)
         slot.shifted_from = shifted_from
+        slot.checkpoints = checkpoints or {}
         self.note_change(slot)
         return True
 
@@ -107,9 +161,9 @@ class SlotMemory:
             self._note_rows(batch, span, span.num_rows)
 
     def resync(self, batch: Batch) -> None:
-        """After an interrupted decode: ask the library how much of `batch` was computed."""
+        """After an interrupted decode: go back to what is certain."""
         if self._model.has_states:
-            self._clear_all()
+            self._go_back_to_checkpoints()
             return
         if self._model.has_plain_attention:
             num_left = [self._backend.pos_max(span.seq_id) + 1 - span.first_pos for span in batch.spans]
@@ -121,17 +175,51 @@ class SlotMemory:
             slot = self.slots[span.seq_id]
             # Its last token must be computed again even if it is in a cell: its logits were not sampled.
             num_tokens = min(len(span.seq.token_ids) - 1, len(slot.token_ids))
-            if not self._model.has_plain_attention:
-                num_tokens = 0  # cells behind the window have gone to rows that are not in
-            if not self.cut_back(slot, num_tokens):
-                slot.chat_id = span.seq.request.chat_id
+            if (
+                not self._model.has_plain_attention
+            ):  # cells behind the window have gone to rows that are not in
+                num_tokens = nearest(slot.checkpoints, num_tokens)
+            self._cut_back_anew(slot, num_tokens)
 
-    def _clear_all(self) -> None:
-        """Each state is unknown: the graph moves also those of sequences without rows, and broke off."""
+    def _cut_back_anew(self, slot: Slot, num_tokens: int) -> None:
+        """By a checkpoint where the model takes them: what is in the library is not what it seems."""
+        checkpoint = slot.checkpoints.get(num_tokens)
+        is_lost = checkpoint is not None and not self._backend.roll_back(slot.seq_id, checkpoint, num_tokens)
+        if is_lost or not num_tokens or not self.cut_back(slot, num_tokens):
+            self._clear_of(slot)
+
+    def _go_back_to_checkpoints(self) -> None:
+        """Each state is unknown: the graph moves also those of sequences without rows, and broke off.
+
+        The cells are not, so they are put back, and the states are those of checkpoints.
+        """
+        by_use = sorted(self.slots, key=lambda slot: slot.last_used_at, reverse=True)
+        kept = [(slot, self._backend.save_state(slot.seq_id)) for slot in by_use if slot.checkpoints]
+        self._backend.forget_all()
         for slot in self.slots:
-            self.clear(slot)
-            if slot.leased_to:
-                slot.chat_id = slot.leased_to.request.chat_id
+            self.cells.truncate(slot.seq_id, 0)
+        put_back = [slot for slot, state in kept if self._put_back(slot, state)]
+        for slot in self.slots:
+            if slot not in put_back:
+                self._clear_of(slot)
+        self._note_changes()
+
+    def _put_back(self, slot: Slot, state: State) -> bool:
+        """Where its last checkpoint is. False: there is no room, now that no cell is shared."""
+        num_tokens, checkpoint = max(slot.checkpoints.items(), key=itemgetter(0))
+        is_restored = self._backend.restore_state(slot.seq_id, state)
+        if not (is_restored and self._backend.roll_back(slot.seq_id, checkpoint, num_tokens)):
+            return False
+        del slot.token_ids[num_tokens:]
+        order = self._backend.positions_in(state)
+        self.cells.restore(slot.seq_id, slot.token_ids, None if order is None else order[order < num_tokens])
+        return True
+
+    def _clear_of(self, slot: Slot) -> None:
+        """Clear it, but it stays the slot of the chat that it is leased to."""
+        self.clear(slot)
+        if slot.leased_to:
+            slot.chat_id = slot.leased_to.request.chat_id
 
     def _note_rows(self, batch: Batch, span: BatchSpan, num_rows: int) -> None:
         slot = self.slots[span.seq_id]
@@ -188,6 +276,8 @@ class SlotMemory:
             usage=seq.usage if seq else slot.last_usage,
             max_context_tokens=slot.max_context_tokens if seq or slot.token_ids else 0,
             is_pinned=is_pinned,
+            checkpoints=tuple(sorted(slot.checkpoints)),
+            checkpoint_bytes=sum(one.nbytes for one in slot.checkpoints.values()),
         )
 
     def _verified_pos_max(self, slot: Slot) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from app.engine.checkpoints import Checkpoints, nearest, taken_along
 from app.engine.event_log import EventLog
 from app.engine.hibernation import HibernatedChats, State
 from app.engine.last_turns import LastTurns
@@ -16,6 +17,7 @@ from app.engine.prefix import LastTurn, common_prefix, moved_run
 from app.engine.prompt import CachedPrefix
 from app.engine.sequence import Slot
 from app.engine.slot_memory import SlotMemory
+from app.engine.states import packed, unpacked
 from app.protocol.report import EventKind, SlotSnapshot, SlotState
 from app.system.said import said
 
@@ -40,6 +42,7 @@ class SlotPool:
         self.memory = SlotMemory(backend)
         self.slots = self.memory.slots
         self.cells = self.memory.cells
+        self.checkpoints = Checkpoints(backend, self.slots)
         self.hibernated = hibernated
         self.front_chat_id: str | None = None  # evicted last
         self.pinned_chat_ids: set[str] = set()  # evicted last
@@ -60,10 +63,12 @@ class SlotPool:
         if not is_own:
             self._save(slot)
         held = list(slot.token_ids if is_own else self.hibernated.tokens_of(chat_id))
+        known = [common_prefix(other.token_ids, seq.token_ids) for other in self.slots]
         prefix = self._fill(slot, seq)
         self.hibernated.drop(chat_id)  # the cells are newer
         slot.chat_id, slot.leased_to, seq.slot = chat_id, seq, slot
         slot.max_context_tokens = context_limit(seq.request, self._model)
+        self.checkpoints.plan(seq, known)
         if seq.request.is_saved:
             self.hibernated.saved_chat_ids.add(chat_id)
         self.memory.note_change(slot)
@@ -162,7 +167,8 @@ class SlotPool:
         target = next((slot for slot in self.slots if slot.state is SlotState.EMPTY), None)
         if source is None or target is None or not self.can_share_cells:
             return False
-        self.memory.share(source, target, len(source.token_ids))
+        if not self.memory.share(source, target, len(source.token_ids)):
+            return False
         target.chat_id, target.last_used_at = new_chat_id, time.perf_counter()
         target.max_context_tokens = source.max_context_tokens or self._model.max_sequence_tokens
         self._last_turns.copy(chat_id, new_chat_id)
@@ -198,7 +204,7 @@ class SlotPool:
                 continue
             num_bytes = len(token_ids) * self._model.cell_bytes
             if self.hibernated.can_keep(chat_id, token_ids, num_bytes, deadline):
-                self.hibernated.keep(chat_id, token_ids, self.memory.save(slot), deadline)
+                self.hibernated.keep(chat_id, token_ids, self._packed(slot), deadline)
         self.hibernated.keep_all(deadline)
 
     def oldest_idle(self, min_cells: int) -> Slot | None:
@@ -306,13 +312,17 @@ class SlotPool:
         source, num_tokens = self._source(slot, seq)
         if source is None:
             return self._restore(slot, seq)
+        is_from_checkpoint = num_tokens > 0 and self.memory.takes_checkpoint(source, num_tokens)
         if source is not slot:
-            return CachedPrefix(num_shared=self._take_from(source, slot, num_tokens, seq.request.chat_id))
+            num_shared = self._take_from(source, slot, num_tokens, seq.request.chat_id)
+            return CachedPrefix(num_shared=num_shared, is_from_checkpoint=is_from_checkpoint)
         is_own = slot.chat_id == seq.request.chat_id
         if not (is_own or seq.request.shares_prefix):
             self.memory.clear(slot)
         num_kept = self._keep_own_prefix(slot, seq)
-        return CachedPrefix(num_reused=num_kept) if is_own else CachedPrefix(num_shared=num_kept)
+        if is_own:
+            return CachedPrefix(num_reused=num_kept, is_from_checkpoint=is_from_checkpoint)
+        return CachedPrefix(num_shared=num_kept, is_from_checkpoint=is_from_checkpoint)
 
     def _source(self, slot: Slot, seq: Sequence) -> tuple[Slot | None, int]:
         """Where the longest prefix for `slot` is, and how many tokens it has.
@@ -323,13 +333,14 @@ class SlotPool:
         own = self._num_held(slot, seq) if is_own or seq.request.shares_prefix else 0
         donor = max(self.slots, key=lambda other: self._num_given(other, slot, seq))
         given = self._num_given(donor, slot, seq)
-        saved_tokens = self.hibernated.tokens_of(seq.request.chat_id)
         saved = self._num_saved(seq)
         if given >= max(own + MIN_SHARED_TOKENS, saved):  # a state would take cells of its own
             return donor, given
-        if saved >= own + MIN_SHARED_TOKENS and self._can_use(saved, len(saved_tokens)):
+        if saved >= own + MIN_SHARED_TOKENS:
             num_free = self.cells.num_free + self.cells.num_own_cells(slot.seq_id)
-            num_in_vain = len(saved_tokens) - max(num_free, len(seq.token_ids))
+            num_in_vain = len(self.hibernated.tokens_of(seq.request.chat_id)) - max(
+                num_free, len(seq.token_ids)
+            )
             if num_in_vain <= VAIN_CELLS_PER_TOKEN * saved:
                 return None, saved
         return slot, own
@@ -338,38 +349,47 @@ class SlotPool:
         """How many tokens of `seq` the slot could have from `donor`."""
         if donor is slot or not seq.request.shares_prefix:
             return 0
-        num_tokens = self._num_held(donor, seq)
-        return num_tokens if self._can_use(num_tokens, len(donor.token_ids)) else 0
+        return self._num_held(donor, seq)
 
     def _num_held(self, slot: Slot, seq: Sequence) -> int:
-        """Tokens of `seq` that the slot has computed, as `seq` would."""
+        """Tokens of `seq` that the slot has computed, as `seq` would, and can be cut back to."""
         num_tokens = common_prefix(slot.token_ids, seq.token_ids)
         is_own = slot.chat_id == seq.request.chat_id
-        return num_tokens if is_own and seq.is_shortened else _unshifted(num_tokens, slot.shifted_from)
+        if not (is_own and seq.is_shortened):
+            num_tokens = _unshifted(num_tokens, slot.shifted_from)
+        return self.memory.reach(slot, num_tokens)
 
     def _num_saved(self, seq: Sequence) -> int:
         """The same of the chat's saved state."""
         chat_id = seq.request.chat_id
-        num_tokens = common_prefix(self.hibernated.tokens_of(chat_id), seq.token_ids)
-        shifted_from = self.hibernated.shifted_from(chat_id)
-        return num_tokens if seq.is_shortened else _unshifted(num_tokens, shifted_from)
+        token_ids = self.hibernated.tokens_of(chat_id)
+        num_tokens = common_prefix(token_ids, seq.token_ids)
+        if not seq.is_shortened:
+            num_tokens = _unshifted(num_tokens, self.hibernated.shifted_from(chat_id))
+        if self._is_cut_anywhere(len(token_ids)) or num_tokens == len(token_ids):
+            return num_tokens
+        return nearest(self.hibernated.places_of(chat_id), num_tokens)
 
-    def _can_use(self, num_tokens: int, num_held: int) -> bool:
-        """Whether a state of `num_held` tokens can be cut back to `num_tokens`."""
-        return num_tokens == num_held or self._model.has_plain_attention
+    def _is_cut_anywhere(self, num_tokens: int) -> bool:
+        """Whether a saved state of so many tokens is whole: it leaves out what no window sees."""
+        return self._model.has_plain_attention or (
+            num_tokens <= self._model.n_swa and not self._model.has_states
+        )
 
     def _take_from(self, donor: Slot, slot: Slot, num_tokens: int, chat_id: str) -> int:
         """Share the donor's cells, or copy them where the model's memory cannot share."""
         self.memory.clear(slot)  # seq_cp into a sequence that holds cells would merge the two
         cells = {"cells": num_tokens, "donor": donor.seq_id, "seq_id": slot.seq_id}
         if self.can_share_cells:
-            self.memory.share(donor, slot, num_tokens)
+            if not self.memory.share(donor, slot, num_tokens):
+                return 0
             text = said("shared {cells} cells of sequence {donor} with sequence {seq_id}", **cells)
             self.event_log.add(EventKind.SHARE, text, slot, chat_id)
             return num_tokens
         if self.memory.has_unrotated_keys or not self._make_room(len(donor.token_ids), slot, donor):
             return 0
-        is_copied = self.memory.restore(slot, self.memory.save(donor), donor.token_ids)
+        state = self.memory.save(donor)
+        is_copied = self.memory.restore(slot, state, donor.token_ids, checkpoints=donor.checkpoints.copy())
         if not is_copied or not self.memory.cut_back(slot, num_tokens):
             return 0
         text = said("copied {cells} cells of sequence {donor} to sequence {seq_id}", **cells)
@@ -384,9 +404,10 @@ class SlotPool:
             self.event_log.add_doubt(slot, chat_id)
             return CachedPrefix(is_doubted=True)
         slot.chat_id = chat_id
+        is_from_checkpoint = self.memory.takes_checkpoint(slot, self._num_held(slot, seq))
         num_tokens = self._keep_own_prefix(slot, seq)
         self.event_log.add_restored(slot, chat_id, num_tokens)
-        return CachedPrefix(num_restored=num_tokens)
+        return CachedPrefix(num_restored=num_tokens, is_from_checkpoint=is_from_checkpoint)
 
     def _put_back(
         self, slot: Slot, state: State | None, token_ids: list[int], shifted_from: int | None
@@ -395,7 +416,8 @@ class SlotPool:
         self.memory.clear(slot)
         if state is None or not self._make_room(len(token_ids), slot):
             return False
-        return self.memory.restore(slot, state, token_ids, shifted_from)
+        state, checkpoints = unpacked(state)
+        return self.memory.restore(slot, state, token_ids, shifted_from, checkpoints)
 
     def _save(self, slot: Slot) -> None:
         """Save the slot's state for its chat, if that is possible and pays."""
@@ -407,7 +429,7 @@ class SlotPool:
         chat_id, token_ids = slot.chat_id, list(slot.token_ids)
         if not chat_id or len(token_ids) < MIN_SHARED_TOKENS or self.memory.has_unrotated_keys:
             return False
-        state = self.memory.save(slot)
+        state = self._packed(slot)
         fingerprint = self._backend.fingerprint
         is_kept = self.hibernated.save(chat_id, token_ids, state, fingerprint, slot.shifted_from)
         for lost_id, num_tokens in self.hibernated.take_lost():
@@ -415,6 +437,12 @@ class SlotPool:
                 text = said("dropped the saved state of {tokens} tokens: no room for it", tokens=num_tokens)
                 self.event_log.add(EventKind.EVICT, text, chat_id=lost_id)
         return is_kept
+
+    def _packed(self, slot: Slot) -> State:
+        state = self.memory.save(slot)
+        if not self._model.takes_checkpoints:
+            return state
+        return packed(state, taken_along(slot.checkpoints, len(slot.token_ids), state))
 
     def _make_room(self, num_cells: int, *keep: Slot) -> bool:
         """Free cells for a state, at the cost of idle slots."""

@@ -150,7 +150,7 @@ class PrefixPanel(DockPanel):
         self.head.setText(f"{tr(HEADS[lease.prefix_end])} · {self.requests.title_of(lease)}")
         model = self.recording.model
         cost = what_it_cost(lease, self._prompt_s(lease))
-        self.reason.setText(sentences(what_happened(lease, model), cost, what_to_do(lease)))
+        self.reason.setText(sentences(what_happened(lease, model), cost, what_to_do(lease, model)))
         self.sources.apply(lease)
         self._ask_for(lease)
         self.parting.apply(self._texts(lease.common), self._texts(lease.held), self._texts(lease.wanted))

@@ -15,6 +15,7 @@ HEADS = {
     PrefixEnd.TEMPLATE: mark("The chat template rewrote the history"),
     PrefixEnd.DROPPED: mark("Turns were left out"),
     PrefixEnd.NO_ROLLBACK: mark("The model cannot go back"),
+    PrefixEnd.CHECKPOINT: mark("Went back to a checkpoint"),
     PrefixEnd.EVICTED: mark("Its cells were given away"),
     PrefixEnd.DOUBTED: mark("The saved state was in doubt"),
     PrefixEnd.WHOLE_CHUNKS: mark("The answer is repeatable"),
@@ -27,6 +28,7 @@ REASONS = {
     PrefixEnd.TEMPLATE: mark("template changed the history"),
     PrefixEnd.DROPPED: mark("turns left out"),
     PrefixEnd.NO_ROLLBACK: mark("model cannot remove a tail"),
+    PrefixEnd.CHECKPOINT: mark("went back to a checkpoint"),
     PrefixEnd.EVICTED: mark("evicted"),
     PrefixEnd.DOUBTED: mark("saved state in doubt"),
     PrefixEnd.WHOLE_CHUNKS: mark("repeatable: whole chunks only"),
@@ -77,6 +79,14 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
                 tokens=tokens(lease.num_common_tokens),
                 memory=_memory(model),
             )
+        case PrefixEnd.CHECKPOINT:
+            return tr(
+                "The first {tokens} are the same, but {memory} can be cut back to checkpoints only, and the "
+                "nearest is after {kept}.",
+                tokens=tokens(lease.num_common_tokens),
+                memory=_memory(model),
+                kept=tokens(num_had(lease)),
+            )
         case PrefixEnd.EVICTED:
             return tr("Its cells were needed by other chats, and its state was not kept.")
         case PrefixEnd.DOUBTED:
@@ -88,7 +98,7 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
             )
 
 
-def what_to_do(lease: Lease) -> str:
+def what_to_do(lease: Lease, model: ModelInfo | None) -> str:
     match lease.prefix_end:
         case PrefixEnd.EDITED:
             return tr("Fork the chat before you edit it, and both versions keep their cells.")
@@ -100,7 +110,7 @@ def what_to_do(lease: Lease) -> str:
             return tr(
                 "A larger context (Context settings, --ctx) or a higher cap for this chat puts that off."
             )
-        case PrefixEnd.NO_ROLLBACK:
+        case PrefixEnd.NO_ROLLBACK if not (model and model.takes_checkpoints):
             return tr(
                 "Go on at the end of such a chat: editing, forking and branching cost the whole prompt."
             )
@@ -115,11 +125,17 @@ def what_to_do(lease: Lease) -> str:
 def what_it_cost(lease: Lease, prompt_s: float) -> str:
     """`prompt_s` 0: not known, or not over."""
     computed = count(lease.num_tokens_to_compute)
-    if num_had(lease):
+    if had := num_had(lease):
         computed = tr("{part} of {whole}", part=computed, whole=count(num_prompt_tokens(lease)))
     if not prompt_s:
         return tr("{computed} prompt tokens computed.", computed=computed)
-    return tr("{computed} prompt tokens computed in {time}.", computed=computed, time=seconds(prompt_s))
+    text = tr("{computed} prompt tokens computed in {time}.", computed=computed, time=seconds(prompt_s))
+    if not lease.is_from_checkpoint or not lease.num_tokens_to_compute:
+        return text
+    saved_s = prompt_s * had / lease.num_tokens_to_compute
+    return " ".join(
+        (text, tr("A checkpoint saved {tokens}, about {time}.", tokens=tokens(had), time=seconds(saved_s)))
+    )
 
 
 def _memory(model: ModelInfo | None) -> str:

@@ -87,6 +87,8 @@ class ModelInfo:
     n_swa: int = 0  # > 0: sliding-window attention
     is_recurrent: bool = False
     is_hybrid: bool = False
+    # What is left of a sequence when its tail is cut (a window's cells, a state) can be saved by itself.
+    takes_checkpoints: bool = False
     is_unified: bool = True  # False: each sequence has cells of its own, `n_ctx / n_seq_max` of them
     can_shift: bool = True  # positions of cells can be moved (RoPE of the plain kind)
     n_ubatch: int = 256  # rows that are computed at once: a longer batch goes through in parts
@@ -162,4 +164,4 @@ class ModelInfo:
     @property
     def can_share_cells(self) -> bool:
         """Several sequences can hold one cell."""
-        return self.is_unified and self.has_plain_attention
+        return self.is_unified and (self.has_plain_attention or self.takes_checkpoints)

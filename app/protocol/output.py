@@ -20,6 +20,7 @@ class PrefixEnd(StrEnum):
     TEMPLATE = "template changed the history"  # same messages, but the template renders them differently
     DROPPED = "turns left out"  # by the chat's overflow choice
     NO_ROLLBACK = "model cannot remove a tail"  # sliding window or recurrent state
+    CHECKPOINT = "model goes back to checkpoints only"  # and none was near enough
     EVICTED = "evicted"  # its cells were needed, and its state was not kept
     DOUBTED = "saved state in doubt"  # it did not pass a check, so it was not used
     WHOLE_CHUNKS = "repeatable: whole chunks only"  # the rest was computed in another shape

@@ -35,6 +35,7 @@ class Lease:
     num_restored_tokens: int
     num_tokens_to_compute: int
     prefix_end: PrefixEnd
+    is_from_checkpoint: bool = False  # without one nothing of it could have been used
     wanted: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
     common: tuple[int, ...] = ()
@@ -73,6 +74,8 @@ class SlotSnapshot:
     usage: Usage = field(default_factory=Usage)
     max_context_tokens: int = 0  # how long its chat may get; 0 while empty
     is_pinned: bool = False
+    checkpoints: tuple[int, ...] = ()  # numbers of tokens that it can go back to, where the model needs such
+    checkpoint_bytes: int = 0  # of this machine's memory, with those that other sequences have, too
     is_repeatable: bool = False  # it has a context and steps of its own
 
     @property

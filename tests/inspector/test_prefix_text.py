@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from app.inspector.prefix_text import (
@@ -20,7 +22,7 @@ def lease(end: PrefixEnd, reused: int = 180, shared: int = 0, computed: int = 88
 @pytest.mark.parametrize("end", list(PrefixEnd))
 def test_every_reason_is_told_with_what_to_do_about_it(end: PrefixEnd) -> None:
     assert HEADS[end]
-    for sentence in (what_happened(lease(end), model_info()), what_to_do(lease(end))):
+    for sentence in (what_happened(lease(end), model_info()), what_to_do(lease(end), None)):
         assert sentence.endswith(".")
 
 
@@ -42,6 +44,20 @@ def test_the_place_where_two_texts_part_is_named() -> None:
 )
 def test_a_model_that_cannot_go_back_is_called_what_it_is(changes: dict[str, object], word: str) -> None:
     assert word in what_happened(lease(PrefixEnd.NO_ROLLBACK), model_info(**changes))
+
+
+def test_a_model_that_takes_checkpoints_can_go_back_the_next_time() -> None:
+    end = PrefixEnd.NO_ROLLBACK
+    assert "cost the whole prompt" in what_to_do(lease(end), model_info(is_recurrent=True))
+    with_checkpoints = model_info(is_recurrent=True, takes_checkpoints=True)
+    assert what_to_do(lease(end), with_checkpoints) == "Nothing needs to be done."
+
+
+def test_what_a_checkpoint_saved_is_told_in_tokens_and_seconds() -> None:
+    from_checkpoint = replace(lease(PrefixEnd.CHECKPOINT), is_from_checkpoint=True)
+    assert "after 180 tokens" in what_happened(from_checkpoint, model_info(n_swa=512))
+    assert what_it_cost(from_checkpoint, 0.44).endswith("A checkpoint saved 180 tokens, about 0.9 s.")
+    assert "checkpoint" not in what_it_cost(from_checkpoint, 0.0)
 
 
 def test_the_cost_is_told_in_tokens_and_seconds_where_they_are_known() -> None:

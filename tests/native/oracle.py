@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import llama_cpp as lib
@@ -26,6 +27,8 @@ from app.protocol.load import KvType, LoadParams
 NOISE = {KvType.F16: 0.005, KvType.BF16: 0.03}
 NOISE_OF_FEW_BITS = 0.1
 ROWS_ALONE = 32
+# The number of rows in a step changes the last bits, and a row that chooses among experts may be near a tie.
+OTHER_ROWS_ALONE = 1, 5, 16
 
 Logits = npt.NDArray[np.float32]
 Tokens = tuple[int, ...]
@@ -35,7 +38,12 @@ Tokens = tuple[int, ...]
 class Comparison:
     num_rows: int = 0
     worst: float = 0.0  # in standard deviations
-    wrong: list[float] = field(default_factory=list)  # likewise
+    wrong: list[float] = field(default_factory=list)  # of each wrong row
+
+    def add(self, distances: list[float], noise: float) -> None:
+        self.num_rows += len(distances)
+        self.worst = max(self.worst, *distances)
+        self.wrong += [off for off in distances if not off <= noise]
 
 
 class Recorder:
@@ -77,23 +85,37 @@ def compare(sampled: dict[Tokens, list[Logits]], params: LoadParams) -> Comparis
     with open_llama_backend(replace(alone, isolated=False, draft_model=None)) as backend:
         for token_ids in _longest(list(sampled)):
             lengths = [number for number in range(1, len(token_ids) + 1) if token_ids[:number] in left]
-            for number, expected in logits_alone(backend, token_ids, lengths):
-                for logits in left.pop(token_ids[:number]):
-                    off = float(np.abs(logits - expected).max() / expected.std())
-                    found.num_rows += 1
-                    found.worst = max(found.worst, off)
-                    if not off <= noise:
-                        found.wrong.append(off)
+            offs = {
+                number: _distances(left[token_ids[:number]], expected)
+                for number, expected in logits_alone(backend, token_ids, lengths)
+            }
+            for number in lengths:
+                for num_rows in OTHER_ROWS_ALONE:
+                    if max(offs[number]) <= noise:
+                        break
+                    _, expected = next(logits_alone(backend, token_ids, [number], num_rows))
+                    again = _distances(left[token_ids[:number]], expected)
+                    offs[number] = list(map(min, offs[number], again))
+                found.add(offs[number], noise)
+                del left[token_ids[:number]]
     return found
 
 
+def _distances(sampled: list[Logits], expected: Logits) -> list[float]:
+    """In standard deviations."""
+    return [float(np.abs(logits - expected).max() / expected.std()) for logits in sampled]
+
+
 def logits_alone(
-    backend: LlamaBackend, token_ids: Tokens, lengths: Sequence[int]
+    backend: LlamaBackend, token_ids: Tokens, lengths: Sequence[int], num_rows: int = ROWS_ALONE
 ) -> Iterator[tuple[int, Logits]]:
-    """The logits behind beginnings of `token_ids` of these lengths, in order. A view each."""
+    """The logits behind beginnings of `token_ids` of these lengths, in order. A view each.
+
+    In steps of `num_rows`.
+    """
     backend.truncate(0, 0)
-    for start in range(0, len(token_ids), ROWS_ALONE):
-        part = token_ids[start : start + ROWS_ALONE]
+    for start in range(0, len(token_ids), num_rows):
+        part = token_ids[start : start + num_rows]
         batch = Batch(ROWS_ALONE)
         for row, token_id in enumerate(part):
             batch.token_ids[row], batch.positions[row] = token_id, start + row
@@ -110,7 +132,7 @@ def logits_alone(
 def _longest(lists: list[Tokens]) -> list[Tokens]:
     """Those that are not the beginning of another one."""
     lists.sort()
-    pairs = zip(lists, [*lists[1:], ()], strict=True)
+    pairs = pairwise([*lists, ()])
     return [one for one, following in pairs if following[: len(one)] != one]
 
 

@@ -93,6 +93,7 @@ def random_params(rng: random.Random, models: Models, family: str) -> LoadParams
         type_k=kind,
         type_v=kind,
         adapters=adapters,
+        swa_full=rng.random() < 0.2,
         num_drafted_tokens=num_drafted,
         draft_model=models.path_of(family) if num_drafted and rng.random() < 0.5 else None,
     )
@@ -171,6 +172,7 @@ class _Play:
         # Else both depend on how long a step took.
         engine._budget.prompt_rows = self._prompt_rows  # type: ignore[method-assign]
         engine._hibernate_for_speed = lambda: None  # type: ignore[method-assign]
+        engine.slots.checkpoints._max_bytes = self._rng.choice([0, 2**14, 2**22])
         return engine
 
     def _prompt_rows(self, num_decoding: int) -> int:

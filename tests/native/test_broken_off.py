@@ -10,6 +10,7 @@ from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore, LoadParams
+from app.protocol.output import FinishReason
 from app.protocol.request import Request
 from tests.driver import GREEDY, run
 from tests.native.oracle import Recorder, broken_off, compare
@@ -59,9 +60,13 @@ class Chats:
         self.ask("cat")
         self.ask("bob")
         self.engine.forget("cat")
-        self._token_ids |= {"bob": (), "cat": ()}  # bob's is computed again, into the cell that was cat's
+        self.start_anew("bob", "cat")  # bob's is computed again, into the cell that was cat's
         self.ask("bob")
         self.ask("cat")
+
+    def start_anew(self, *names):
+        """Their next turn is a first one."""
+        self._token_ids |= dict.fromkeys(names, ())
 
     def ask(self, *names):
         """The next turn of each, together."""
@@ -108,6 +113,24 @@ def test_an_idle_chat_goes_on_from_what_it_was(params, place):
         asked = chats.break_off(place, "ann", "cat")
         chats.finish(asked)
         chats.ask("bob")
+        chats.engine.close()
+        assert_as_alone(chats, params)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_chat_that_begins_later_begins_with_no_state(params, place):
+    """A cell that held none is noted as the source of the next state all the same."""
+    with open_llama_backend(params) as backend:
+        chats = Chats(backend)
+        for name in ("ann", "bob", "cat"):
+            chats.ask(name)
+        chats.engine.forget("bob")  # leaves an empty cell between theirs
+        asked = chats.break_off(place, "ann", "cat")
+        chats.engine.abort_all(FinishReason.ABORT, "")
+        for one in asked:
+            chats.engine.forget(one.chat_id)
+        chats.start_anew(*CHATS)
+        chats.ask(*CHATS)
         chats.engine.close()
         assert_as_alone(chats, params)
 

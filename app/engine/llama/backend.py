@@ -115,8 +115,12 @@ class LlamaBackend:
         return bool(lib.llama_vocab_is_eog(self.vocab, token_id))
 
     def control_texts(self) -> frozenset[str]:
-        tokens = [t for t in range(self.model.n_vocab) if self._attributes(t) & (ATTR_CONTROL | ATTR_UNKNOWN)]
-        return frozenset(filter(None, map(self._token_text, tokens)))
+        return frozenset(filter(None, map(self._token_text, self.control_tokens)))
+
+    @cached_property
+    def control_tokens(self) -> frozenset[int]:
+        kinds = ATTR_CONTROL | ATTR_UNKNOWN
+        return frozenset(token for token in range(self.model.n_vocab) if self._attributes(token) & kinds)
 
     def leading_tokens(self) -> list[int]:
         bos = lib.llama_vocab_bos(self.vocab)
@@ -261,8 +265,13 @@ class LlamaBackend:
             return False
         # With a sliding window the call succeeds even where the window's cells are gone: only pos_min shows
         # it.
+        return self._goes_on_at(seq_id, num_tokens)
+
+    def _goes_on_at(self, seq_id: int, num_tokens: int) -> bool:
+        """Whether the window's cells are there: a state is only where its window is, too."""
         window_start = max(0, num_tokens - self.model.n_swa)
-        window_kept = not self.model.n_swa or 0 <= self.pos_min(seq_id) <= window_start
+        has_window = self.model.n_swa and not self.model.has_states
+        window_kept = not has_window or 0 <= self.pos_min(seq_id) <= window_start
         return window_kept and self.pos_max(seq_id) == num_tokens - 1
 
     def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
@@ -287,12 +296,20 @@ class LlamaBackend:
         self._unrotated.add(seq_id)
 
     def save_state(self, seq_id: int) -> npt.NDArray[np.uint8]:
+        return self._saved(seq_id, flags=0)
+
+    def save_checkpoint(self, seq_id: int) -> npt.NDArray[np.uint8]:
+        assert self.model.takes_checkpoints
+        return self._saved(seq_id, lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)
+
+    def _saved(self, seq_id: int, flags: int) -> npt.NDArray[np.uint8]:
         self._check_thread()
         self._check_seq_id(seq_id)
         assert seq_id not in self._unrotated, "its keys are rotated by the next decode"
-        state = np.empty(lib.llama_state_seq_get_size(self._context.pointer, seq_id), np.uint8)
+        context = self._context.pointer
+        state = np.empty(lib.llama_state_seq_get_size_ext(context, seq_id, flags), np.uint8)
         pointer = array_pointer(state, ctypes.c_uint8)
-        num_bytes = lib.llama_state_seq_get_data(self._context.pointer, pointer, state.size, seq_id)
+        num_bytes = lib.llama_state_seq_get_data_ext(context, pointer, state.size, seq_id, flags)
         if num_bytes != state.size:
             raise EngineError(
                 said(
@@ -318,6 +335,29 @@ class LlamaBackend:
         if not is_restored:
             self.truncate(seq_id, 0)
         return is_restored
+
+    def roll_back(self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int) -> bool:
+        self._check_thread()
+        self._check_seq_id(seq_id)
+        assert num_tokens > 0
+        pointer = array_pointer(checkpoint, ctypes.c_uint8)
+        num_bytes = lib.llama_state_seq_set_data_ext(
+            self._context.pointer,
+            pointer,
+            checkpoint.size,
+            seq_id,
+            lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY,
+        )
+        # The rest is cut only now: a recurrent state refuses to be.
+        is_cut = num_bytes == checkpoint.size and lib.llama_memory_seq_rm(
+            self._memory, seq_id, num_tokens, -1
+        )
+        return is_cut and self._goes_on_at(seq_id, num_tokens)
+
+    def forget_all(self) -> None:
+        self._check_thread()
+        lib.llama_memory_clear(self._memory, False)
+        self._unrotated.clear()
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
         return self._cell_reader.positions_in(state)

@@ -259,7 +259,7 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
     native.n_outputs_max = n_seq_max + _num_drafted_tokens(model, params)
     native.n_threads = native.n_threads_batch = n_threads
     native.kv_unified = not params.isolated
-    native.swa_full = False
+    native.swa_full = params.swa_full
     native.no_perf = True
     native.type_k = NATIVE_TYPES[params.type_k].number
     native.type_v = NATIVE_TYPES[params.type_v].number
@@ -351,6 +351,7 @@ def _make_private(
         n_batch=native.n_batch,
         n_ubatch=native.n_ubatch,
         is_unified=True,
+        takes_checkpoints=False,
         num_drafted_tokens=0,
     )
     n_ctx_seq = native.n_ctx if _metadata_int(model, "rope.scaling.original_context_length") else None
@@ -440,6 +441,7 @@ def _model_info(
         is_recurrent=is_recurrent,
         # Some composite memories are not flagged as such.
         is_hybrid=lib.llama_model_is_hybrid(pointer) or not (is_plain or n_swa or is_recurrent),
+        takes_checkpoints=bool(n_swa or is_recurrent or lib.llama_model_is_hybrid(pointer)),
         is_unified=native.kv_unified,
         # The library reports that for recurrent states, too, where only a position would change.
         can_shift=is_plain

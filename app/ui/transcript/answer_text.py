@@ -16,6 +16,7 @@ _WHY_PREFIX_ENDED = {
         "Turns were left out to fit the context, so what follows them was computed again."
     ),
     PrefixEnd.NO_ROLLBACK: mark("This model cannot take back the end of what it has read."),
+    PrefixEnd.CHECKPOINT: mark("This model can go back to checkpoints only."),
     PrefixEnd.EVICTED: mark("The memory was needed for other chats and its content not kept."),
     PrefixEnd.DOUBTED: mark("What had been saved did not pass a check, so it was computed again."),
     PrefixEnd.WHOLE_CHUNKS: mark(

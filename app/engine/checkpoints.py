@@ -1,0 +1,167 @@
+"""Where to save what a model cannot cut back, so that a chat can go back to there.
+
+A sequence with a sliding window or a recurrent state can lose its tail only if that part of it was saved as
+it was then: a checkpoint, named by its number of computed tokens. One can be saved only where a step
+ends, so prompts are cut there. Engine thread only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Sequence as Tokens
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import psutil
+
+if TYPE_CHECKING:
+    from app.engine.backend import Backend
+    from app.engine.batch import Batch
+    from app.engine.hibernation import State
+    from app.engine.sequence import Sequence, Slot
+
+GAP = 32  # tokens between two checkpoints: to compute them takes about as long as a step more
+STRIDE = (
+    256  # of a long prompt, between checkpoints without another reason: smaller pieces are slower to compute
+)
+ANSWER_STRIDE = 64  # an answer is computed token by token, so there a checkpoint costs only its memory
+RAM_SHARE, MAX_RAM_BYTES = 0.05, 2**30
+# A saved state takes checkpoints along up to so many times its own size.
+MAX_TAKEN_ALONG = 4
+
+
+def cuts(
+    token_ids: Tokens[int], start: int, control_tokens: Collection[int], known: Iterable[int]
+) -> list[int]:
+    """Where to cut a prompt of which `start` tokens are there: numbers of tokens, in order.
+
+    `known` are places where other prompts are known to go another way. It may go another way at the ends of
+    turns, where control tokens stand, and most likely near its end: a question changes, a document before it
+    stays. So the places lie the denser the nearer they are to the end.
+    """
+    end = len(token_ids)
+    found = [start] if start else []
+    for place in _places(token_ids, start, control_tokens, known):
+        at = bisect_right(found, place)
+        is_free = (at == 0 or place - found[at - 1] >= GAP) and (at == len(found) or found[at] - place >= GAP)
+        if is_free and start < place < end:
+            found.insert(at, place)
+    return found
+
+
+def _places(
+    token_ids: Tokens[int], start: int, control_tokens: Collection[int], known: Iterable[int]
+) -> Iterator[int]:
+    """The most important first."""
+    end = len(token_ids)
+    yield from known
+    borders = [place for place in range(start + 1, end) if token_ids[place] in control_tokens]
+    yield from _first_of_each_run(borders)  # the beginning of the answer among them
+    yield end - 1  # the last token is computed again in any case
+    distance = GAP
+    while distance < STRIDE:
+        yield end - distance
+        distance *= 2
+    yield from range(end - distance, start, -STRIDE)
+
+
+def _first_of_each_run(places: Tokens[int]) -> Iterator[int]:
+    """The end of one turn and the beginning of the next lie so close that one checkpoint does for both."""
+    last = -GAP
+    for place in places:
+        if place - last >= GAP:
+            yield place
+            last = place
+
+
+def nearest(checkpoints: Collection[int], num_tokens: int) -> int:
+    """The last one at or before so many tokens; 0 without one."""
+    return max((place for place in checkpoints if place <= num_tokens), default=0)
+
+
+def up_to(checkpoints: dict[int, State], num_tokens: int) -> dict[int, State]:
+    return {place: one for place, one in checkpoints.items() if place <= num_tokens}
+
+
+class Checkpoints:
+    """Saves those that are due, and drops the least useful where they take too much memory."""
+
+    def __init__(self, backend: Backend, slots: Iterable[Slot], max_bytes: int | None = None) -> None:
+        """`max_bytes` None: a share of the machine's memory."""
+        self._backend = backend
+        self._slots = tuple(slots)
+        self._max_bytes = _default_bytes() if max_bytes is None else max_bytes
+
+    def plan(self, seq: Sequence, known: Iterable[int] = ()) -> None:
+        """Its prompt is about to be computed, behind what its slot holds."""
+        if not self._backend.model.takes_checkpoints:
+            return
+        start, token_ids = seq.num_computed_tokens, seq.token_ids[: seq.num_prefill_tokens]
+        if seq.request.keep_cells:
+            seq.cuts = cuts(token_ids, start, self._backend.control_tokens, known)
+        else:  # only others can use it
+            seq.cuts = sorted({place for place in known if start < place < len(token_ids)})
+
+    def add_cut(self, seq: Sequence, num_tokens: int) -> None:
+        """Another prompt waits for so many of its tokens."""
+        if self._backend.model.takes_checkpoints and num_tokens not in seq.cuts:
+            insort(seq.cuts, num_tokens)
+
+    def save_due(self, batch: Batch) -> None:
+        """Before a decode: of each sequence in it that is now where a checkpoint is wanted."""
+        if not self._backend.model.takes_checkpoints:
+            return
+        for span in batch.spans:
+            slot = span.seq.slot
+            assert slot is not None
+            if span.first_pos not in slot.checkpoints and self._is_due(span.seq, span.first_pos):
+                slot.checkpoints[span.first_pos] = self._backend.save_checkpoint(slot.seq_id)
+                self._keep_budget()  # of a slot in this batch, so its snapshot is taken anew
+
+    def _is_due(self, seq: Sequence, num_tokens: int) -> bool:
+        if not num_tokens or num_tokens < seq.num_prefill_tokens or not seq.request.keep_cells:
+            return num_tokens in seq.cuts
+        assert seq.slot is not None
+        distance = num_tokens - max(seq.slot.checkpoints, default=0)
+        is_border = seq.token_ids[num_tokens] in self._backend.control_tokens  # as before a tool call
+        return distance >= (GAP if is_border else ANSWER_STRIDE)
+
+    def _keep_budget(self) -> None:
+        while self.num_bytes > self._max_bytes:
+            slot = min((slot for slot in self._slots if slot.checkpoints), key=_loss_of_cheapest)
+            del slot.checkpoints[_cheapest(slot.checkpoints, len(slot.token_ids))]
+
+    @property
+    def num_bytes(self) -> int:
+        """Of all slots; one that several have counts once."""
+        return sum(
+            {id(one): one.nbytes for slot in self._slots for one in slot.checkpoints.values()}.values()
+        )
+
+
+def taken_along(checkpoints: dict[int, State], num_tokens: int, state: State) -> dict[int, State]:
+    """Those worth saving with the state of so many tokens."""
+    left = checkpoints.copy()
+    while sum(one.nbytes for one in left.values()) > MAX_TAKEN_ALONG * state.nbytes:
+        del left[_cheapest(left, num_tokens)]
+    return left
+
+
+def _loss_of_cheapest(slot: Slot) -> float:
+    return min(loss for loss, _ in _losses(slot.checkpoints, len(slot.token_ids)))
+
+
+def _cheapest(checkpoints: Collection[int], num_tokens: int) -> int:
+    return min(_losses(checkpoints, num_tokens))[1]
+
+
+def _losses(checkpoints: Collection[int], num_tokens: int) -> Iterator[tuple[float, int]]:
+    """What each saves, about: a chat goes back to any place, to one near its end more likely."""
+    borders = [0, *sorted(checkpoints), num_tokens + GAP]
+    for (before, place), (_, after) in zip(pairwise(borders), pairwise(borders[1:]), strict=False):
+        yield (place - before) * (after - place) / (num_tokens - place + GAP), place
+
+
+def _default_bytes() -> int:
+    return min(int(psutil.virtual_memory().total * RAM_SHARE), MAX_RAM_BYTES)
