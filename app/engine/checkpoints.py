@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from app.engine.sequence import Sequence, Slot
 
 GAP = 32  # tokens between two checkpoints: to compute them takes about as long as a step more
-STRIDE = (
-    256  # of a long prompt, between checkpoints without another reason: smaller pieces are slower to compute
-)
+STRIDE = 256  # of a long prompt, where there is no other reason: smaller pieces take longer to compute
 ANSWER_STRIDE = 64  # an answer is computed token by token, so there a checkpoint costs only its memory
 RAM_SHARE, MAX_RAM_BYTES = 0.05, 2**30
-# A saved state takes checkpoints along up to so many times its own size.
-MAX_TAKEN_ALONG = 4
+# A saved state takes checkpoints along up to so many times its own size, small ones in any case.
+MAX_TAKEN_ALONG, FEW_BYTES = 4, 16 * 2**20
 
 
 def cuts(
@@ -40,12 +38,11 @@ def cuts(
     turns, where control tokens stand, and most likely near its end: a question changes, a document before it
     stays. So the places lie the denser the nearer they are to the end.
     """
-    end = len(token_ids)
-    found = [start] if start else []
+    found: list[int] = []
     for place in _places(token_ids, start, control_tokens, known):
         at = bisect_right(found, place)
         is_free = (at == 0 or place - found[at - 1] >= GAP) and (at == len(found) or found[at] - place >= GAP)
-        if is_free and start < place < end:
+        if is_free and start <= place < len(token_ids) and place:
             found.insert(at, place)
     return found
 
@@ -56,14 +53,16 @@ def _places(
     """The most important first."""
     end = len(token_ids)
     yield from known
+    yield start  # the end of the last turn
     borders = [place for place in range(start + 1, end) if token_ids[place] in control_tokens]
     yield from _first_of_each_run(borders)  # the beginning of the answer among them
-    yield end - 1  # the last token is computed again in any case
+    last = end - 1  # the last token is computed again in any case
+    yield last
     distance = GAP
     while distance < STRIDE:
-        yield end - distance
+        yield last - distance
         distance *= 2
-    yield from range(end - distance, start, -STRIDE)
+    yield from range(last - distance, start, -STRIDE)
 
 
 def _first_of_each_run(places: Tokens[int]) -> Iterator[int]:
@@ -142,8 +141,8 @@ class Checkpoints:
 
 def taken_along(checkpoints: dict[int, State], num_tokens: int, state: State) -> dict[int, State]:
     """Those worth saving with the state of so many tokens."""
-    left = checkpoints.copy()
-    while sum(one.nbytes for one in left.values()) > MAX_TAKEN_ALONG * state.nbytes:
+    left, most = checkpoints.copy(), max(MAX_TAKEN_ALONG * state.nbytes, FEW_BYTES)
+    while sum(one.nbytes for one in left.values()) > most:
         del left[_cheapest(left, num_tokens)]
     return left
 

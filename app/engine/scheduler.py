@@ -207,7 +207,7 @@ class Scheduler:
 
     def _find_leader(self, seq: Sequence) -> tuple[Sequence, int]:
         """The running prompt that has most in common with `seq`, and how much; itself if none pays."""
-        if not (self._slots.can_share_cells and seq.request.shares_prefix):
+        if not (self._slots.gives_prefixes and seq.request.shares_prefix):
             return seq, 0
         prompts = [other for other in self.running if not other.is_decoding]
         leader = max(prompts, key=lambda other: common_prefix(other.token_ids, seq.token_ids), default=seq)

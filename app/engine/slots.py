@@ -22,6 +22,8 @@ from app.protocol.report import EventKind, SlotSnapshot, SlotState
 from app.system.said import said
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from app.engine.backend import Backend
     from app.engine.batch import Batch
     from app.engine.sequence import Sequence
@@ -83,6 +85,11 @@ class SlotPool:
         return self._model.can_share_cells
 
     @property
+    def gives_prefixes(self) -> bool:
+        """A sequence can begin with what another one has, whether the cells are shared or copied."""
+        return self._model.has_plain_attention or self._model.takes_checkpoints
+
+    @property
     def takes_one_prompt_a_step(self) -> bool:
         return self._model.takes_one_prompt_a_step
 
@@ -105,7 +112,7 @@ class SlotPool:
     def best_prefix(self, seq: Sequence) -> int:
         """How many tokens of `seq` need not be computed if it gets a slot now."""
         own = self._own_slot(seq)
-        slots = self.slots if self.can_share_cells and seq.request.shares_prefix else [own] if own else []
+        slots = self.slots if self.gives_prefixes and seq.request.shares_prefix else [own] if own else []
         return max(self._num_saved(seq), *(self._num_held(slot, seq) for slot in slots), 0)
 
     def release(self, slot: Slot) -> None:
@@ -349,7 +356,10 @@ class SlotPool:
         """How many tokens of `seq` the slot could have from `donor`."""
         if donor is slot or not seq.request.shares_prefix:
             return 0
-        return self._num_held(donor, seq)
+        num_tokens = self._num_held(donor, seq)
+        if self.can_share_cells:
+            return num_tokens
+        return self._reach_of_state(num_tokens, len(donor.token_ids), donor.checkpoints)
 
     def _num_held(self, slot: Slot, seq: Sequence) -> int:
         """Tokens of `seq` that the slot has computed, as `seq` would, and can be cut back to."""
@@ -366,15 +376,14 @@ class SlotPool:
         num_tokens = common_prefix(token_ids, seq.token_ids)
         if not seq.is_shortened:
             num_tokens = _unshifted(num_tokens, self.hibernated.shifted_from(chat_id))
-        if self._is_cut_anywhere(len(token_ids)) or num_tokens == len(token_ids):
-            return num_tokens
-        return nearest(self.hibernated.places_of(chat_id), num_tokens)
+        return self._reach_of_state(num_tokens, len(token_ids), self.hibernated.places_of(chat_id))
 
-    def _is_cut_anywhere(self, num_tokens: int) -> bool:
-        """Whether a saved state of so many tokens is whole: it leaves out what no window sees."""
-        return self._model.has_plain_attention or (
-            num_tokens <= self._model.n_swa and not self._model.has_states
-        )
+    def _reach_of_state(self, num_tokens: int, num_saved: int, checkpoints: Collection[int]) -> int:
+        """As `SlotMemory.reach`, of a saved state, which leaves out what is behind the window."""
+        is_whole = num_saved <= self._model.n_swa and not self._model.has_states
+        if is_whole or self._model.has_plain_attention or num_tokens == num_saved:
+            return num_tokens
+        return nearest(checkpoints, num_tokens)
 
     def _take_from(self, donor: Slot, slot: Slot, num_tokens: int, chat_id: str) -> int:
         """Share the donor's cells, or copy them where the model's memory cannot share."""

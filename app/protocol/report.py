@@ -35,10 +35,10 @@ class Lease:
     num_restored_tokens: int
     num_tokens_to_compute: int
     prefix_end: PrefixEnd
-    is_from_checkpoint: bool = False  # without one nothing of it could have been used
     wanted: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
     common: tuple[int, ...] = ()
+    is_from_checkpoint: bool = False  # without one nothing of the prefix could have been used
 
 
 @dataclass(frozen=True, slots=True)
