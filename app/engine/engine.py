@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ from app.protocol.commands import (
     KeepCells,
     Pause,
     Pin,
+    ReadAhead,
     Restore,
     Resume,
     RunUntil,
@@ -139,6 +141,7 @@ class Engine:
 
     def add_request(self, request: Request, prompt: Prompt | None = None) -> None:
         """Queue a request. Without `prompt`, it is built here, on the calling thread."""
+        self._end_ahead()
         self.slots.hibernated.take_found()
         try:
             prompt = prompt or self.prompts.build(request)
@@ -151,6 +154,25 @@ class Engine:
             if other is not lane:
                 other.leave(request.chat_id)
         lane.scheduler.add(seq)
+
+    def read_ahead(self, request: Request, prompt: Prompt) -> None:
+        """Compute a prompt that was not sent yet, unless there is other work, or others would lose cells."""
+        self._end_ahead()
+        self.slots.hibernated.take_found()
+        if self._sequences or self.stepping.pause or request.is_repeatable:
+            return
+        seq = self._new_sequence(request, prompt, self._shared)
+        seq.is_ahead = True
+        if self.slots.has_room_beside_all(seq):
+            self._scheduler.add(seq)
+        else:
+            seq.sampler.close()
+
+    def _end_ahead(self) -> None:
+        """It stays in its cells: a prompt that begins with it goes on from there."""
+        for seq in self._sequences:
+            if seq.is_ahead:
+                self._finish(seq, FinishReason.ABORT)
 
     def refit(self, request_id: str, prompt: Prompt | RequestError) -> None:
         """Continue an answer that reached its context limit with a shorter prompt, or end it."""
@@ -212,11 +234,15 @@ class Engine:
 
     def obey(self, command: Command) -> None:
         """The result is in the next report. Raises PositionMismatchError if the library holds other cells."""
+        self._end_ahead()
         match command:
             case Pause() | Resume() | StepOnce() | RunUntil():
                 self.stepping.obey(command)
             case Submit(request):
                 self.add_request(request)
+            case ReadAhead(request):
+                with suppress(RequestError):  # told when it is sent
+                    self.read_ahead(request, self.prompts.build_ahead(request))
             case Abort(request_id):
                 self.abort(request_id)
             case AbortAll():
@@ -577,6 +603,8 @@ class Engine:
         text += seq.detokenizer.flush()
         self._lane_of(seq).scheduler.remove(seq)
         seq.sampler.close()
+        if seq.is_ahead:
+            return
         last = replace(
             self._output(seq, text, logprobs),
             finish_reason=reason,

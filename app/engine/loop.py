@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import IntEnum
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ from app.protocol.commands import (
     Command,
     Forget,
     KeepCells,
+    ReadAhead,
     SetFront,
     SetSpeed,
     Submit,
@@ -53,6 +55,14 @@ class _Prepared:
 
 
 @dataclass(frozen=True, slots=True)
+class _PreparedAhead:
+    """The beginning of prompts that may come."""
+
+    request: Request
+    prompt: Prompt
+
+
+@dataclass(frozen=True, slots=True)
 class _Refitted:
     """The shorter prompt for an answer that reached the limit of its context, if there is one."""
 
@@ -69,7 +79,7 @@ class _Stop:
 SHOWN_BY_STEPS = (Abort, AbortAll, SetFront, SetSpeed, KeepCells)
 ABOUT_PROMPTS = (Abort, AbortAll, Forget, SetFront)
 
-_Letter = Command | _Prepared | _Refitted | _Stop
+_Letter = Command | _Prepared | _PreparedAhead | _Refitted | _Stop
 
 
 class EngineLoop:
@@ -170,6 +180,11 @@ class EngineLoop:
             case Submit(request):
                 self._preparing[request.request_id] = request
                 self._prompt_thread.prepare(request)
+            case ReadAhead(request):
+                self._prompt_thread.prepare_ahead(request)
+            case _PreparedAhead(request, prompt):
+                if not self._preparing:
+                    self._engine.read_ahead(request, prompt)
             case _Prepared(request, result):
                 self._add_prepared(request, result)
             case _Refitted(request_id, result):
@@ -237,10 +252,19 @@ class _Use:
 
 @dataclass(frozen=True, slots=True)
 class _Build:
-    """The prompt of a request, or a shorter one for its answer of so many tokens."""
+    """The prompt of a request, or a shorter one for its answer of so many tokens, or only its beginning."""
 
     request: Request
     num_generated_tokens: int = 0
+    is_ahead: bool = False
+
+
+class _Rank(IntEnum):
+    """Which order comes first; of equal ones, the one that came first."""
+
+    IN_FRONT = 0
+    IN_TURN = 1
+    AHEAD = 2
 
 
 def _is_withdrawn(order: _Build | _Use, command: Command) -> bool:
@@ -290,6 +314,9 @@ class _PromptThread:
     def prepare(self, request: Request) -> None:
         self._letters.put(_Build(request))
 
+    def prepare_ahead(self, request: Request) -> None:
+        self._letters.put(_Build(request, is_ahead=True))
+
     def build_shorter(self, request: Request, num_generated_tokens: int) -> None:
         self._letters.put(_Build(request, num_generated_tokens))
 
@@ -299,10 +326,13 @@ class _PromptThread:
 
     def _run(self) -> None:
         while self._receive():
-            order = next(filter(self._is_in_front, self._orders), self._orders[0])
+            order = min(self._orders, key=self._rank)
             self._orders.remove(order)
             if isinstance(order, _Use):
                 order.run(self._prompts)
+                continue
+            if order.is_ahead:
+                self._build_ahead(order.request)
                 continue
             request, num_generated_tokens = order.request, order.num_generated_tokens
             result = self._build(request, num_generated_tokens)
@@ -321,6 +351,8 @@ class _PromptThread:
             letter = self._letters.get()
             if letter is None:
                 return False
+            if isinstance(letter, _Build) and letter.is_ahead:  # replaces the one before
+                self._orders = [order for order in self._orders if self._rank(order) is not _Rank.AHEAD]
             if isinstance(letter, _Build | _Use):
                 self._orders.append(letter)
             elif isinstance(letter, SetFront):
@@ -329,8 +361,16 @@ class _PromptThread:
                 self._orders = [order for order in self._orders if not _is_withdrawn(order, letter)]
         return True
 
-    def _is_in_front(self, order: _Build | _Use) -> bool:
-        return isinstance(order, _Build) and order.request.chat_id == self._front_chat_id
+    def _rank(self, order: _Build | _Use) -> _Rank:
+        if isinstance(order, _Use):
+            return _Rank.IN_TURN
+        if order.is_ahead:
+            return _Rank.AHEAD
+        return _Rank.IN_FRONT if order.request.chat_id == self._front_chat_id else _Rank.IN_TURN
+
+    def _build_ahead(self, request: Request) -> None:
+        with suppress(RequestError):  # it is told when it is sent
+            self._mailbox.put(_PreparedAhead(request, self._prompts.build_ahead(request)))
 
     def _build(self, request: Request, num_generated_tokens: int) -> Prompt | RequestError:
         try:

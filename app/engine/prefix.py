@@ -57,6 +57,8 @@ class LastTurn:
     num_prompt_tokens: int  # without the beginning of its answer
     sampling: SamplingParams | None = None
     uncomputed: tuple[int, ...] = ()
+    num_held: int = 0  # tokens in its cells at its end; what comes behind them was read ahead. 0: not known
+    is_whole: bool = True  # else the chat's cells do not hold its end any more
 
 
 def why_prefix_ended(

@@ -12,12 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from app.engine import overflow
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
 from app.engine.prompt import Prompt
-from app.protocol.errors import ChatTemplateError, InvalidRequestError
+from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.json_object import map_strings, read_object
 from app.protocol.request import Overflow
 from app.protocol.sampling import shown
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.engine.backend import Backend
-    from app.protocol.errors import RequestError
     from app.protocol.request import Message, Request
 
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
@@ -42,6 +42,8 @@ NOTHING_ASKED = said("The prompt is empty. Write something in it.")
 NOTHING_WRITTEN = said("The model's chat template wrote an empty prompt. Choose another model for this chat.")
 MAX_CHARS = 1_000_000  # of a text to tokenize outside a prompt: others wait for about half a second
 LINE_END = "\n"
+# How a message may go on. What its tokens are up to there depends on that for some characters.
+ENDINGS = "", "x", " x", "\nx"
 MAX_SHORT_CHARS = 1000  # tokenised within a step
 
 
@@ -99,6 +101,19 @@ class PromptBuilder:
             num_tokens = len(prompt.token_ids) + limit - room
             raise overflow.too_long(num_tokens, request, self._backend.model)
         return replace(prompt, token_ids=(*prompt.token_ids, *start), num_start_tokens=len(start))
+
+    def build_ahead(self, request: Request) -> Prompt:
+        """What all prompts begin with whose last message begins as that of `request`. Raises RequestError."""
+        *before, last = request.messages
+        ways = [
+            self.build(replace(request, messages=(*before, replace(last, content=last.content + ending))))
+            for ending in ENDINGS
+        ]
+        places = zip(*(way.token_ids for way in ways), strict=False)
+        token_ids = tuple(tokens[0] for tokens in takewhile(_are_equal, places))
+        if not token_ids or ways[0].notice:  # turns that are left out now may not be in the end
+            raise RequestError(NOTHING_ASKED)
+        return replace(ways[0], token_ids=token_ids)
 
     def render(self, request: Request) -> str:
         """The whole prompt of `request` as text, without a length limit. Raises RequestError."""
@@ -331,6 +346,10 @@ def _template_of(backend: Backend) -> Template:
     if backend.chat_template is None:
         return ChatTemplate(CHATML, backend.bos_text, backend.eos_text)
     return LimitedChatTemplate(backend.chat_template, backend.bos_text, backend.eos_text)
+
+
+def _are_equal(tokens: tuple[int, ...]) -> bool:
+    return len(set(tokens)) == 1
 
 
 def _split_at_marks(text: str, spelled_out: list[str]) -> Iterator[tuple[str, bool]]:

@@ -239,6 +239,8 @@ class Scheduler:
         if not prompts:
             return answer_rows
         num_rows = self._budget.prompt_rows(len(decoding))
+        if self.running[0].is_ahead:  # the only one
+            num_rows = self._budget.rows_ahead()
         return answer_rows | self._prompt_rows(prompts, num_rows, num_decoding=len(decoding))
 
     def _drafted(self, capacity: int) -> dict[Sequence, list[int]]:

@@ -44,6 +44,7 @@ class Sequence:
     num_restored_tokens: int = 0
     is_shortened: bool = False  # not all of the chat is in the prompt
     prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT
+    is_ahead: bool = False  # of a prompt that was not sent yet: it makes no answer, and its end is not told
     cuts: list[int] = field(default_factory=list)  # numbers of tokens at which a step ends: see `checkpoints`
     num_rows_computed: int = 0  # more than its tokens if it was paused or draft tokens were rejected
     drafter: Drafter | None = None  # its draft tokens and acceptance rates

@@ -64,7 +64,9 @@ class SlotPool:
         is_own = slot.chat_id == chat_id
         if not is_own:
             self._save(slot)
-        held = list(slot.token_ids if is_own else self.hibernated.tokens_of(chat_id))
+        held = self._last_turns.told(
+            chat_id, slot.token_ids if is_own else self.hibernated.tokens_of(chat_id)
+        )
         known = [common_prefix(other.token_ids, seq.token_ids) for other in self.slots]
         prefix = self._fill(slot, seq)
         self.hibernated.drop(chat_id)  # the cells are newer
@@ -77,7 +79,10 @@ class SlotPool:
         self.event_log.add_lease(seq, slot, prefix)
         seq.note_lease(prefix, self._last_turns.why_prefix_ended(seq, held, prefix))
         self.event_log.note_lease(seq, slot, held, prefix)
-        self._last_turns.note_asked(seq)
+        if seq.is_ahead:
+            self._last_turns.note_ahead(seq)
+        else:
+            self._last_turns.note_asked(seq)
         return slot
 
     @property
@@ -115,23 +120,34 @@ class SlotPool:
         slots = self.slots if self.gives_prefixes and seq.request.shares_prefix else [own] if own else []
         return max(self._num_saved(seq), *(self._num_held(slot, seq) for slot in slots), 0)
 
+    def has_room_beside_all(self, seq: Sequence) -> bool:
+        """Whether it can be computed in the chat's own slot or an empty one, beside all other chats."""
+        slot = self._own_slot(seq) or next((one for one in self.slots if one.state is SlotState.EMPTY), None)
+        if slot is None or seq.request.chat_id in self.hibernated:
+            return False
+        return self.num_new_cells(seq) <= self.cells.num_free + self.cells.num_own_cells(slot.seq_id)
+
     def release(self, slot: Slot) -> None:
         """Take the slot back. Its cells are kept for the chat's next turn, unless there will be none."""
         seq = self.set_aside(slot)
         self.event_log.add_release(slot, is_kept=seq.request.keep_cells)
-        if seq.request.keep_cells:
-            self._last_turns.note_answered(seq, len(slot.token_ids))
-        else:
+        if not seq.request.keep_cells:
             self.memory.clear(slot)
+        elif not seq.is_ahead:
+            self._last_turns.note_answered(seq, len(slot.token_ids))
 
     def last_turn_of(self, chat_id: str) -> tuple[list[int], LastTurn] | None:
         """All tokens of the chat's last turn, prompt and answer, where they are held in cells or saved."""
         slot = next((slot for slot in self.slots if slot.chat_id == chat_id), None)
         held = slot.token_ids if slot else self.hibernated.tokens_of(chat_id)
         last_turn = self._last_turns.get(chat_id)
-        if last_turn is None or len(held) < last_turn.num_prompt_tokens:
+        if (
+            last_turn is None
+            or not last_turn.is_whole
+            or len(held) < max(last_turn.num_prompt_tokens, last_turn.num_held)
+        ):
             return None
-        return [*held, *last_turn.uncomputed], last_turn
+        return [*self._last_turns.told(chat_id, held), *last_turn.uncomputed], last_turn
 
     def set_aside(self, slot: Slot) -> Sequence:
         """Take the slot back from its sequence. Its cells are kept as long as there is room."""

@@ -16,6 +16,7 @@ from app.protocol.load import Speed
 STRETCH = {Speed.RESPONSIVE: 2.45, Speed.BALANCED: 8.0}
 SHORTEST_TARGET_MS = 20.0
 
+AHEAD_MS = 60.0  # a step of a prompt that is not sent yet
 MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
 FIRST_CHUNK = 8  # before anything was measured
 MAX_GROWTH, GROWTH_ROWS = 1.25, 8  # from one step to the next: one step says little about a far longer one
@@ -51,6 +52,7 @@ class StepBudget:
         self._num_steps = 0  # of this prompt since answers were last computed alone
         self._is_looking = False  # at how long that takes
         self._alone_token_ms: dict[int, float] = {}  # by chunk
+        self._row_ms = 0.0  # of a prompt alone in the last step that had one; 0: none had
 
     def prompt_rows(self, num_decoding: int) -> int:
         """The fastest chunk if no answer waits, else as many rows as `speed` allows."""
@@ -58,11 +60,17 @@ class StepBudget:
             return self._fastest_alone()
         return min(self._chunk_beside(num_decoding), self._n_batch - num_decoding)
 
+    def rows_ahead(self) -> int:
+        """Of a prompt that is not sent yet: one that is sent waits until the step ends."""
+        wanted = int(AHEAD_MS / self._row_ms) if self._row_ms else FIRST_CHUNK
+        return min(max(wanted, MIN_CHUNK), self._n_batch)
+
     def learn(self, num_decoding: int, num_prompt_rows: int, step_ms: float) -> None:
         """Record the time of a step."""
         if num_prompt_rows == 0:
             self._learn_decode(num_decoding, step_ms)
         elif num_decoding == 0:
+            self._row_ms = step_ms / num_prompt_rows
             self._learn_alone(num_prompt_rows, step_ms / num_prompt_rows)
         elif num_prompt_rows >= MIN_CHUNK:  # else the end of a prompt
             self._learn_beside(num_decoding, num_prompt_rows, step_ms)

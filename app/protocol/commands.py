@@ -18,6 +18,16 @@ class Submit:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAhead:
+    """Compute what the prompts will begin with whose last message begins as this one's.
+
+    Only while nothing else is to be done: the next command ends it. There is no output.
+    """
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
 class Abort:
     """End an answer before the next batch. Its last output has reason ABORT."""
 
@@ -189,6 +199,7 @@ class TokensOf:
 
 Command = (
     Submit
+    | ReadAhead
     | Abort
     | AbortAll
     | Forget

@@ -30,7 +30,7 @@ from app.engine.hibernation import HibernatedChats, State
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.commands import KeepCells, SetFront
-from app.protocol.errors import EngineError
+from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import CellStore, KvType, LoadParams, LoraAdapter
 from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Request
@@ -155,6 +155,7 @@ class _Play:
             lambda chat: self._engine.slots.restore_chat(chat),
             lambda chat: self._engine.slots.clear_chat(chat),
             lambda chat: self._engine.obey(SetFront(chat)),
+            *[self._read_ahead] * 3,
         ]
         with mock.patch.object(hibernation, "_StateFile", self._on_failing_disk):
             for _ in range(num_events):
@@ -205,6 +206,16 @@ class _Play:
         self._engine.slots.hibernated.prefetch(name)
         self._engine.add_request(request)
         chat.request = request
+
+    def _read_ahead(self, name: str) -> None:
+        """What may be sent next, or not."""
+        chat = self._chats[name]
+        if not chat.request:
+            prompt = (*chat.token_ids, *self._new_tokens(60))
+            request = Request(f"ahead of {name}", name, prompt=prompt, max_tokens=0, is_saved=True)
+            with suppress(RequestError):  # too long
+                self._engine.read_ahead(request, self._engine.prompts.build(request))
+            self._steps(name)
 
     def _steps(self, _name: str) -> None:
         for _ in range(self._rng.randint(1, 8)):
