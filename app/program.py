@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.ahead_reader import AheadReader
 from app.bridge.garbage import GarbageCollector
 from app.bridge.hang_watch import HangWatch
 from app.bridge.qt_loop import QtLoop
@@ -223,6 +224,7 @@ class Program(QObject):
         self._window.show_self_test(self._self_test)
         self._chat_library = ChatLibrary(self._store, self._workspace, self)
         self._idle_unload = IdleUnload(self._engine, self._window.preferences, self)
+        self._ahead_reader = AheadReader(self._engine, self._workspace, settings, self)
         self._titles = TitleWriter(self._engine, self._workspace, settings, self)
         self._window.show_library(self._chat_library, ChatSearch(self._store, self))
         self._window.show_chat_files(ChatTransfer(self._workspace, self._store, self._chat_library, self))

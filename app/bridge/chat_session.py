@@ -21,6 +21,7 @@ from app.chats.titles import title_from
 from app.protocol.commands import Abort, Forget, Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
+from app.protocol.sampling import SamplingParams
 from app.settings.settings import Settings
 from app.system.said import said
 
@@ -338,6 +339,15 @@ class ChatSession(QObject):
             return None
         before = self._chat.messages(self._chat.index_of(answer))
         return replace(self._request(before, answer.text), max_tokens=0)
+
+    def reading_ahead(self) -> Request | None:
+        """The next turn as far as it is typed. None while nobody can say what it will follow."""
+        if self._is_fixed or self.queue or self._chat.overflow is not Overflow.STOP:
+            return None
+        draft = Turn(Role.USER, self._draft, attachments=self._draft_attachments)
+        messages = (*self._chat.messages(), Message(Role.USER, draft.message_text))
+        request = replace(self._request(messages, ""), max_tokens=0)
+        return None if request.is_repeatable else replace(request, sampling=SamplingParams())
 
     def stop(self) -> None:
         """Aborts the open answers. They end through the engine's reports, with the text they have so far."""

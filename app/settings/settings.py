@@ -98,6 +98,7 @@ class Settings(BaseModel):
     workers: list[str] = []  # "host:port" of machines that were used before
     unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of idle time; 0: never
     keeps_cells: bool = False  # of chats, encrypted on disk, between runs
+    reads_ahead: bool = True  # computes what is being typed, while there is nothing else to do
     num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] = 0
     n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0  # the pool: tokens of all chats together
     n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8
