@@ -52,7 +52,7 @@ class CellGrid(QAbstractScrollArea):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._picture = CellPicture()
+        self.picture = CellPicture()
         self._cells: CellMap | None = None
         self._chosen_seq = NO_SEQUENCE
         self._side: int | None = None  # device pixels; None: as large as fits
@@ -71,13 +71,13 @@ class CellGrid(QAbstractScrollArea):
 
     def apply(self, cells: CellMap | None) -> None:
         """Redraws only rows in which a cell's owner has changed."""
-        is_resized = (len(cells.pos) if cells else 0) != self._picture.layout.num_cells
+        is_resized = (len(cells.pos) if cells else 0) != self.picture.layout.num_cells
         self._cells = cells
         if is_resized:
             self._side = None
             self._current = self._hovered = NO_CELL
             self._lay_out()
-        for start, end in self._picture.apply(cells, self._chosen_seq):
+        for start, end in self.picture.apply(cells, self._chosen_seq):
             self.viewport().update(self._rows_rect(start, end))
 
     def choose(self, seq_id: int) -> None:
@@ -93,24 +93,20 @@ class CellGrid(QAbstractScrollArea):
 
     @property
     def num_shared(self) -> int:
-        return self._picture.num_shared
+        return self.picture.num_shared
 
     @property
     def pointed_cell(self) -> int:
         return self._hovered if self._hovered != NO_CELL else self._current
 
-    @property
-    def layout_of_cells(self) -> CellLayout:
-        return self._picture.layout
-
     def cell_rect(self, index: int) -> QRectF:
         """Where this cell is, in the viewport."""
-        row, column = divmod(index, self._picture.layout.num_columns)
-        side = self._picture.layout.side / self.devicePixelRatioF()
+        row, column = divmod(index, self.picture.layout.num_columns)
+        side = self.picture.layout.side / self.devicePixelRatioF()
         return QRectF(self._gutter + column * side, MARGIN + (row - self._first_row) * side, side, side)
 
     def cell_at(self, place: QPointF) -> int:
-        layout = self._picture.layout
+        layout = self.picture.layout
         side = layout.side / self.devicePixelRatioF()
         column = (place.x() - self._gutter) // side
         row = (place.y() - MARGIN) // side + self._first_row
@@ -122,17 +118,17 @@ class CellGrid(QAbstractScrollArea):
 
     def zoom(self, is_larger: bool, anchor: int = NO_CELL) -> None:
         """The next larger or smaller squares; the anchor stays where it is."""
-        ratio, side = self.devicePixelRatioF(), self._picture.layout.side
+        ratio, side = self.devicePixelRatioF(), self.picture.layout.side
         sides = [round(one * ratio) for one in SIDES]
         others = [one for one in sides if one > side] if is_larger else [one for one in sides if one < side]
-        if not others or not self._picture.layout.num_cells:
+        if not others or not self.picture.layout.num_cells:
             return
         anchor = anchor if anchor != NO_CELL else max(self.pointed_cell, 0)
         top = self.cell_rect(anchor).top() - MARGIN
         self._side = min(others) if is_larger else max(others)
         self._lay_out()
-        row = anchor // self._picture.layout.num_columns
-        self.verticalScrollBar().setValue(row - round(top * ratio / self._picture.layout.side))
+        row = anchor // self.picture.layout.num_columns
+        self.verticalScrollBar().setValue(row - round(top * ratio / self.picture.layout.side))
 
     def fit(self) -> None:
         """All cells, as large as there is room for."""
@@ -147,13 +143,13 @@ class CellGrid(QAbstractScrollArea):
 
     @property
     def _first_row(self) -> int:
-        return self._picture.first_row
+        return self.picture.first_row
 
     @property
     def _num_whole_rows(self) -> int:
         """Rows that fit completely into the view."""
         height = int((self.viewport().height() - 2 * MARGIN) * self.devicePixelRatioF())
-        return max(height // self._picture.layout.side, 1)
+        return max(height // self.picture.layout.side, 1)
 
     def _lay_out(self) -> None:
         num_cells = len(self._cells.pos) if self._cells else 0
@@ -167,23 +163,23 @@ class CellGrid(QAbstractScrollArea):
             layout = CellLayout.of(num_cells, max(width, 1), self._side)
         else:
             layout = CellLayout.fitting(num_cells, max(width, 1), height)
-        self._picture.place(layout, self._first_row, 0, current())  # `_num_whole_rows` needs it
+        self.picture.place(layout, self._first_row, 0, current())  # `_num_whole_rows` needs it
         bar = self.verticalScrollBar()
         bar.setRange(0, max(layout.num_rows - self._num_whole_rows, 0))
         bar.setPageStep(self._num_whole_rows)
         self._redraw()
 
     def _redraw(self) -> None:
-        layout = self._picture.layout
+        layout = self.picture.layout
         height = self.viewport().height() * self.devicePixelRatioF()
         first_row = self.verticalScrollBar().value()
-        self._picture.place(layout, first_row, ceil(height / layout.side), current())
-        self._picture.image.setDevicePixelRatio(self.devicePixelRatioF())
+        self.picture.place(layout, first_row, ceil(height / layout.side), current())
+        self.picture.image.setDevicePixelRatio(self.devicePixelRatioF())
         self.viewport().update()
 
     def _rows_rect(self, start: int, end: int) -> QRect:
         """Rows start … end - 1, in the viewport."""
-        side = self._picture.layout.side / self.devicePixelRatioF()
+        side = self.picture.layout.side / self.devicePixelRatioF()
         top = MARGIN + (start - self._first_row) * side
         width = self.viewport().width() - self._gutter
         return QRectF(self._gutter, top, width, (end - start) * side).toAlignedRect()
@@ -194,9 +190,9 @@ class CellGrid(QAbstractScrollArea):
         tokens = current()
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), QColor(tokens.surface))
-        if not self._picture.layout.num_cells:
+        if not self.picture.layout.num_cells:
             return
-        painter.drawImage(QPointF(self._gutter, MARGIN), self._picture.image)
+        painter.drawImage(QPointF(self._gutter, MARGIN), self.picture.image)
         self._paint_end(painter, tokens)
         if event.rect().left() < self._gutter:
             self._paint_indices(painter, tokens)
@@ -207,7 +203,7 @@ class CellGrid(QAbstractScrollArea):
 
     def _paint_end(self, painter: QPainter, tokens: Tokens) -> None:
         """Blanks the row after the last cell, and draws the outline around all cells."""
-        layout = self._picture.layout
+        layout = self.picture.layout
         first, last = self.cell_rect(0), self.cell_rect(layout.num_cells - 1)
         right = self._gutter + layout.num_columns * last.width()
         painter.fillRect(
@@ -221,7 +217,7 @@ class CellGrid(QAbstractScrollArea):
 
     def _paint_indices(self, painter: QPainter, tokens: Tokens) -> None:
         """At the left of some rows, the index of their first cell."""
-        layout = self._picture.layout
+        layout = self.picture.layout
         side = layout.side / self.devicePixelRatioF()
         line = self.fontMetrics().height()
         step = 2 ** max(ceil(log2(2 * line / side)), 0)
@@ -284,7 +280,7 @@ class CellGrid(QAbstractScrollArea):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
-        if key in _MOVES and self._picture.layout.num_cells:
+        if key in _MOVES and self.picture.layout.num_cells:
             self._move_by(*_MOVES[key])
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current != NO_CELL:
             self.chosen.emit(self._current)
@@ -312,7 +308,7 @@ class CellGrid(QAbstractScrollArea):
 
     def _move_by(self, num_cells: int, num_rows: int, num_pages: int) -> None:
         """From the current cell, or to the first one if there is none yet."""
-        layout = self._picture.layout
+        layout = self.picture.layout
         num_cells += (num_rows + num_pages * self._num_whole_rows) * layout.num_columns
         index = self._current + num_cells if self._current != NO_CELL else 0
         self._hovered = NO_CELL
@@ -320,7 +316,7 @@ class CellGrid(QAbstractScrollArea):
 
     def _move_to(self, index: int) -> None:
         former, self._current = self._current, index
-        row, bar = index // self._picture.layout.num_columns, self.verticalScrollBar()
+        row, bar = index // self.picture.layout.num_columns, self.verticalScrollBar()
         if row < bar.value():
             bar.setValue(row)
         elif row >= bar.value() + self._num_whole_rows:

@@ -51,10 +51,6 @@ class ChoiceButton(QToolButton):
         """What was chosen, in words."""
         return self._chosen.label if self._chosen else ""
 
-    @property
-    def menu_of_choices(self) -> QMenu:
-        return self._menu
-
     def set_choices(self, choices: Sequence[Choice]) -> None:
         if tuple(choices) == self._choices:
             return

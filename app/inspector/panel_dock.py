@@ -81,7 +81,6 @@ class DockTitle(QWidget):
 
     def __init__(self, dock: QDockWidget) -> None:
         super().__init__(dock)
-        self._dock = dock
         self._is_on_tab = False
         name = PlainLabel(dock.windowTitle(), self)
         font = QFont(name.font())

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     frames = _Frames(application, options.width, options.height)
     print(
         f"{N_CTX:,} cells, {NUM_SEQS} sequences, {options.width} x {options.height} at {options.scale:g}, "
-        f"squares of {frames.panel.grid.layout_of_cells.side} device pixels"
+        f"squares of {frames.panel.grid.picture.layout.side} device pixels"
     )
     verdict = Verdict()
     for name, times in (

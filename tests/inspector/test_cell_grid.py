@@ -62,7 +62,7 @@ def test_the_mouse_points_at_cells(grid: CellGrid, qtbot: QtBot) -> None:
 
 
 def test_the_keys_move_from_cell_to_cell_and_choose_one(grid: CellGrid, qtbot: QtBot) -> None:
-    columns = grid.layout_of_cells.num_columns
+    columns = grid.picture.layout.num_columns
     for key, index in [
         (Qt.Key.Key_Right, 0),
         (Qt.Key.Key_Right, 1),
@@ -95,7 +95,7 @@ def test_the_wheel_zooms_about_the_cell_under_it(grid: CellGrid) -> None:
     for _ in range(3):
         grid.zoom(is_larger=True)
     anchor = grid.cell_at(QPointF(grid.viewport().rect().center()))
-    before, side = grid.cell_rect(anchor).top(), grid.layout_of_cells.side
+    before, side = grid.cell_rect(anchor).top(), grid.picture.layout.side
     place = QPointF(middle_of(grid, anchor))
     wheel = QWheelEvent(
         place,
@@ -108,22 +108,22 @@ def test_the_wheel_zooms_about_the_cell_under_it(grid: CellGrid) -> None:
         False,
     )
     QApplication.sendEvent(grid.viewport(), wheel)
-    assert grid.layout_of_cells.side > side
-    assert grid.cell_rect(anchor).top() == pytest.approx(before, abs=grid.layout_of_cells.side)
+    assert grid.picture.layout.side > side
+    assert grid.cell_rect(anchor).top() == pytest.approx(before, abs=grid.picture.layout.side)
 
 
 def test_zero_fits_all_cells_in_again(grid: CellGrid, qtbot: QtBot) -> None:
-    fitting = grid.layout_of_cells
+    fitting = grid.picture.layout
     qtbot.keyClick(grid, Qt.Key.Key_Plus)
-    assert grid.layout_of_cells != fitting
+    assert grid.picture.layout != fitting
     qtbot.keyClick(grid, Qt.Key.Key_0)
-    assert grid.layout_of_cells == fitting
+    assert grid.picture.layout == fitting
 
 
 def test_another_context_begins_without_zoom_and_without_a_cell(grid: CellGrid, qtbot: QtBot) -> None:
     qtbot.keyClick(grid, Qt.Key.Key_End)
     grid.zoom(is_larger=True)
     grid.apply(cell_map([(0,)] * 65_536))
-    assert (grid.pointed_cell, grid.layout_of_cells.num_cells) == (NO_CELL, 65_536)
+    assert (grid.pointed_cell, grid.picture.layout.num_cells) == (NO_CELL, 65_536)
     grid.apply(None)
-    assert grid.layout_of_cells.num_cells == 0
+    assert grid.picture.layout.num_cells == 0

@@ -75,7 +75,7 @@ def test_nobody_needs_live_maps_while_a_file_is_looked_at(shown: Shown) -> None:
     assert shown.commands == [WatchCells(True), WatchCells(False)]
     shown.panel.show_recording(live)
     assert shown.commands[2:] == [WatchCells(True)]
-    assert shown.panel.grid.layout_of_cells.num_cells == 40
+    assert shown.panel.grid.picture.layout.num_cells == 40
 
 
 def test_a_hidden_panel_draws_nothing(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:

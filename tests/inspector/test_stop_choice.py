@@ -123,7 +123,7 @@ def test_what_the_user_has_chosen_is_not_suggested_away(choice: StopChoice) -> N
     choice.set_slots((decoding(0, "sums", 40), decoding(1, "notes", 30)), TITLES)
     choice.suggest(1)
     assert choice.stop_condition == UntilPosition(1, 45)
-    choice.sequence.menu_of_choices.actions()[0].trigger()
+    choice.sequence.menu().actions()[0].trigger()
     choice.position.lineEdit().selectAll()
     QTest.keyClicks(choice.position, "99")
     choice.suggest(1)
@@ -132,7 +132,7 @@ def test_what_the_user_has_chosen_is_not_suggested_away(choice: StopChoice) -> N
 
 def test_the_list_opens_with_what_is_chosen_ticked(choice: StopChoice) -> None:
     choice.chat.choose("notes")
-    actions = choice.chat.menu_of_choices.actions()
+    actions = choice.chat.menu().actions()
     assert [(action.text(), action.isChecked()) for action in actions] == [
         ("any chat", False),
         ("Sums", False),

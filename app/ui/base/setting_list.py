@@ -70,20 +70,6 @@ class Page:
 
 
 RECOMMENDED = mark("As recommended")
-# Settings that are set elsewhere.
-NOT_SHOWN = (
-    "model_path",  # chosen by opening a model
-    "api_key",  # made by the program; the API's own window shows it
-    "shortcuts",  # has a page of its own
-    "default_preset",  # chosen among the presets of a chat's settings
-    # Chosen in the window of the models.
-    "models",
-    "model_folders",
-    "download_folder",
-    "uses_other_programs_models",
-    "hub_endpoint",
-    "workers",
-)
 
 
 def _languages() -> Mapping[str, str]:

@@ -31,7 +31,6 @@ class HubAccess(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._has_token = False
         self.setWindowTitle(tr("Access to the hub"))
         self.endpoint = QLineEdit(self)
         self.endpoint.setPlaceholderText(DEFAULT_ENDPOINT)
@@ -50,7 +49,6 @@ class HubAccess(QDialog):
 
     def apply(self, endpoint: str, has_token: bool) -> None:
         """`endpoint` is the chosen one; empty: the default hub."""
-        self._has_token = has_token
         if not self.endpoint.hasFocus():
             self.endpoint.setText(endpoint)
         self.token.setPlaceholderText(tr("There is a token") if has_token else TOKEN_BEGINS)

@@ -96,14 +96,14 @@ class ChatSettings(QFrame):
         self.prompt = LongText(PROMPT, self)
         self.prompt.setAccessibleName(tr(PROMPT.label))
         self.prompt.value_chosen.connect(lambda text: self._take(system_prompt=text))
-        self._prompt_tokens = PlainLabel(parent=self, tone="muted")
+        self.prompt_tokens = PlainLabel(parent=self, tone="muted")
         self.overflow = ChoiceList(tr("When this chat is full"), OVERFLOWS, is_narrow=True, parent=self)
         self.overflow.chosen.connect(lambda value: self._take(overflow=Overflow(value)))
         self.max_context = self._number(MAX_CONTEXT)
         self.max_context.value_chosen.connect(lambda value: self._take(max_context_tokens=value))
         self.max_answer = self._number(MAX_ANSWER)
         self.max_answer.value_chosen.connect(lambda value: self._take(max_tokens=value or None))
-        self._limit = PlainLabel(parent=self, tone="muted")
+        self.limit = PlainLabel(parent=self, tone="muted")
         self._answer_limit = PlainLabel(parent=self, tone="muted")
         self.rows = {setting.name: self._row(setting) for setting in COMMON}
         self.more = QToolButton(self)
@@ -120,7 +120,7 @@ class ChatSettings(QFrame):
         self.overflow.choose(options.overflow)
         self.max_context.show_value(options.max_context_tokens)
         self.max_answer.show_value(options.max_tokens or 0)
-        self._limit.setText(sentences(tr(MAX_CONTEXT.sentence), now_text(inherited.limit)))
+        self.limit.setText(sentences(tr(MAX_CONTEXT.sentence), now_text(inherited.limit)))
         most = options.max_tokens or inherited.max_tokens or 0
         self._answer_limit.setText(sentences(tr(MAX_ANSWER.sentence), now_text(most)))
         self._show_rows()
@@ -128,15 +128,7 @@ class ChatSettings(QFrame):
             self.more.setChecked(True)
 
     def show_prompt_tokens(self, counted: TokenCount | None) -> None:
-        self._prompt_tokens.setText(tokens(counted.number) if counted and counted.number else "")
-
-    @property
-    def limit_text(self) -> str:
-        return self._limit.text()
-
-    @property
-    def prompt_tokens_text(self) -> str:
-        return self._prompt_tokens.text()
+        self.prompt_tokens.setText(tokens(counted.number) if counted and counted.number else "")
 
     def open_above(self, widget: QWidget) -> None:
         """As high as its page; where that is narrow, over what is beside it."""
@@ -300,14 +292,14 @@ class ChatSettings(QFrame):
         row = QHBoxLayout()
         row.addWidget(heading(tr(PROMPT.label), self))
         row.addStretch(1)
-        row.addWidget(self._prompt_tokens)
+        row.addWidget(self.prompt_tokens)
         return _column(row, self.prompt)
 
     def _context_part(self) -> QVBoxLayout:
         return _column(
             heading(self.overflow.accessibleName(), self),
             self.overflow,
-            self._number_line(self.max_context, self._limit),
+            self._number_line(self.max_context, self.limit),
             self._number_line(self.max_answer, self._answer_limit),
         )
 

@@ -3,11 +3,25 @@ import pytest
 from app.look.words import tr
 from app.settings.settings import Settings
 from app.ui.base.setting_fields import field_of
-from app.ui.base.setting_list import NOT_SHOWN, PAGES, Facts, Setting
+from app.ui.base.setting_list import PAGES, Facts, Setting
 from tests.fakes import model_info
 
 SETTINGS = [row for page in PAGES for row in page.rows if isinstance(row, Setting)]
 BY_NAME = {setting.name: setting for setting in SETTINGS}
+# Settings that are set elsewhere.
+NOT_SHOWN = (
+    "model_path",  # chosen by opening a model
+    "api_key",  # made by the program; the API's own window shows it
+    "shortcuts",  # has a page of its own
+    "default_preset",  # chosen among the presets of a chat's settings
+    # Chosen in the window of the models.
+    "models",
+    "model_folders",
+    "download_folder",
+    "uses_other_programs_models",
+    "hub_endpoint",
+    "workers",
+)
 
 
 def test_every_setting_is_on_one_page_or_it_is_said_why_not() -> None:

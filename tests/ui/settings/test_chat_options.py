@@ -49,8 +49,8 @@ def test_what_is_chosen_is_the_chats_from_now_on(window: MainWindow, workspace: 
     assert ChatOptions.of(session.chat) == ChatOptions(
         "Be short.", {"temperature": 0.25}, None, Overflow.ROLLING_WINDOW, 1024
     )
-    assert panel.prompt_tokens_text == "2 tokens"
-    assert panel.limit_text.endswith(" Now 1,024 tokens.")
+    assert panel.prompt_tokens.text() == "2 tokens"
+    assert panel.limit.text().endswith(" Now 1,024 tokens.")
     assert window.tabs.views[0].composer.settings.text().strip() == "Rolling window"
 
 

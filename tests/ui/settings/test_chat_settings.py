@@ -77,7 +77,7 @@ def test_it_opens_above_the_composer_with_the_keyboard_in_it(panel: ChatSettings
     assert panel.geometry().bottom() < 30 + 500
     assert panel.geometry().top() >= 30
     assert panel.prompt.hasFocus()
-    assert panel.limit_text.endswith(" Now 8,192 tokens.")
+    assert panel.limit.text().endswith(" Now 8,192 tokens.")
     assert panel.max_context.text() == "As in settings"
 
 
@@ -98,9 +98,9 @@ def test_the_system_prompt_is_typed_and_counted(panel: ChatSettings, qtbot: QtBo
         panel.prompt.setPlainText("Be short.\nAlways.")
     assert changed.args[0].system_prompt == "Be short.\nAlways."
     panel.show_prompt_tokens(TokenCount(1234))
-    assert panel.prompt_tokens_text == "1,234 tokens"
+    assert panel.prompt_tokens.text() == "1,234 tokens"
     panel.show_prompt_tokens(None)
-    assert panel.prompt_tokens_text == ""
+    assert panel.prompt_tokens.text() == ""
 
 
 def test_a_number_half_typed_is_no_choice_but_counts_when_one_leaves(
@@ -123,7 +123,7 @@ def test_being_told_the_state_is_no_choice(panel: ChatSettings, qtbot: QtBot) ->
 
 def test_without_a_model_no_number_is_made_up(panel: ChatSettings) -> None:
     panel.apply(ChatOptions(), Inherited(inherited_sampling(Settings(), None)))
-    assert "Now" not in panel.limit_text
+    assert "Now" not in panel.limit.text()
 
 
 def test_each_value_says_whose_it_is(panel: ChatSettings) -> None:
