@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QByteArray, QModelIndex, QSize, Qt, Slot
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QSizePolicy,
-    QSplitter,
-    QStackedLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QSplitter, QStackedLayout, QWidget
 
 from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
@@ -24,6 +16,7 @@ from app.inspector.step_legend import StepLegend
 from app.inspector.step_rows import StepRows, StepTable
 from app.inspector.step_words import StepWords, step_words
 from app.look.fonts import line_height, small_font, tabular
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
 from app.protocol.commands import DescribeTokens
@@ -52,7 +45,7 @@ class TimelinePanel(DockPanel):
         self._times = _line(self, "muted")
         self._causes = _line(self)
         self._causes.setWordWrap(True)
-        self._empty = PlainLabel(tr(NO_MODEL), self, "muted")
+        self._empty = PlainLabel(tr(NO_MODEL), self, "muted", wraps=True)
         self._make_buttons()
         self._lay_out()
         self.setFocusProxy(self.chart)
@@ -191,7 +184,6 @@ class TimelinePanel(DockPanel):
     # The layout.
 
     def _lay_out(self) -> None:
-        self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setMargin(16)
         page = QWidget(self)
@@ -205,40 +197,36 @@ class TimelinePanel(DockPanel):
         self._splitter.setStretchFactor(0, 2)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([640, 360])  # shares: the panel has no size yet
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._splitter)
+        vbox(self._splitter, on=page)
 
     def _upper_part(self) -> QWidget:
         part = QWidget(self)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        bar.setSpacing(2)
-        for button in self.heights.buttons():
-            bar.addWidget(button)
-        bar.addStretch(1)
-        for button in (self.highlight, self.zoom_out, self.zoom_in, self.follow):
-            bar.addWidget(button)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.chart, 1)
-        column.addWidget(StepLegend(self))
+        vbox(
+            hbox(
+                *self.heights.buttons(),
+                STRETCH,
+                self.highlight,
+                self.zoom_out,
+                self.zoom_in,
+                self.follow,
+                margins=(8, 4, 8, 4),
+                spacing=2,
+            ),
+            (self.chart, 1),
+            StepLegend(self),
+            on=part,
+            spacing=0,
+        )
         return part
 
     def _lower_part(self) -> QWidget:
         part = QWidget(self)
-        words = QVBoxLayout()
-        words.setContentsMargins(12, 4, 12, 4)
-        words.setSpacing(2)
-        for line in (self._head, self._times, self._causes):
-            words.addWidget(line)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(words)
-        column.addWidget(self.table, 1)
+        vbox(
+            vbox(self._head, self._times, self._causes, margins=(12, 4, 12, 4), spacing=2),
+            (self.table, 1),
+            on=part,
+            spacing=0,
+        )
         return part
 
 

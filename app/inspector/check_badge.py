@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
+from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -63,13 +64,7 @@ class CheckBadge(QWidget):
         self.copy.clicked.connect(self._copy_evidence)
         self.check = self._button(tr("Check now"), tr("Compare every cell with the library's own books now"))
         self.check.clicked.connect(self.check_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 2, 8, 2)
-        row.setSpacing(6)
-        row.addWidget(self._icon)
-        row.addWidget(self._words, 1)
-        row.addWidget(self.copy)
-        row.addWidget(self.check)
+        hbox(self._icon, (self._words, 1), self.copy, self.check, on=self, margins=(12, 2, 8, 2), spacing=6)
         self._show()
 
     @property

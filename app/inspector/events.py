@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QPainter,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QToolButton, QWidget
 
 from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
@@ -25,6 +25,7 @@ from app.inspector.event_list import COLUMNS, KIND, KINDS, SEQ, STEP, TAB, TIME,
 from app.inspector.recording import Recording
 from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowTable
 from app.look.fonts import small_font
+from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.tables import LEFT
 from app.look.words import mark, tr
@@ -45,13 +46,8 @@ class EventsPanel(DockPanel):
         self.table = _Table(self.events, self)
         self._selected: int | None = None  # the sequence chosen in any panel
         self._make_bar()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(self._bar)
-        column.addWidget(self.table, 1)
-        self._notice = PlainLabel(parent=self, tone="danger")
-        self._notice.setWordWrap(True)
+        column = vbox(self._bar, (self.table, 1), on=self, spacing=0)
+        self._notice = PlainLabel(parent=self, tone="danger", wraps=True)
         self._notice.hide()
         column.addWidget(self._notice)
         self.setFocusProxy(self.table)
@@ -119,12 +115,15 @@ class EventsPanel(DockPanel):
         self.follow.toggled.connect(self._on_follow_toggled)
         export = ChipButton(tr("Export…"), tr("Save what is shown as text or as JSON lines"), self)
         export.clicked.connect(self._choose_file)
-        self._bar = QHBoxLayout()
-        self._bar.setContentsMargins(8, 4, 8, 4)
-        self._bar.setSpacing(2)
-        self._bar.addWidget(self.search, 1)
-        for button in (self._kinds_button, self.only_selected, self.follow, export):
-            self._bar.addWidget(button)
+        self._bar = hbox(
+            (self.search, 1),
+            self._kinds_button,
+            self.only_selected,
+            self.follow,
+            export,
+            margins=(8, 4, 8, 4),
+            spacing=2,
+        )
 
     @Slot()
     def _apply_filter(self) -> None:

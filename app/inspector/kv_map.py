@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.inspector.cell_figures import cell_text, figures_of, figures_text, num_streams, sequence_titles
 from app.inspector.cell_grid import NO_CELL, CellGrid
@@ -16,6 +16,7 @@ from app.inspector.check_badge import CheckBadge
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
 from app.look.fonts import line_height, small_font, tabular
+from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr
@@ -49,18 +50,13 @@ class KvMapPanel(DockPanel):
         self.figures = _Figures(self)
         self.grid.setAccessibleDescription(tr(HINT))
         self.legend = CellLegend(self)
-        self._empty = PlainLabel(tr(NO_MODEL), self, "muted")
-        self._empty.setWordWrap(True)
+        self._empty = PlainLabel(tr(NO_MODEL), self, "muted", wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._cells: CellMap | None = None  # what is drawn
         self._asked_tokens: set[int] = set()
         self._is_watching = False
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        parts = (self.badge, 0), (self.grid, 1), (self.cell, 0), (self.figures, 0), (self.legend, 0)
-        for part, stretch in (*parts, (self._empty, 1)):
-            column.addWidget(part, stretch)
+        parts = (self.badge, (self.grid, 1), self.cell, self.figures, self.legend, (self._empty, 1))
+        vbox(*parts, on=self, spacing=0)
         self.setFocusProxy(self.grid)
         self.badge.check_requested.connect(self._on_check_requested)
         self.grid.pointed.connect(self._on_pointed)
@@ -213,9 +209,8 @@ class _Figures(QWidget):
 
 def _line(parent: QWidget) -> PlainLabel:
     """One cell in words. It wraps, and has room for two lines, so that nothing jumps."""
-    label = PlainLabel(parent=parent)
+    label = PlainLabel(parent=parent, wraps=True)
     label.setFont(tabular(small_font()))
-    label.setWordWrap(True)
     label.setContentsMargins(MARGIN, 6, MARGIN, 2)
     label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
     label.setMinimumHeight(2 * line_height(label.font()) + 8)

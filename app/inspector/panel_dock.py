@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.recording_banner import RecordingBanner
 from app.look.icon_button import IconButton
+from app.look.layouts import STRETCH, hbox
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import tr
@@ -91,13 +92,7 @@ class DockTitle(QWidget):
         close = IconButton("x", tr("Close panel"), BUTTON, self, icon_side=14)
         close.clicked.connect(dock.close)
         dock.topLevelChanged.connect(self._on_torn_off)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 0, 8, 0)
-        row.setSpacing(2)
-        row.addWidget(name)
-        row.addStretch(1)
-        row.addWidget(self._tear_off)
-        row.addWidget(close)
+        hbox(name, STRETCH, self._tear_off, close, on=self, margins=(12, 0, 8, 0), spacing=2)
 
     def set_on_tab(self, is_on_tab: bool) -> None:
         if is_on_tab != self._is_on_tab:

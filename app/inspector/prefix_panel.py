@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QFont, QPainter
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
 from app.inspector.logbook import MAX_LEASES, Entry
@@ -30,6 +30,7 @@ from app.inspector.sequence_rows import NO_TAB
 from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
+from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, sentences, tr
 from app.protocol.commands import DescribeTokens
@@ -68,8 +69,7 @@ class PrefixPanel(DockPanel):
         font = QFont(self.head.font())
         font.setWeight(QFont.Weight.DemiBold)
         self.head.setFont(font)
-        self.reason = PlainLabel(tr(NOTHING), self)
-        self.reason.setWordWrap(True)
+        self.reason = PlainLabel(tr(NOTHING), self, wraps=True)
         self.reason.setFont(tabular(small_font()))
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sources = SourceBar(self)
@@ -114,16 +114,8 @@ class PrefixPanel(DockPanel):
         return QSize(240, 120)
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 8)
-        column.setSpacing(4)
-        column.addWidget(self.table, 1)
-        inset = QVBoxLayout()
-        inset.setContentsMargins(12, 4, 12, 0)
-        inset.setSpacing(6)
-        for part in (self.head, self.sources, self.parting, self.reason):
-            inset.addWidget(part)
-        column.addLayout(inset)
+        words = vbox(self.head, self.sources, self.parting, self.reason, margins=(12, 4, 12, 0), spacing=6)
+        vbox((self.table, 1), words, on=self, margins=(0, 0, 0, 8), spacing=4)
 
     @Slot(QModelIndex)
     def _on_current_changed(self, current: QModelIndex) -> None:

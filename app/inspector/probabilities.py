@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
 from app.inspector.answer_reader import AnswerReader
 from app.inspector.answer_tokens import AnswerSource, Candidates, result_text, start_with
@@ -15,6 +15,7 @@ from app.inspector.token_table import AnswerTokens, TokenTable
 from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text, heading
 from app.look.words import mark, tr, tr_n, tr_said
 from app.protocol.output import TokenLogprob
@@ -50,9 +51,9 @@ class ProbabilitiesPanel(DockPanel):
         self.candidate_table = CandidateTable(self.candidates, self)
         self.head = heading("", self)
         self.figures = PlainLabel(parent=self, tone="muted")
-        self.status = PlainLabel(parent=self, tone="muted")
+        self.status = PlainLabel(parent=self, tone="muted", wraps=True)
         self.fork = QPushButton(self)
-        self.message = PlainLabel(parent=self, tone="muted")
+        self.message = PlainLabel(parent=self, tone="muted", wraps=True)
         self.again = QPushButton(tr("Compute it again"), self)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
@@ -118,39 +119,19 @@ class ProbabilitiesPanel(DockPanel):
     def _lay_out(self) -> None:
         for label in (self.figures, self.status):
             label.setFont(tabular(small_font()))
-        self.status.setWordWrap(True)
         self.fork.setFont(small_font())
         self.fork.setToolTip(tr("Go on in a new tab, from this token (Enter)"))
-        self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._tables.addWidget(self.token_table)
         self._tables.addWidget(self.candidate_table)
         self._tables.setStretchFactor(1, 1)
         self._tables.setSizes(TABLE_WIDTHS)
         self._tables.setChildrenCollapsible(False)
-        top, foot = QHBoxLayout(), QHBoxLayout()
-        top.setContentsMargins(12, 6, 12, 6)
-        top.setSpacing(12)
-        top.addWidget(self.head)
-        top.addWidget(self.figures, 1)
-        foot.setContentsMargins(12, 6, 12, 8)
-        foot.setSpacing(12)
-        foot.addWidget(self.status, 1)
-        foot.addWidget(self.fork)
-        empty = QVBoxLayout()
-        empty.setContentsMargins(24, 0, 24, 0)
-        empty.setSpacing(12)
-        empty.addStretch(1)
-        empty.addWidget(self.message)
-        empty.addWidget(self.again, 0, Qt.AlignmentFlag.AlignCenter)
-        empty.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(top)
-        column.addWidget(self._tables, 1)
-        column.addLayout(empty)
-        column.addLayout(foot)
+        top = hbox(self.head, (self.figures, 1), margins=(12, 6, 12, 6), spacing=12)
+        again = (self.again, 0, Qt.AlignmentFlag.AlignCenter)
+        empty = vbox(STRETCH, self.message, again, STRETCH, margins=(24, 0, 24, 0), spacing=12)
+        foot = hbox((self.status, 1), self.fork, margins=(12, 6, 12, 8), spacing=12)
+        vbox(top, (self._tables, 1), empty, foot, on=self, spacing=0)
         self.setFocusProxy(self.token_table)
 
     def _connect(self) -> None:

@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.fonts import small_font
+from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -27,11 +28,7 @@ class RecordingBanner(QWidget):
         self.back = quiet_button(tr("Back to live"), self, "bar")
         self.back.setFont(small_font())
         self.back.clicked.connect(self.back_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 2, 8, 2)
-        row.setSpacing(8)
-        row.addWidget(self._words, 1)
-        row.addWidget(self.back)
+        hbox((self._words, 1), self.back, on=self, margins=(12, 2, 8, 2))
         self.setFixedHeight(HEIGHT)
         self.hide()
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.inspector.sequence_rows import SequenceRow
 from app.look.fonts import small_font
+from app.look.layouts import hbox
 
 
 class RowAction(QAction):
@@ -48,9 +49,7 @@ class RowButtons(QWidget):
 
     def __init__(self, actions: tuple[RowAction, ...], parent: QWidget) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 2, 8, 2)
-        row.setSpacing(0)
+        row = hbox(on=self, margins=(8, 2, 8, 2), spacing=0)
         for action in actions:
             button = QToolButton(self)
             button.setDefaultAction(action)

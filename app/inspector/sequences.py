@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.inspector.check_badge import CheckBadge
 from app.inspector.dock_panel import DockPanel
@@ -17,6 +17,7 @@ from app.inspector.recording import Recording
 from app.inspector.row_actions import RowAction, RowButtons, menu_of
 from app.inspector.sequence_rows import SequenceRow, as_json, rows_of
 from app.inspector.sequence_table import SequenceTable
+from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
 from app.protocol.commands import CheckCells, ClearCells, Command, Hibernate, Pin, Restore
@@ -35,16 +36,11 @@ class SequencesPanel(DockPanel):
         self.table = SequenceTable(self)
         self.row_actions = self._new_actions()
         self._buttons = RowButtons(self.row_actions, self)
-        self._empty = PlainLabel(tr(NO_MODEL), self, "muted")
-        self._empty.setWordWrap(True)
+        self._empty = PlainLabel(tr(NO_MODEL), self, "muted", wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._over = PlainLabel(tr(ENGINE_GONE), self, "danger")
         self._over.setContentsMargins(12, 4, 12, 4)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        for part in (self._over, self.badge, self.table, self._buttons, self._empty):
-            column.addWidget(part, 1 if part in (self.table, self._empty) else 0)
+        vbox(self._over, self.badge, (self.table, 1), self._buttons, (self._empty, 1), on=self, spacing=0)
         self.setFocusProxy(self.table)
         self.badge.check_requested.connect(self._on_check_requested)
         self.table.chosen.connect(self._on_chosen)

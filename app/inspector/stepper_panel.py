@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from app.inspector.batch_shares import ShareModel, ShareTable
 from app.inspector.dock_panel import DockPanel
@@ -18,6 +18,7 @@ from app.inspector.stop_choice import StopChoice
 from app.look.figures import rows
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
+from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_n, tr_said
@@ -74,7 +75,7 @@ class StepperPanel(DockPanel):
         self.row_table = StepTable(self.rows, self)
         self._plan_head = heading(tr("Next batch"), self)
         self._plan = PlainLabel(parent=self, tone="muted")
-        self._empty = PlainLabel(parent=self, tone="muted")
+        self._empty = PlainLabel(parent=self, tone="muted", wraps=True)
         self._planned: StepReport | None = None  # its spans are those of the next batch
         self._asked: set[int] = set()  # tokens whose texts are on their way
         self._until = ""  # what it runs until, in words
@@ -140,10 +141,8 @@ class StepperPanel(DockPanel):
     def _lay_out(self) -> None:
         self.state.setFont(tabular(small_font()))
         self._plan.setFont(tabular(small_font()))
-        self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(2)
+        buttons = hbox(spacing=2)
         for action, text in zip(
             self.actions_of_step.all, (tr("Pause"), tr("Resume"), tr("Step")), strict=True
         ):
@@ -153,24 +152,21 @@ class StepperPanel(DockPanel):
         buttons.addWidget(self._mark)
         buttons.addSpacing(2)
         buttons.addWidget(self.state, 1)
-        plan = QHBoxLayout()
-        plan.setSpacing(12)
-        plan.addWidget(self._plan_head)
-        plan.addWidget(self._plan, 1)
-        top = QVBoxLayout()
-        top.setContentsMargins(12, 6, 12, 4)
-        top.setSpacing(6)
-        top.addLayout(buttons)
-        top.addWidget(self.stop_choice)
-        top.addSpacing(4)
-        top.addLayout(plan)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(top)
-        column.addWidget(self.share_table)
-        column.addWidget(self.row_table, 1)
-        column.addWidget(self._empty, 1)
+        vbox(
+            vbox(
+                buttons,
+                self.stop_choice,
+                4,
+                hbox(self._plan_head, (self._plan, 1), spacing=12),
+                margins=(12, 6, 12, 4),
+                spacing=6,
+            ),
+            self.share_table,
+            (self.row_table, 1),
+            (self._empty, 1),
+            on=self,
+            spacing=0,
+        )
         self._empty.setContentsMargins(24, 0, 24, 0)
 
     def _show_plan(self, newest: StepReport | None, pause: PauseState | None) -> None:

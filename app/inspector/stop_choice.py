@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QSpinBox, QWidget
 
 from app.inspector.choice_button import Choice, ChoiceButton
 from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_n
 from app.protocol.commands import (
@@ -170,18 +171,22 @@ class StopChoice(QWidget):
         self.run.setToolTip(tr("Go on, and pause after the step in which this comes true"))
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.run)
-        for part in (self.condition, self.sequence, self.position, self.text, self.token, self.chat):
-            row.addWidget(part)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(row)
-        column.addWidget(self.hint)
+        vbox(
+            hbox(
+                self.run,
+                self.condition,
+                self.sequence,
+                self.position,
+                self.text,
+                self.token,
+                self.chat,
+                STRETCH,
+                spacing=6,
+            ),
+            self.hint,
+            on=self,
+            spacing=2,
+        )
 
     def _connect(self) -> None:
         self.condition.changed.connect(self._show_fields)

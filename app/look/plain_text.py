@@ -52,10 +52,13 @@ def short_path(path: Path) -> str:
 class PlainLabel(QLabel):
     """`tone` is "", "muted", "warning" or "danger"; the style sheet knows the colours."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "") -> None:
+    def __init__(
+        self, text: str = "", parent: QWidget | None = None, tone: str = "", wraps: bool = False
+    ) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+        self.setWordWrap(wraps)
         self.setProperty("tone", tone)
 
     def set_tone(self, tone: str) -> None:
@@ -82,8 +85,8 @@ class ElidedLabel(PlainLabel):
         QPainter(self).drawText(self.rect(), self.alignment(), text)
 
 
-def heading(text: str, parent: QWidget) -> PlainLabel:
-    label = PlainLabel(text, parent)
+def heading(text: str, parent: QWidget, wraps: bool = False) -> PlainLabel:
+    label = PlainLabel(text, parent, wraps=wraps)
     font = QFont(label.font())
     font.setWeight(QFont.Weight.DemiBold)
     label.setFont(font)

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
 
 from app import __version__
 from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
 from app.look.icons import app_icon
+from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.words import tr
 
@@ -32,11 +33,7 @@ class About(QDialog):
         self.setMinimumWidth(WIDTH)
         self.diagnostics = _text(diagnostics, tr("Diagnostics"), self)
         self.licences = _text(licences, tr("Licences"), self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 20, 20, 16)
-        column.setSpacing(8)
-        column.addLayout(self._head())
-        column.addSpacing(8)
+        column = vbox(self._head(), 8, on=self, margins=(20, 20, 20, 16))
         for name, view in ((tr("Diagnostics"), self.diagnostics), (tr("Licences"), self.licences)):
             column.addWidget(heading(name, self))
             column.addWidget(view)
@@ -54,28 +51,17 @@ class About(QDialog):
         font = name.font()
         font.setPointSizeF(font.pointSizeF() * 1.4)
         name.setFont(font)
-        what = PlainLabel(tr("Many chats with a local language model through one shared context."), self)
-        what.setWordWrap(True)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(name)
-        words.addWidget(what)
-        row = QHBoxLayout()
-        row.setSpacing(16)
-        row.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
-        return row
+        what = PlainLabel(
+            tr("Many chats with a local language model through one shared context."), self, wraps=True
+        )
+        return hbox((picture, 0, TOP), (vbox(name, what, spacing=4), 1), spacing=16)
 
     def _foot(self, folders: Iterable[tuple[str, Callable[[], object]]]) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        for words, on_clicked in ((tr("Copy diagnostics"), self.copy), *folders):
-            row.addWidget(dialog_button(words, on_clicked, self))
-        row.addStretch(1)
+        offers = ((tr("Copy diagnostics"), self.copy), *folders)
+        buttons = [dialog_button(words, on_clicked, self) for words, on_clicked in offers]
         close = dialog_button(tr("Close"), self.accept, self)
         close.setDefault(True)
-        row.addWidget(close)
-        return row
+        return hbox(*buttons, STRETCH, close)
 
 
 def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:

@@ -66,8 +66,7 @@ class ChoiceList(QWidget):
     def _add(self, choice: Choice, index: int) -> QRadioButton:
         button = QRadioButton(tr(choice.label), self)
         self._group.addButton(button, index)
-        sentence = PlainLabel(parent=self, tone="muted")
-        sentence.setWordWrap(True)
+        sentence = PlainLabel(parent=self, tone="muted", wraps=True)
         self._sentences[choice.value] = sentence
         self._say(choice)
         return button

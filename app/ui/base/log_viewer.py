@@ -5,18 +5,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QHBoxLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
+from app.look.layouts import hbox, vbox
 from app.look.window_size import resize_to_fit
 from app.look.words import tr
 from app.system.log import MAX_RECENT_LINES, Line
@@ -81,17 +74,18 @@ class LogViewer(QDialog):
         QGuiApplication.clipboard().setText(self.text.toPlainText())
 
     def _lay_out(self, open_folder: Callable[[], object]) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.levels)
-        top.addWidget(self.search, 1)
-        for words, on_clicked in ((tr("Copy"), self._copy), (tr("Open folder"), open_folder)):
-            top.addWidget(dialog_button(words, on_clicked, self))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(12)
-        column.addLayout(top)
-        column.addWidget(self.text, 1)
+        vbox(
+            hbox(
+                self.levels,
+                (self.search, 1),
+                dialog_button(tr("Copy"), self._copy, self),
+                dialog_button(tr("Open folder"), open_folder, self),
+            ),
+            (self.text, 1),
+            on=self,
+            margins=16,
+            spacing=12,
+        )
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

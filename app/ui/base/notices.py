@@ -8,10 +8,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 
 from app.look.figures import percent
 from app.look.icons import icon
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -29,11 +30,7 @@ class Notices(QWidget):
         super().__init__(parent)
         self.progress = LoadStrip(self)
         self.paused = PauseStrip(self)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(self.progress)
-        self._column.addWidget(self.paused)
+        self._column = vbox(self.progress, self.paused, on=self, spacing=0)
 
     def show_error(self, text: str, action: str = "", on_action: Callable[[], None] | None = None) -> None:
         """One banner for each different text; it stays until it is dismissed or its action taken."""
@@ -84,18 +81,13 @@ class Banner(QWidget):
         self.has_offer = is_error and bool(action and on_action)  # offers to restart the engine
         self._mark = QLabel(self)
         self._mark.setAccessibleName(tr("Error") if is_error else tr("Note"))
-        words = PlainLabel(text, self)
-        words.setWordWrap(True)
+        words = PlainLabel(text, self, wraps=True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._dismiss = QToolButton(self)
         self._dismiss.setAccessibleName(tr("Dismiss"))
         self._dismiss.setToolTip(tr("Dismiss"))
         self._dismiss.clicked.connect(self.dismiss)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 12, 8)
-        row.setSpacing(12)
-        row.addWidget(self._mark)
-        row.addWidget(words, 1)
+        row = hbox(self._mark, (words, 1), on=self, margins=(16, 8, 12, 8), spacing=12)
         if action and on_action:
             row.addWidget(self._action(action, on_action))
         row.addWidget(self._dismiss)
@@ -151,10 +143,7 @@ class LoadStrip(QWidget):
         self.cancel.setProperty("command", "chat.stop")
         self.cancel.setToolTip(tr("Stop loading; the model that answers now stays (Esc)"))
         self.cancel.clicked.connect(self.cancel_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 0, 12, 2)
-        row.addStretch(1)
-        row.addWidget(self.cancel)
+        hbox(STRETCH, self.cancel, on=self, margins=(16, 0, 12, 2))
         self._shows = QTimer(self)
         self._shows.setSingleShot(True)
         self._shows.setInterval(self.SHOWN_AFTER_MS)
@@ -201,11 +190,7 @@ class UndoToast(QWidget):
         self._words = PlainLabel(parent=self)
         self.button = quiet_button(tr("Undo"), self)
         self.button.clicked.connect(self._on_clicked)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 6, 8, 6)
-        row.setSpacing(8)
-        row.addWidget(self._words)
-        row.addWidget(self.button)
+        hbox(self._words, self.button, on=self, margins=(16, 6, 8, 6))
         self._life = QTimer(self)
         self._life.setSingleShot(True)
         self._life.setInterval(UNDO_FOR_MS)

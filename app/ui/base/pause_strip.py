@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.look.icons import icon
+from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -35,13 +36,7 @@ class PauseStrip(QWidget):
         self._leave.setSingleShot(True)
         self._leave.setInterval(HIDE_AFTER_MS)
         self._leave.timeout.connect(self.hide)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 0, 12, 0)
-        row.setSpacing(8)
-        row.addWidget(self._mark)
-        row.addWidget(self._words, 1)
-        row.addWidget(self.step)
-        row.addWidget(self.resume)
+        hbox(self._mark, (self._words, 1), self.step, self.resume, on=self, margins=(16, 0, 12, 0))
         self.setFixedHeight(HEIGHT)
         self.setAccessibleName(tr("Paused"))
         self._dress()

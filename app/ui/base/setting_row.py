@@ -6,9 +6,10 @@ from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
 from app.look.icon_button import IconButton
+from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.tokens import current
 from app.look.words import locale, sentences, tr
@@ -27,10 +28,8 @@ class Row(QWidget):
     def __init__(self, title: str, sentence: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._title, self._sentence = title, sentence
-        self.title = heading(title, self)
-        self.title.setWordWrap(True)
-        self.sentence = PlainLabel(sentence, self, tone="muted")
-        self.sentence.setWordWrap(True)
+        self.title = heading(title, self, wraps=True)
+        self.sentence = PlainLabel(sentence, self, tone="muted", wraps=True)
         self.title.setVisible(bool(title))
 
     @property
@@ -60,8 +59,7 @@ class SettingRow(Row):
         self.control.value_chosen.connect(lambda value: self.chosen.emit(setting.name, value))
         self.title.setBuddy(self.widget)
         self._default_words = default_text(setting, self._field)
-        self.default = PlainLabel(self._default_words, self, tone="muted")
-        self.default.setWordWrap(True)
+        self.default = PlainLabel(self._default_words, self, tone="muted", wraps=True)
         self.problem = PlainLabel(parent=self, tone="danger")
         self.problem.hide()
         label = tr("Back to the default: {setting}", setting=tr(setting.label))
@@ -88,10 +86,7 @@ class SettingRow(Row):
         self.problem.show()
 
     def _lay_out(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        for label in (self.title, self.sentence, self.default, self.problem):
-            words.addWidget(label)
+        words = vbox(self.title, self.sentence, self.default, self.problem, spacing=2)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 10, 0, 10)
         grid.setHorizontalSpacing(12)
@@ -109,9 +104,7 @@ class SettingRow(Row):
 class RemarkRow(Row):
     def __init__(self, text: str, parent: QWidget) -> None:
         super().__init__("", tr(text), parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 6, 0, 10)
-        column.addWidget(self.sentence)
+        vbox(self.sentence, on=self, margins=(0, 6, 0, 10))
 
 
 class ActionRow(Row):
@@ -123,15 +116,13 @@ class ActionRow(Row):
         self.button.setAutoDefault(False)
         self.button.setAccessibleName(plain(action.text()))
         self.button.clicked.connect(action.trigger)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.title)
-        words.addWidget(self.sentence)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 10, RESET_SIDE + 12, 10)
-        row.setSpacing(12)
-        row.addLayout(words, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
+        hbox(
+            (vbox(self.title, self.sentence, spacing=2), 1),
+            (self.button, 0, Qt.AlignmentFlag.AlignVCenter),
+            on=self,
+            margins=(0, 10, RESET_SIDE + 12, 10),
+            spacing=12,
+        )
 
 
 def default_text(setting: Setting, field: Field) -> str:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
 from app.look.icons import icon
+from app.look.layouts import vbox
 from app.look.marks import Mark
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
@@ -99,12 +100,7 @@ class SearchPopup(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self._state.setContentsMargins(10, 0, 10, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
-        column.setSpacing(6)
-        column.addWidget(self.field)
-        column.addWidget(self.list)
-        column.addWidget(self._state)
+        vbox(self.field, self.list, self._state, on=self, margins=_MARGIN, spacing=6)
 
     def _place(self) -> None:
         room = self._ground.rect()

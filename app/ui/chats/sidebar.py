@@ -18,18 +18,11 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QListView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QWidget
 
 from app.look.icon_button import IconButton
 from app.look.icons import icon
+from app.look.layouts import hbox, vbox
 from app.look.marks import Mark
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
@@ -69,7 +62,7 @@ class Sidebar(QWidget):
         self.model = SidebarModel(self)
         self.filter = QLineEdit(self)
         self.list = _List(self)
-        self._nothing = PlainLabel("", self, "muted")
+        self._nothing = PlainLabel("", self, "muted", wraps=True)
         self._day = local_today()
         self._clock = QTimer(self, interval=_LOOK_AT_CLOCK_MS)
         self._lay_out()
@@ -115,24 +108,19 @@ class Sidebar(QWidget):
         self.list.setModel(self.model)
         self.list.setItemDelegate(SidebarDelegate(self.list))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self._nothing.setWordWrap(True)
         search = IconButton("search", tr("Search all messages (Ctrl+K)"), 28, self)
         search.setProperty("command", "chat.search")
         search.clicked.connect(self.search_requested)
         folder = IconButton("folder-plus", tr("New folder"), 28, self)
         folder.clicked.connect(self.folder_requested)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 6, 6, 4)
-        head.setSpacing(2)
-        head.addWidget(self.filter, 1)
-        head.addWidget(search)
-        head.addWidget(folder)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 1, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self._nothing)
-        column.addWidget(self.list, 1)
+        vbox(
+            hbox((self.filter, 1), search, folder, margins=(8, 6, 6, 4), spacing=2),
+            self._nothing,
+            (self.list, 1),
+            on=self,
+            margins=(0, 0, 1, 0),
+            spacing=0,
+        )
         for before, after in pairwise((self.filter, search, folder, self.list)):
             QWidget.setTabOrder(before, after)
         self.setFocusProxy(self.list)

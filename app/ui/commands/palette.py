@@ -26,12 +26,12 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
 
 from app.look.fonts import small_font
+from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr
@@ -61,11 +61,7 @@ class CommandPalette(QFrame):
         self._nothing.setContentsMargins(14, 8, 14, 12)
         self.setObjectName("palette")
         self.setAccessibleName(tr("Command palette"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        for part in (self.line, self.list, self._nothing):
-            column.addWidget(part)
+        vbox(self.line, self.list, self._nothing, on=self, margins=1, spacing=0)
         self.line.textChanged.connect(self._show_hits)
         self.line.moved.connect(self.list.move_by)
         self.line.confirmed.connect(self._run_current)

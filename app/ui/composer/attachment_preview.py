@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
 
 from app.chats.attachment import Attachment
 from app.look.figures import count
 from app.look.fonts import code_font
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.words import tr
 from app.ui.composer.attachment_words import title
@@ -81,15 +82,6 @@ class AttachmentPreview(QFrame):
         self.move(x, max(corner.y(), space.top()))
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(6)
-        column.addWidget(self._title)
-        column.addWidget(self._figures)
-        column.addWidget(self.text, 1)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.into_text)
-        row.addStretch(1)
-        row.addWidget(self.remove)
-        column.addLayout(row)
+        foot = hbox(self.into_text, STRETCH, self.remove)
+        parts = (self._title, self._figures, (self.text, 1), foot)
+        vbox(*parts, on=self, margins=(16, 12, 16, 12), spacing=6)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QTextCursor
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import tr
 from app.protocol.request import Role
@@ -55,7 +56,7 @@ class Composer(QWidget):
         self.chips = AttachmentChips(self)
         self.preview = AttachmentPreview(self)
         self.editor = editor or MessageEditor(self)
-        self.forecast = PlainLabel(parent=self, tone="warning")
+        self.forecast = PlainLabel(parent=self, tone="warning", wraps=True)
         self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
         self.settings = ChatSettingsButton(self)
         self.meter = ContextMeter(self)
@@ -243,32 +244,19 @@ class Composer(QWidget):
 
     def _lay_out(self) -> None:
         self.forecast.setFont(small_font())
-        self.forecast.setWordWrap(True)
         self.forecast.hide()
-        self._foot = foot = QHBoxLayout()
-        foot.setContentsMargins(0, 0, 0, 0)
-        foot.setSpacing(4)
-        foot.addWidget(self.attach)
-        foot.addWidget(self.settings)
-        foot.addStretch(1)
-        foot.addWidget(self.meter)
-        foot.addSpacing(8)
-        foot.addWidget(self.more)
-        foot.addWidget(self.stop)
-        foot.addWidget(self.button)
-        inset = QVBoxLayout()
-        inset.setContentsMargins(TEXT_INSET, 0, 0, 0)
-        inset.setSpacing(6)
-        inset.addWidget(self.chips)
-        inset.addWidget(self.editor)
-        inset.addWidget(self.forecast)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(PADDING, COMPOSER_TOP, PADDING, PADDING)
-        column.setSpacing(ABOVE_BUTTONS)
-        column.addWidget(self.waiting)
-        column.addWidget(self.notice)
-        column.addLayout(inset)
-        column.addLayout(foot)
+        self._foot = foot = hbox(
+            self.attach, self.settings, STRETCH, self.meter, 8, self.more, self.stop, self.button, spacing=4
+        )
+        vbox(
+            self.waiting,
+            self.notice,
+            vbox(self.chips, self.editor, self.forecast, margins=(TEXT_INSET, 0, 0, 0), spacing=6),
+            foot,
+            on=self,
+            margins=(PADDING, COMPOSER_TOP, PADDING, PADDING),
+            spacing=ABOVE_BUTTONS,
+        )
 
     # Qt's events
 

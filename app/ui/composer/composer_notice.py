@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
+from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel
 from app.look.quiet_button import quiet_button
 from app.look.words import tr
@@ -26,17 +27,11 @@ class ComposerNotice(QWidget):
         self._on_clicked: Callable[[], object] | None = None
         self._timer = QTimer(self, singleShot=True, interval=UNDO_FOR_MS)
         self._timer.timeout.connect(self.clear)
-        self._label = PlainLabel(parent=self)
+        self._label = PlainLabel(parent=self, wraps=True)
         self._label.setFont(small_font())
-        self._label.setWordWrap(True)
         self.button = quiet_button("", self, "bar")
         self.cross = IconButton("x", tr("Dismiss"), SIDE, self, icon_side=14)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(6, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self._label, 1)
-        row.addWidget(self.button)
-        row.addWidget(self.cross)
+        hbox((self._label, 1), self.button, self.cross, on=self, margins=(6, 0, 0, 0))
         self.button.clicked.connect(self._on_button)
         self.cross.clicked.connect(self.clear)
         self.clear()

@@ -7,18 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import QDateTime, QLocale, QSize, Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.figures import mebibytes
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.tables import LEFT, RIGHT, cell, dress_table
 from app.look.window_size import resize_to_fit
@@ -55,11 +48,9 @@ class BackupsDialog(QDialog):
         super().__init__(parent)
         self._backups: tuple[Backup, ...] = ()
         self._asks = False  # whether it asks to confirm the restore
-        intro = PlainLabel(tr(INTRO), self, tone="muted")
-        intro.setWordWrap(True)
+        intro = PlainLabel(tr(INTRO), self, tone="muted", wraps=True)
         self.table = self._table()
-        self.note = PlainLabel(parent=self, tone="muted")
-        self.note.setWordWrap(True)
+        self.note = PlainLabel(parent=self, tone="muted", wraps=True)
         self.make_button = dialog_button(tr("&Back up now"), self._on_make, self)
         self.folder_button = dialog_button(tr("Open &folder"), self.folder_requested.emit, self)
         self.restore_button = dialog_button(tr("&Restore…"), self._on_restore, self)
@@ -153,20 +144,22 @@ class BackupsDialog(QDialog):
         return table
 
     def _lay_out(self, intro: PlainLabel) -> None:
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.make_button)
-        foot.addWidget(self.folder_button)
-        foot.addStretch(1)
-        for button in (self.restore_button, self.cancel_button, self.close_button):
-            foot.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 16, 24, 16)
-        column.setSpacing(16)
-        column.addWidget(intro)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.note)
-        column.addLayout(foot)
+        vbox(
+            intro,
+            (self.table, 1),
+            self.note,
+            hbox(
+                self.make_button,
+                self.folder_button,
+                STRETCH,
+                self.restore_button,
+                self.cancel_button,
+                self.close_button,
+            ),
+            on=self,
+            margins=(24, 16, 24, 16),
+            spacing=16,
+        )
 
 
 def _items(backup: Backup) -> tuple[QTableWidgetItem, ...]:

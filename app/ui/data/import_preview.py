@@ -3,20 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QListWidget,
-    QProgressBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QFrame, QListWidget, QProgressBar, QWidget
 
 from app.chats.imports.problems import Problem
 from app.chats.imports.read import Found
 from app.look.dialog_button import dialog_button
+from app.look.layouts import STRETCH, Stretch, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.window_size import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
@@ -39,8 +31,7 @@ class ImportPreview(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Import chats"))
         self._plan: ImportPlan | None = None
-        self.summary = PlainLabel(tr("Reading…"), self)
-        self.summary.setWordWrap(True)
+        self.summary = PlainLabel(tr("Reading…"), self, wraps=True)
         self.bar = QProgressBar(self)
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
@@ -50,8 +41,7 @@ class ImportPreview(QDialog):
         self.with_known = Switch(self)
         self.known_words = PlainLabel(parent=self)
         self.known_words.setBuddy(self.with_known)
-        self.left_out = PlainLabel(parent=self, tone="muted")
-        self.left_out.setWordWrap(True)
+        self.left_out = PlainLabel(parent=self, tone="muted", wraps=True)
         self.cancel_button = dialog_button(tr("Cancel"), self.close, self)
         self.import_button = dialog_button(tr("Import"), self._accept, self)
         self.import_button.setDefault(True)
@@ -117,26 +107,11 @@ class ImportPreview(QDialog):
         self.import_button.setText(text if self.num_chosen else tr("Import"))
 
     def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addStretch(1)
-        foot.addWidget(self.cancel_button)
-        foot.addWidget(self.import_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 16)
-        column.setSpacing(12)
-        column.addWidget(self.summary)
-        column.addWidget(self.bar)
-        column.addWidget(self.chats, 2)
-        column.addWidget(self.problems, 1)
-        known = QHBoxLayout()
-        known.setSpacing(8)
-        known.addWidget(self.with_known)
-        known.addWidget(self.known_words, 1)
-        column.addLayout(known)
-        column.addWidget(self.left_out)
-        column.addStretch()
-        column.addLayout(foot)
+        known = hbox(self.with_known, (self.known_words, 1))
+        foot = hbox(STRETCH, self.cancel_button, self.import_button)
+        lists = ((self.chats, 2), (self.problems, 1))
+        parts = (self.summary, self.bar, *lists, known, self.left_out, Stretch(0), foot)
+        vbox(*parts, on=self, margins=(24, 20, 24, 16), spacing=12)
 
 
 class _Lines(QWidget):
@@ -152,11 +127,7 @@ class _Lines(QWidget):
         self.list.setWordWrap(True)
         self.list.setUniformItemSizes(False)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(heading(title, self))
-        column.addWidget(self.list, 1)
+        vbox(heading(title, self), (self.list, 1), on=self, spacing=4)
 
     @property
     def lines(self) -> list[str]:

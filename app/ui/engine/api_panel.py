@@ -4,10 +4,11 @@ Shows values and emits choices. Not modal. GUI thread.
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.fonts import code_font
+from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_n
 from app.ui.base.choice_list import ChoiceList
@@ -94,22 +95,18 @@ class ApiPanel(QDialog):
             tr("A curl command with address and key, to try it in a terminal."), self, tone="muted"
         )
         self._add_row(grid, tr("Example"), note, self.copy_example)
-        foot = QHBoxLayout()
-        foot.addWidget(self.state, 1)
-        foot.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 16, 24, 16)
-        column.setSpacing(16)
-        column.addLayout(grid)
-        column.addLayout(foot)
+        vbox(
+            grid,
+            hbox((self.state, 1), self.close_button, spacing=None),
+            on=self,
+            margins=(24, 16, 24, 16),
+            spacing=16,
+        )
         self.setFixedWidth(WIDTH)
 
     def _add_row(self, grid: QGridLayout, name: str, *parts: QWidget) -> None:
         row = grid.rowCount()
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        for part in parts:
-            line.addWidget(part)
+        line = hbox(*parts)
         if not isinstance(parts[0], ChoiceList):
             line.addStretch(1)
         label = PlainLabel(name, self)

@@ -3,19 +3,15 @@
 Shows values and emits requests; knows no process and no file. Not modal. GUI thread.
 """
 
+from functools import partial
+
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QProgressBar,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QProgressBar, QScrollArea, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size, percent, seconds
+from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.window_size import resize_to_fit
 from app.look.words import mark, sentences, tr, tr_n, tr_said
@@ -37,18 +33,17 @@ class SelfTestDialog(QDialog):
         self.report: Report | None = None
         self._model: ModelInfo | None = None
         self._is_running = False
-        self._intro, self._memory, self._busy = (self._words() for _ in range(3))
+        muted = partial(PlainLabel, parent=self, tone="muted", wraps=True)
+        self._intro, self._memory, self._busy, self.note = muted(), muted(), muted(), muted()
         self._warning = Mark(WARNING, self)
         self._mark = Mark("", self)
-        self._state = heading("", self)
-        self._state.setWordWrap(True)
+        self._state = heading("", self, wraps=True)
         self._percent = PlainLabel(parent=self, tone="muted")
         self.bar = QProgressBar(self)
         self.bar.setRange(0, 100)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Progress of the self-test"))
         self.rows = {name: LineRow(name, self) for name in TITLES}
-        self.note = self._words()
         self.copy_button = dialog_button(tr("&Copy"), self._copy, self)
         self.save_button = dialog_button(tr("&Save report…"), self.save_requested.emit, self)
         self.close_button = dialog_button(tr("Close"), self.close, self)
@@ -178,48 +173,20 @@ class SelfTestDialog(QDialog):
 
     # Building
 
-    def _words(self) -> PlainLabel:
-        label = PlainLabel(parent=self, tone="muted")
-        label.setWordWrap(True)
-        return label
-
     def _lay_out(self) -> None:
         self._intro.set_tone("")
-        memory = _row(8, self._warning, self._memory)
-        head = QVBoxLayout()
-        head.setSpacing(4)
-        for part in (self._intro, memory, self._busy):
-            head.addLayout(part) if isinstance(part, QHBoxLayout) else head.addWidget(part)
-        progress = QVBoxLayout()
-        progress.setSpacing(8)
-        line = _row(8, self._mark, self._state)
-        line.addWidget(self._percent)
-        progress.addLayout(line)
-        progress.addWidget(self.bar)
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.copy_button)
-        foot.addWidget(self.save_button)
-        foot.addWidget(self.note, 1)
-        for button in (self.close_button, self.cancel_button, self.start_button):
-            foot.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 16, 24, 16)
-        column.setSpacing(16)
-        column.addLayout(head)
-        column.addLayout(progress)
-        column.addWidget(self._scrolled_rows(), 1)
-        column.addLayout(foot)
+        memory = hbox((self._warning, 0, TOP), (self._memory, 1))
+        head = vbox(self._intro, memory, self._busy, spacing=4)
+        progress = vbox(hbox((self._mark, 0, TOP), (self._state, 1), self._percent), self.bar)
+        buttons = (self.close_button, self.cancel_button, self.start_button)
+        foot = hbox(self.copy_button, self.save_button, (self.note, 1), *buttons)
+        parts = (head, progress, (self._scrolled_rows(), 1), foot)
+        vbox(*parts, on=self, margins=(24, 16, 24, 16), spacing=16)
         resize_to_fit(self, SIZE)
 
     def _scrolled_rows(self) -> QScrollArea:
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        for row in self.rows.values():
-            column.addWidget(row)
-        column.addStretch(1)
+        vbox(*self.rows.values(), STRETCH, on=inside, spacing=12)
         self.rows_area = QScrollArea(self)
         self.rows_area.setWidget(inside)
         self.rows_area.setWidgetResizable(True)
@@ -228,14 +195,6 @@ class SelfTestDialog(QDialog):
         self.rows_area.viewport().setAutoFillBackground(False)
         inside.setAutoFillBackground(False)
         return self.rows_area
-
-
-def _row(spacing: int, mark: QWidget, words: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(spacing)
-    row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-    row.addWidget(words, 1)
-    return row
 
 
 def intro_text(model: ModelInfo) -> str:

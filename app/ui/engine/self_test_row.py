@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look import marks
 from app.look.figures import seconds
 from app.look.icons import paint_icon
+from app.look.layouts import TOP, hbox, vbox
 from app.look.painted import paint_mark
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.tokens import Tokens, current
@@ -38,23 +39,13 @@ class LineRow(QWidget):
         self._done, self._seen = PlainLabel(parent=self, tone="muted"), PlainLabel(parent=self)
         for label in (self._name, self._title, self._state):
             label.setAlignment(Qt.AlignmentFlag.AlignTop)
-        head = QHBoxLayout()
-        head.addWidget(self._title, 1)
-        head.addWidget(self._state)
-        column = QVBoxLayout()
-        column.setSpacing(2)
-        column.addLayout(head)
+        column = vbox(hbox((self._title, 1), self._state, spacing=None), spacing=2)
         self._title.setWordWrap(True)
         for label in (self._done, self._seen):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             column.addWidget(label)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
-        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._name, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(column, 1)
+        hbox((self._mark, 0, TOP), (self._name, 0, TOP), (column, 1), on=self, spacing=10)
 
     @property
     def text(self) -> str:

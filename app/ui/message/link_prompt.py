@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from app.look.fonts import code_font
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, tr
 from app.ui.base.hidden_characters import mark_hidden
@@ -33,7 +34,7 @@ class LinkPrompt(QFrame):
         self._url = url
         title = tr("Open this link?") if not doubts else tr("This link may not be what it looks like")
         self.setAccessibleName(title)
-        self.warnings = [self._warning(tr(_WARNINGS[doubt])) for doubt in doubts]
+        self.warnings = [PlainLabel(tr(_WARNINGS[doubt]), self, "danger", wraps=True) for doubt in doubts]
         self.address = self._address(real_target(url))
         self.open_button = QPushButton(tr("Open"), self)
         self.copy_button = QPushButton(tr("Copy address"), self)
@@ -55,25 +56,9 @@ class LinkPrompt(QFrame):
         self.show()
 
     def _lay_out(self, title: str) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(8)
-        column.addWidget(heading(title, self))
-        for warning in self.warnings:
-            column.addWidget(warning)
-        column.addWidget(self.address)
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 4, 0, 0)
-        row.addWidget(self.copy_button)
-        row.addStretch(1)
-        row.addWidget(self.cancel_button)
-        row.addWidget(self.open_button)
-        column.addLayout(row)
-
-    def _warning(self, text: str) -> PlainLabel:
-        label = PlainLabel(text, self, tone="danger")
-        label.setWordWrap(True)
-        return label
+        buttons = (self.copy_button, STRETCH, self.cancel_button, self.open_button)
+        foot = hbox(*buttons, margins=(0, 4, 0, 0))
+        vbox(heading(title, self), *self.warnings, self.address, foot, on=self, margins=(16, 12, 16, 12))
 
     def _address(self, target: str) -> PlainLabel:
         whole = target if len(target) <= MAX_CHARS else f"{target[:MAX_CHARS]}…"

@@ -39,9 +39,8 @@ class LongText(QWidget):
         self._starts = [0]
         self._part = 0
         self._shown = ""
-        self._files = PlainLabel(parent=self, tone="muted")
+        self._files = PlainLabel(parent=self, tone="muted", wraps=True)
         self._files.setFont(small_font())
-        self._files.setWordWrap(True)
         self._text = SafeBrowser(self)
         self._text.setAccessibleName(tr("You"))
         self._count = PlainLabel(parent=self, tone="muted")

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
 
 from app.bridge.tasks import spawn
 from app.look.dialog_button import dialog_button
 from app.look.icon_button import IconButton
+from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import mark, tr, tr_said
 from app.services.load_forecast import LoadForecast
@@ -42,19 +43,19 @@ class AdapterList(QWidget):
             tr("A small file that changes what the model has learned. Each has a strength; 1 is as trained."),
             self,
             "muted",
+            wraps=True,
         )
-        self.problem = PlainLabel(parent=self, tone="danger")
-        for label in (self._about, self.problem):
-            label.setWordWrap(True)
+        self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.problem.hide()
         self.add_button = dialog_button(tr("Add adapter…"), self._choose, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 8)
-        column.setSpacing(8)
-        column.addWidget(self._about)
-        column.addLayout(self._grid)
-        column.addWidget(self.problem)
-        column.addWidget(self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
+        vbox(
+            self._about,
+            self._grid,
+            self.problem,
+            (self.add_button, 0, Qt.AlignmentFlag.AlignLeft),
+            on=self,
+            margins=(0, 8, 0, 8),
+        )
 
     def apply(self, adapters: Sequence[AdapterSettings]) -> None:
         if tuple(adapters) == self._adapters and self._rows:

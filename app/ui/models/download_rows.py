@@ -7,20 +7,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QProgressBar,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QSizePolicy, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.figures import data_size
 from app.look.fonts import tabular
 from app.look.icon_button import IconButton
+from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.services.downloads import Download, State
@@ -50,8 +43,7 @@ class DownloadRow(QWidget):
         self.name = ElidedLabel(one_line(download.name), self)
         self.figures = PlainLabel(parent=self, tone="muted")
         self.figures.setFont(tabular(self.figures.font()))
-        self.trouble = PlainLabel(parent=self, tone="danger")
-        self.trouble.setWordWrap(True)
+        self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
         self.bar = QProgressBar(self)
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
@@ -95,28 +87,12 @@ class DownloadRow(QWidget):
         self.page_requested.emit(self.download.page)
 
     def _lay_out(self) -> None:
-        line = QHBoxLayout()
-        line.setSpacing(12)
-        line.addWidget(self.name, 1)
-        line.addWidget(self.figures)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addLayout(line)
-        words.addWidget(self.bar)
-        words.addWidget(self.trouble)
-        offers = QHBoxLayout()
-        offers.setSpacing(8)
-        offers.addWidget(self.page_button)
-        offers.addWidget(self.token_button)
-        offers.addStretch(1)
-        words.addLayout(offers)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 4, 0, 4)
-        row.setSpacing(4)
-        row.addLayout(words, 1)
-        row.addSpacing(8)
-        for button in (self.open_button, self.pause_button, self.resume_button, self.cancel_button):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        line = hbox((self.name, 1), self.figures, spacing=12)
+        offers = hbox(self.page_button, self.token_button, STRETCH)
+        words = vbox(line, self.bar, self.trouble, offers, spacing=4)
+        buttons = (self.open_button, self.pause_button, self.resume_button, self.cancel_button)
+        at_right = [(button, 0, TOP) for button in buttons]
+        hbox((words, 1), 8, *at_right, on=self, margins=(0, 4, 0, 4), spacing=4)
 
 
 class DownloadRows(QScrollArea):
@@ -133,10 +109,7 @@ class DownloadRows(QScrollArea):
         super().__init__(parent)
         self.rows: dict[str, DownloadRow] = {}
         self._inside = QWidget()
-        self._column = QVBoxLayout(self._inside)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addStretch(1)
+        self._column = vbox(STRETCH, on=self._inside, spacing=0)
         self._inside.setAutoFillBackground(False)
         self.setWidget(self._inside)
         self.setWidgetResizable(True)

@@ -4,9 +4,10 @@ Shows values and emits choices; the token goes to the keyring and is not shown a
 """
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app.look.dialog_button import dialog_button
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_said
 from app.models.hub_address import DEFAULT_ENDPOINT
@@ -37,7 +38,7 @@ class HubAccess(QDialog):
         self.token = QLineEdit(self)
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
-        self.note = self._words("")
+        self.note = PlainLabel(parent=self, tone="muted", wraps=True)
         self.forget_button = dialog_button(tr("&Forget the token"), self._forget, self)
         self.page_button = dialog_button(tr("&Make a token…"), self.page_requested.emit, self)
         self.page_button.setProperty("kind", "quiet")
@@ -71,33 +72,19 @@ class HubAccess(QDialog):
         self.token.clear()
         self.token_chosen.emit("")
 
-    def _words(self, text: str) -> PlainLabel:
-        label = PlainLabel(text, self, tone="muted")
-        label.setWordWrap(True)
-        return label
-
     def _field(self, name: str, field: QLineEdit, why: str) -> QVBoxLayout:
         label = QLabel(name, self)
         label.setBuddy(field)
         field.setMinimumWidth(FIELD_WIDTH)  # set here, so that Qt computes the text's height for this width
-        column = QVBoxLayout()
-        column.setSpacing(6)
-        for part in (label, field, self._words(why)):
-            column.addWidget(part)
-        return column
+        return vbox(label, field, PlainLabel(why, self, tone="muted", wraps=True), spacing=6)
 
     def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.page_button)
-        foot.addWidget(self.forget_button)
-        foot.addStretch(1)
-        foot.addWidget(self.close_button)
-        foot.addWidget(self.save_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 16, 24, 16)
-        column.setSpacing(16)
-        column.addLayout(self._field(tr("&Token"), self.token, tr(WHY_TOKEN)))
-        column.addLayout(self._field(tr("Mi&rror"), self.endpoint, tr(WHY_MIRROR)))
-        column.addWidget(self.note)
-        column.addLayout(foot)
+        vbox(
+            self._field(tr("&Token"), self.token, tr(WHY_TOKEN)),
+            self._field(tr("Mi&rror"), self.endpoint, tr(WHY_MIRROR)),
+            self.note,
+            hbox(self.page_button, self.forget_button, STRETCH, self.close_button, self.save_button),
+            on=self,
+            margins=(24, 16, 24, 16),
+            spacing=16,
+        )

@@ -6,20 +6,13 @@ Shows values and emits requests. GUI thread.
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QHeaderView,
-    QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size, num_params
 from app.look.fonts import tabular
 from app.look.icons import icon
+from app.look.layouts import TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip, heading, one_line, short_path
 from app.look.tables import LEFT, RIGHT, cell, dress_table
 from app.look.words import mark, tr, tr_said
@@ -47,10 +40,9 @@ class HubDetails(QWidget):
         self._row: HubRow | None = None
         self._contents: RepoContents | None = None
         self._free_bytes = self._beside_bytes = 0
-        self.title = heading("", self)
-        self.title.setWordWrap(True)
-        self.facts = self._words()
-        self.note = self._words()
+        self.title = heading("", self, wraps=True)
+        self.facts = PlainLabel(parent=self, tone="muted", wraps=True)
+        self.note = PlainLabel(parent=self, tone="muted", wraps=True)
         self.page_button = dialog_button(tr("Open its &web page"), self._ask_for_page, self)
         self.table = self._table()
         self.download_button = QPushButton(tr("&Download"), self)
@@ -150,11 +142,6 @@ class HubDetails(QWidget):
 
     # Building
 
-    def _words(self) -> PlainLabel:
-        label = PlainLabel(parent=self, tone="muted")
-        label.setWordWrap(True)
-        return label
-
     def _table(self) -> QTableWidget:
         table = QTableWidget(0, len(_HEADS), self)
         table.setHorizontalHeaderLabels([tr(head) for head in _HEADS])
@@ -172,24 +159,16 @@ class HubDetails(QWidget):
         return table
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self.title, 1)
-        head.addWidget(self.page_button, 0, Qt.AlignmentFlag.AlignTop)
-        place = QHBoxLayout()
-        place.setSpacing(4)
-        place.addWidget(self.folder, 1)
-        place.addWidget(self.folder_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addWidget(self.facts)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.note)
-        column.addWidget(self.download_button)
-        column.addLayout(place)
-        column.addWidget(self._rest, 1)
+        vbox(
+            hbox((self.title, 1), (self.page_button, 0, TOP)),
+            self.facts,
+            (self.table, 1),
+            self.note,
+            self.download_button,
+            hbox((self.folder, 1), self.folder_button, spacing=4),
+            (self._rest, 1),
+            on=self,
+        )
 
 
 def facts_text(repo: Repo) -> str:

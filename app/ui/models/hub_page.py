@@ -19,19 +19,11 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFileDialog,
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QListView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QFileDialog, QFrame, QLineEdit, QListView, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.icon_button import IconButton
+from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n, tr_said
@@ -71,8 +63,8 @@ class HubPage(QWidget):
         self._beside_bytes = 0  # what its models take beside their weights; 0: unknown
         self.search = QLineEdit(self)
         self.access_button = IconButton("settings", tr("Token and mirror"), SIDE, self)
-        self.state = PlainLabel(parent=self, tone="muted")
-        self.trouble = PlainLabel(parent=self, tone="danger")
+        self.state = PlainLabel(parent=self, tone="muted", wraps=True)
+        self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
         self.again_button = dialog_button(tr("Try &again"), self._try_again, self)
         self.token_button = dialog_button(tr("Enter &token…"), self.show_access, self)
         self.terms_button = dialog_button(tr("Open &web page"), self._open_terms, self)
@@ -293,39 +285,14 @@ class HubPage(QWidget):
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.list.setAccessibleName(tr("Models on the hub"))
         self.list.viewport().setAutoFillBackground(False)
-        self.trouble.setWordWrap(True)
-        self.state.setWordWrap(True)
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.search, 1)
-        top.addWidget(self.access_button)
-        offers = QHBoxLayout()
-        offers.setSpacing(8)
-        for button in (self.terms_button, self.token_button, self.again_button):
-            offers.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        offers.addStretch(1)
-        self._told = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._told.setSpacing(8)
-        self._told.addWidget(self.trouble, 1)
-        self._told.addLayout(offers)
-        left = QVBoxLayout()
-        left.setSpacing(6)
-        left.addWidget(self.state)
-        left.addWidget(self.list, 1)
-        self._middle = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._middle.setSpacing(16)
-        self._middle.addLayout(left, 1)
-        self._middle.addWidget(self.details)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(16, 12, 16, 12)
-        whole.setSpacing(12)
-        whole.addLayout(top)
-        whole.addLayout(self._told)
-        whole.addLayout(self._middle, 1)
-        whole.addWidget(self._line)
-        whole.addWidget(self.downloads)
+        top = hbox((self.search, 1), self.access_button)
+        offers = [(button, 0, TOP) for button in (self.terms_button, self.token_button, self.again_button)]
+        self._told = hbox((self.trouble, 1), hbox(*offers, STRETCH))
+        self._middle = hbox((vbox(self.state, (self.list, 1), spacing=6), 1), self.details, spacing=16)
+        parts = (top, self._told, (self._middle, 1), self._line, self.downloads)
+        vbox(*parts, on=self, margins=(16, 12, 16, 12), spacing=12)
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._typing.start)

@@ -4,19 +4,12 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import (
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size, num_params
 from app.look.icons import icon
+from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
@@ -43,15 +36,12 @@ class LibraryDetails(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._row: ModelRow | None = None
-        self.name = PlainLabel(parent=self)
-        self.name.setWordWrap(True)
+        self.name = PlainLabel(parent=self, wraps=True)
         self.name.setFont(_larger(self.name.font()))
         self.name.setMinimumWidth(1)  # a name may be one long word
         self.fit_mark = PlainLabel(parent=self)
-        self.fit = PlainLabel(parent=self)
-        self.fit.setWordWrap(True)
-        self.problem = PlainLabel(parent=self, tone="danger")
-        self.problem.setWordWrap(True)
+        self.fit = PlainLabel(parent=self, wraps=True)
+        self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.facts = QGridLayout()
         self.open_button = dialog_button(tr("&Open"), self.open_requested.emit, self)
         self.settings_button = dialog_button(tr("&Settings…"), self.settings_requested.emit, self)
@@ -109,22 +99,12 @@ class LibraryDetails(QWidget):
             self.facts.addWidget(ElidedLabel(told, self), number, 1)
 
     def _lay_out(self) -> None:
-        badge = QHBoxLayout()
-        badge.setSpacing(6)
-        badge.addWidget(self.fit_mark, 0, Qt.AlignmentFlag.AlignTop)
-        badge.addWidget(self.fit, 1)
+        badge = hbox((self.fit_mark, 0, TOP), (self.fit, 1), spacing=6)
         self.facts.setHorizontalSpacing(12)
         self.facts.setVerticalSpacing(4)
         self.facts.setColumnStretch(1, 1)
         self._body = QWidget()
-        column = QVBoxLayout(self._body)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(8)
-        column.addWidget(self.name)
-        column.addLayout(badge)
-        column.addWidget(self.problem)
-        column.addLayout(self.facts)
-        column.addStretch(1)
+        vbox(self.name, badge, self.problem, self.facts, STRETCH, on=self._body, margins=(0, 0, 8, 0))
         self._scroll = QScrollArea(self)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setWidgetResizable(True)
@@ -135,11 +115,7 @@ class LibraryDetails(QWidget):
         self._buttons = QGridLayout()
         self._buttons.setSpacing(8)
         self.set_wide(False)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(12)
-        whole.addWidget(self._scroll, 1)
-        whole.addLayout(self._buttons)
+        vbox((self._scroll, 1), self._buttons, on=self, spacing=12)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

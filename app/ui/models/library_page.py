@@ -8,20 +8,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QMenu,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QPushButton, QStackedWidget, QWidget
 
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size
 from app.look.flat_combo import FlatCombo
+from app.look.layouts import CENTRE, STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, one_line
 from app.look.words import mark, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
@@ -69,12 +61,12 @@ class LibraryPage(QWidget):
         self.folders_menu = FoldersMenu(library, preferences, self)
         self.table = LibraryTable(self)
         self.rows, self.found = self.table.rows, self.table.found
-        self.empty = PlainLabel(parent=self, tone="muted")
+        self.empty = PlainLabel(parent=self, tone="muted", wraps=True)
         self.add_button = dialog_button(tr("&Add folder…"), self.folders_menu.add_folder, self)
         self.clear_button = dialog_button(tr("&Clear search"), self._clear, self)
         self.details = LibraryDetails(self)
         self.note = PlainLabel(parent=self, tone="muted")
-        self.trouble = PlainLabel(parent=self, tone="danger")
+        self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
         self.undo = UndoToast(self)
         self._dress()
         self._lay_out()
@@ -242,39 +234,19 @@ class LibraryPage(QWidget):
             self.shown.addItem(tr(label))
         self.folders_button.setAutoDefault(False)
         self.folders_button.setMenu(self.folders_menu)
-        self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.trouble.setWordWrap(True)
         self.trouble.hide()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.search, 1)
-        top.addWidget(self.shown)
-        top.addWidget(self.folders_button)
+        top = hbox((self.search, 1), self.shown, self.folders_button)
         nothing = QWidget(self)
-        column = QVBoxLayout(nothing)
-        column.addStretch(1)
-        column.addWidget(self.empty)
-        column.addSpacing(8)
-        for button in (self.add_button, self.clear_button):
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
+        buttons = ((self.add_button, 0, CENTRE), (self.clear_button, 0, CENTRE))
+        vbox(STRETCH, self.empty, 8, *buttons, STRETCH, on=nothing, margins=None, spacing=None)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.table)
         self._stack.addWidget(nothing)
-        self._middle = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._middle.setSpacing(16)
-        self._middle.addWidget(self._stack, 1)
-        self._middle.addWidget(self.details)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(16, 12, 16, 12)
-        whole.setSpacing(12)
-        whole.addLayout(top)
-        whole.addLayout(self._middle, 1)
-        whole.addWidget(self.trouble)
-        whole.addWidget(self.note)
+        self._middle = hbox((self._stack, 1), self.details, spacing=16)
+        vbox(top, (self._middle, 1), self.trouble, self.note, on=self, margins=(16, 12, 16, 12), spacing=12)
 
     def _connect(self) -> None:
         self._library.changed.connect(self._on_library_changed)

@@ -5,15 +5,16 @@ GUI thread.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QFont, QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
 
 from app.look.bars import paint_lines_between
 from app.look.dialog_button import dialog_button
 from app.look.figures import count, data_size
 from app.look.fonts import small_font
 from app.look.icons import icon
+from app.look.layouts import TOP, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
@@ -37,12 +38,7 @@ class Section(QWidget):
         font.setWeight(QFont.Weight.DemiBold)
         head.setFont(font)
         head.setContentsMargins(0, 0, 0, 4)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(head)
-        for part in parts:
-            column.addWidget(part)
+        vbox(head, *parts, on=self, spacing=0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_lines_between(self._parts, self)
@@ -56,12 +52,8 @@ class DeviceList(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._boxes: dict[str, QCheckBox] = {}
-        self._about = PlainLabel(parent=self, tone="muted")
-        self._about.setWordWrap(True)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 8, 0, 8)
-        self._column.setSpacing(4)
-        self._column.addWidget(self._about)
+        self._about = PlainLabel(parent=self, tone="muted", wraps=True)
+        self._column = vbox(self._about, on=self, margins=(0, 8, 0, 8), spacing=4)
 
     @property
     def text(self) -> str:
@@ -115,26 +107,16 @@ class MemoryLine(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._icon = QLabel(self)
-        self._words = PlainLabel(tr("Working out the memory…"), self)
-        self._words.setWordWrap(True)
-        self.taken = PlainLabel(parent=self, tone="muted")
+        self._words = PlainLabel(tr("Working out the memory…"), self, wraps=True)
+        self.taken = PlainLabel(parent=self, tone="muted", wraps=True)
         self.taken.setFont(small_font())
-        self.taken.setWordWrap(True)
         self.taken.hide()
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(self._words)
-        words.addWidget(self.taken)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
         self._forecast: Forecast | None = None
         self.use = dialog_button("", self._on_use, self)
         self.use.setProperty("kind", "quiet")
         self.use.hide()
-        row.addWidget(self.use, 0, Qt.AlignmentFlag.AlignTop)
+        words = vbox(self._words, self.taken, spacing=4)
+        hbox((self._icon, 0, TOP), (words, 1), (self.use, 0, TOP), on=self)
 
     @property
     def text(self) -> str:

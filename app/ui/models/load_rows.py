@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.look.figures import count
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
+from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, sentences, tr
 from app.protocol.load import KvType, LoadParams
@@ -194,11 +195,10 @@ class LoadRow(Row):
         self.control = cast(Control, self.widget)
         self.control.value_chosen.connect(self._on_chosen)
         self.title.setBuddy(self.widget)
-        self._note = PlainLabel(parent=self, tone="muted")
-        self.problem = PlainLabel(parent=self, tone="danger")
+        self._note = PlainLabel(parent=self, tone="muted", wraps=True)
+        self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         for label in (self._note, self.problem):
             label.setFont(small_font())
-            label.setWordWrap(True)
         self.problem.hide()
         tip = tr("Back to what holds without a choice: {setting}", setting=tr(setting.label))
         self.reset = IconButton("rotate-ccw", tip, RESET_SIDE, self, icon_side=14)
@@ -232,10 +232,7 @@ class LoadRow(Row):
         self.chosen.emit(self.setting.name, None if value == INHERIT else value)
 
     def _lay_out(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        for label in (self.title, self.sentence, self._note, self.problem):
-            words.addWidget(label)
+        words = vbox(self.title, self.sentence, self._note, self.problem, spacing=2)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 8, 0, 8)
         grid.setHorizontalSpacing(12)

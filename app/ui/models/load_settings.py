@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QScrollArea, QWidget
 
 from app.bridge.active_engine import ActiveEngine
 from app.look.bars import Foot
 from app.look.come_up import come_up
 from app.look.dialog_button import dialog_button
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.window_size import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
@@ -235,44 +236,29 @@ class LoadSettingsDialog(QDialog):
 
     def _lay_out(self) -> None:
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(MARGIN, 16, MARGIN, MARGIN)
-        column.setSpacing(20)
+        sections = []
         for group in GROUPS:
             parts: list[QWidget] = [self.rows[setting.name] for setting in group.rows]
             if self.rows["num_drafted_tokens"] in parts:
                 parts.append(self.draft_row)
             if self.rows["n_gpu_layers"] in parts:
                 parts.append(self.devices)
-            column.addWidget(Section(tr(group.title), parts, page))
-        column.addWidget(Section(tr("Adapters (LoRA)"), [self.adapters], page))
-        column.addWidget(Section(tr("Other machines"), [self.workers], page))
-        column.addStretch(1)
+            sections.append(Section(tr(group.title), parts, page))
+        sections.append(Section(tr("Adapters (LoRA)"), [self.adapters], page))
+        sections.append(Section(tr("Other machines"), [self.workers], page))
+        vbox(*sections, STRETCH, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=20)
         scroll = QScrollArea(self)
         scroll.setWidget(page)
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         page.setAutoFillBackground(False)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addWidget(scroll, 1)
-        outer.addWidget(self._foot())
+        vbox((scroll, 1), self._foot(), on=self, spacing=0)
 
     def _foot(self) -> QWidget:
         foot = Foot(self)
-        column = QVBoxLayout(foot)
-        column.setContentsMargins(MARGIN, 12, MARGIN, 12)
-        column.setSpacing(10)
-        column.addWidget(self.memory)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.reset_button)
-        row.addStretch(1)
-        row.addWidget(self.close_button)
-        row.addWidget(self.load_button)
-        column.addLayout(row)
+        buttons = hbox(self.reset_button, STRETCH, self.close_button, self.load_button)
+        vbox(self.memory, buttons, on=foot, margins=(MARGIN, 12, MARGIN, 12), spacing=10)
         return foot
 
     def hideEvent(self, event: QHideEvent) -> None:

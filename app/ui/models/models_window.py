@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QStackedWidget, QTabBar, QWidget
 
 from app.look.come_up import come_up
+from app.look.layouts import hbox, vbox
 from app.look.window_size import resize_to_fit
 from app.look.words import tr
 from app.services.model_fits import ModelFits
@@ -35,14 +36,13 @@ class ModelsWindow(QDialog):
         self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
         for keys in (QKeySequence.StandardKey.NextChild, QKeySequence.StandardKey.PreviousChild):
             QShortcut(keys, self, self._show_other_page)  # there are two at most
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(0)
-        top = QHBoxLayout()
-        top.setContentsMargins(12, 0, 12, 0)
-        top.addWidget(self._tabs)
-        column.addLayout(top)
-        column.addWidget(self._pages, 1)
+        vbox(
+            hbox(self._tabs, margins=(12, 0, 12, 0)),
+            (self._pages, 1),
+            on=self,
+            margins=(0, 8, 0, 0),
+            spacing=0,
+        )
         self.add_page(self.library, tr("On this machine"))
         self.library.open_requested.connect(self._on_open_requested)
         self.library.settings_requested.connect(self.settings_requested)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QWidget
 
 from app.engine.workers import MAX_WORKERS, TRUSTED_ONLY, Worker, WorkerState
 from app.look.dialog_button import dialog_button
 from app.look.figures import data_size
 from app.look.icon_button import IconButton
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import tr, tr_said
 from app.protocol.errors import InvalidRequestError
@@ -44,21 +45,13 @@ class WorkersSection(QWidget):
             tr("None yet. Start “skein worker --host ADDRESS” on another machine, then add its address."),
             self,
             "muted",
+            wraps=True,
         )
         self.address = QLineEdit(self)
         self._again = dialog_button(tr("Look again"), self.workers.refresh, self)
-        self._refusal = PlainLabel("", self, "danger")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self._empty)
-        column.addLayout(self._grid)
-        column.addLayout(self._foot())
-        column.addWidget(self._refusal)
-        column.addWidget(self._warning())
-        column.addStretch(1)
-        for label in (self._empty, self._refusal):
-            label.setWordWrap(True)
+        self._refusal = PlainLabel("", self, "danger", wraps=True)
+        warning = PlainLabel(tr_said(TRUSTED_ONLY), self, "muted", wraps=True)
+        vbox(self._empty, self._grid, self._foot(), self._refusal, warning, STRETCH, on=self)
         self._refusal.hide()
         self.workers.changed.connect(self._show)
         self.apply(chosen, in_use)
@@ -94,18 +87,7 @@ class WorkersSection(QWidget):
         self.address.setMinimumWidth(200)
         self.address.returnPressed.connect(self._add)
         self.address.textEdited.connect(self._refusal.hide)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.address)
-        row.addWidget(dialog_button(tr("Add"), self._add, self))
-        row.addStretch(1)
-        row.addWidget(self._again)
-        return row
-
-    def _warning(self) -> PlainLabel:
-        label = PlainLabel(tr_said(TRUSTED_ONLY), self, "muted")
-        label.setWordWrap(True)
-        return label
+        return hbox(self.address, dialog_button(tr("Add"), self._add, self), STRETCH, self._again)
 
     @Slot()
     def _add(self) -> None:

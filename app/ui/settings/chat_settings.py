@@ -10,8 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QFrame,
-    QHBoxLayout,
-    QLayout,
     QScrollArea,
     QToolButton,
     QVBoxLayout,
@@ -24,6 +22,7 @@ from app.chats.options import ChatOptions
 from app.look.figures import count, tokens
 from app.look.fonts import small_font
 from app.look.icons import icon
+from app.look.layouts import STRETCH, Part, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, sentences, tr
 from app.protocol.request import Overflow
@@ -233,9 +232,7 @@ class ChatSettings(QFrame):
 
     def _make_more(self) -> QWidget:
         part = QWidget(self)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
+        column = vbox(on=part, spacing=12)
         for group in MORE:
             column.addWidget(heading(tr(group.title), part))
             for setting in group.settings:
@@ -246,22 +243,15 @@ class ChatSettings(QFrame):
 
     def _lay_out(self) -> None:
         inner = QWidget(self)
-        self._column = column = QVBoxLayout(inner)
-        column.setContentsMargins(MARGIN, 4, MARGIN, MARGIN)
-        column.setSpacing(12)
-        column.addLayout(self._prompt_part())
-        column.addLayout(self._context_part())
-        column.addWidget(heading(tr("Sampling"), self))
-        for setting in COMMON:
-            column.addWidget(self.rows[setting.name])
+        head, rows = heading(tr("Sampling"), self), [self.rows[setting.name] for setting in COMMON]
+        parts: tuple[Part, ...] = (self._prompt_part(), self._context_part(), head, *rows, self.more, STRETCH)
+        self._column = vbox(*parts, on=inner, margins=(MARGIN, 4, MARGIN, MARGIN), spacing=12)
         self.more.setText(tr("More"))
         self.more.setCheckable(True)
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.more.setIcon(icon("chevron-right"))
         self.more.toggled.connect(self._on_more_toggled)
-        column.addWidget(self.more)
-        column.addStretch(1)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -269,53 +259,31 @@ class ChatSettings(QFrame):
         scroll.setWidget(inner)
         for page in (inner, scroll.viewport()):
             page.setAutoFillBackground(False)  # the panel's own shows through
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(1, 12, 1, 1)
-        outer.setSpacing(8)
-        outer.addLayout(self._head())
-        outer.addWidget(scroll, 1)
+        vbox(self._head(), (scroll, 1), on=self, margins=(1, 12, 1, 1))
 
     def _head(self) -> QVBoxLayout:
-        note = PlainLabel(tr("Changes count from the next message on."), self, tone="muted")
+        note = PlainLabel(tr("Changes count from the next message on."), self, tone="muted", wraps=True)
         note.setFont(small_font())
-        note.setWordWrap(True)
-        words = _column(heading(tr("Chat settings"), self), note)
-        words.setSpacing(2)
-        row = QHBoxLayout()
-        row.addLayout(words, 1)
-        row.addWidget(self.presets.button)
-        column = _column(row, self.presets.entry)
-        column.setContentsMargins(MARGIN, 0, MARGIN, 0)
-        return column
+        words = vbox(heading(tr("Chat settings"), self), note, spacing=2)
+        row = hbox((words, 1), self.presets.button, spacing=None)
+        return vbox(row, self.presets.entry, margins=(MARGIN, 0, MARGIN, 0), spacing=6)
 
     def _prompt_part(self) -> QVBoxLayout:
-        row = QHBoxLayout()
-        row.addWidget(heading(tr(PROMPT.label), self))
-        row.addStretch(1)
-        row.addWidget(self.prompt_tokens)
-        return _column(row, self.prompt)
+        row = hbox(heading(tr(PROMPT.label), self), STRETCH, self.prompt_tokens, spacing=None)
+        return vbox(row, self.prompt, spacing=6)
 
     def _context_part(self) -> QVBoxLayout:
-        return _column(
-            heading(self.overflow.accessibleName(), self),
-            self.overflow,
-            self._number_line(self.max_context, self.limit),
-            self._number_line(self.max_answer, self._answer_limit),
-        )
+        context = self._number_line(self.max_context, self.limit)
+        answer = self._number_line(self.max_answer, self._answer_limit)
+        return vbox(heading(self.overflow.accessibleName(), self), self.overflow, context, answer, spacing=6)
 
     def _number_line(self, number: WholeNumber, note: PlainLabel) -> QVBoxLayout:
         label = PlainLabel(number.accessibleName(), self)
         label.setBuddy(number)
         note.setFont(small_font())
         note.setWordWrap(True)
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        row.addWidget(label, 1)
-        row.addWidget(number)
-        row.addSpacing(RESET + SPACE)  # where a sampling setting has its reset
-        column = _column(row, note)
-        column.setSpacing(2)
-        return column
+        where_resets_are = RESET + SPACE  # of the sampling settings
+        return vbox(hbox((label, 1), number, where_resets_are, spacing=0), note, spacing=2)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -330,14 +298,3 @@ def now_text(num_tokens: int) -> str:
 def has_more(options: ChatOptions) -> bool:
     """Whether a setting under More is set."""
     return bool(options.sampling.keys() - {setting.name for setting in COMMON})
-
-
-def _column(*parts: QWidget | QLayout) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(6)
-    for part in parts:
-        if isinstance(part, QWidget):
-            column.addWidget(part)
-        else:
-            column.addLayout(part)
-    return column

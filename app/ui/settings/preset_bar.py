@@ -5,9 +5,10 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QToolButton, QWidget
 
 from app.chats.imports.sketch import MAX_NAME_CHARS
+from app.look.layouts import hbox
 from app.look.plain_text import as_tab_text, one_line
 from app.look.words import tr
 from app.ui.base.escape import keeps_escape
@@ -123,12 +124,7 @@ class _NameEntry(QWidget):
         self.save_button.clicked.connect(self._save)
         cancel = QPushButton(tr("Cancel"), self)
         cancel.clicked.connect(self._leave)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.line, 1)
-        row.addWidget(self.save_button)
-        row.addWidget(cancel)
+        hbox((self.line, 1), self.save_button, cancel, on=self, spacing=6)
 
     def ask(self, label: str, name: str, on_named: Callable[[str], object]) -> None:
         self._on_named = on_named

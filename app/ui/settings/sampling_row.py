@@ -44,10 +44,9 @@ class SamplingRow(QWidget):
         keep = self.button.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self.button.setSizePolicy(keep)
-        self._note = PlainLabel(parent=self, tone="muted")
-        self._error = PlainLabel(parent=self, tone="danger")
+        self._note = PlainLabel(parent=self, tone="muted", wraps=True)
+        self._error = PlainLabel(parent=self, tone="danger", wraps=True)
         for label in (self._note, self._error):
-            label.setWordWrap(True)
             label.setFont(small_font())
         self._error.hide()
         self._lay_out()

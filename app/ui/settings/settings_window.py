@@ -7,29 +7,21 @@ from collections.abc import Callable, Sequence
 
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import (
-    QFont,
-    QHideEvent,
-    QKeyEvent,
-    QKeySequence,
-    QPaintEvent,
-    QShortcut,
-)
+from PySide6.QtGui import QFont, QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.look.bars import Foot, paint_lines_between
 from app.look.come_up import come_up
 from app.look.icons import icon
+from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.window_size import resize_to_fit
 from app.look.words import tr
@@ -182,10 +174,7 @@ class SettingsWindow(QDialog):
         self._nothing.hide()
         self._dress_nav()
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(MARGIN, 16, MARGIN, MARGIN)
-        column.setSpacing(16)
-        column.addWidget(self._nothing)
+        column = vbox(self._nothing, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=16)
         for name, section in self.sections.items():
             section.setMaximumWidth(PAGE_WIDTH if name != SHORTCUTS else 16_777_215)
             column.addWidget(section, 1 if name == SHORTCUTS else 0)
@@ -195,20 +184,12 @@ class SettingsWindow(QDialog):
         self._scroll.setWidgetResizable(True)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self._scroll, 1)
-        right.addWidget(self.reload)
-        left = QVBoxLayout()
-        left.setContentsMargins(12, 12, 12, 12)
-        left.setSpacing(8)
-        left.addWidget(self.search)
-        left.addWidget(self.nav, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addLayout(left)
-        row.addLayout(right, 1)
+        hbox(
+            vbox(self.search, (self.nav, 1), margins=12),
+            (vbox((self._scroll, 1), self.reload, spacing=0), 1),
+            on=self,
+            spacing=0,
+        )
 
     def _dress_nav(self) -> None:
         self.search.setPlaceholderText(tr("Search settings"))
@@ -268,10 +249,7 @@ class _Section(QWidget):
         font.setWeight(QFont.Weight.DemiBold)
         head.setFont(font)
         head.setContentsMargins(0, 0, 0, 8)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(head)
+        self._column = vbox(head, on=self, spacing=0)
 
     def add(self, row: Row | None) -> None:
         if row:
@@ -302,12 +280,8 @@ class _ReloadStrip(Foot):
         words = PlainLabel(
             tr("What you changed counts when the model is loaded again. Answers go on afterwards."),
             self,
+            wraps=True,
         )
-        words.setWordWrap(True)
         self.button = QPushButton(tr("Reload model"), self)
         self.button.setAutoDefault(False)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(MARGIN, 10, MARGIN, 10)
-        row.setSpacing(12)
-        row.addWidget(words, 1)
-        row.addWidget(self.button)
+        hbox((words, 1), self.button, on=self, margins=(MARGIN, 10, MARGIN, 10), spacing=12)

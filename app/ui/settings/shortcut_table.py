@@ -1,24 +1,10 @@
 """The page of shortcuts: all commands with their keys, and the actions on one. GUI thread."""
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Slot,
-)
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
 from PySide6.QtGui import QColor, QKeySequence
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QHeaderView,
-    QKeySequenceEdit,
-    QPushButton,
-    QTableView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QKeySequenceEdit, QPushButton, QTableView, QWidget
 
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.tables import LEFT, dress_table
 from app.look.tokens import current
@@ -52,8 +38,7 @@ class ShortcutTable(QWidget):
         self.none_button = self._button(tr("No key"), tr("Take its keys from this command"))
         self.reset_button = self._button(tr("Default"), tr("Give this command its own keys again"))
         self.reset_all_button = self._button(tr("All defaults"), tr("Give every command its own keys again"))
-        self.message = PlainLabel(parent=self, tone="danger")
-        self.message.setWordWrap(True)
+        self.message = PlainLabel(parent=self, tone="danger", wraps=True)
         self._lay_out()
         self.table.selectionModel().currentRowChanged.connect(self._on_row_changed)
         self.keys.keySequenceChanged.connect(self._show_state)
@@ -164,22 +149,9 @@ class ShortcutTable(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        line, back = QHBoxLayout(), QHBoxLayout()
-        line.addWidget(self.keys, 1)
-        for button in (self.set_button, self.add_button, self.none_button):
-            line.addWidget(button)
-        back.addStretch(1)
-        for button in (self.reset_button, self.reset_all_button):
-            back.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.name)
-        for row in (line, back):
-            row.setSpacing(8)
-            column.addLayout(row)
-        column.addWidget(self.message)
+        line = hbox((self.keys, 1), self.set_button, self.add_button, self.none_button)
+        back = hbox(STRETCH, self.reset_button, self.reset_all_button)
+        vbox((self.table, 1), self.name, line, back, self.message, on=self)
         self.setMinimumHeight(MIN_HEIGHT)
 
 

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QTimer, Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.look.fonts import reading_font
+from app.look.layouts import vbox
 from app.look.words import tr
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.notices import Notices
@@ -65,12 +66,7 @@ class ChatTabs(QWidget):
         self._is_paused = False
         self.strip = TabStrip(self)
         self.pages = SplitPages(self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.strip)
-        column.addWidget(notices)
-        column.addWidget(self.pages, 1)
+        vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
         self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
         self._connect()
         if first_page:

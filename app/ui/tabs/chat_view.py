@@ -14,11 +14,12 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedLayout, QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
+from app.look.layouts import Stretch, hbox, vbox
 from app.look.tokens import current
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow, Role
@@ -145,22 +146,20 @@ class ChatView(QWidget):
         self._pages = QStackedLayout()
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self.transcript)
-        self._foot = QVBoxLayout()
-        self._foot.setSpacing(0)
-        self._foot.addWidget(self.model_line)
-        self._foot.addWidget(self.composer)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(BESIDE_COMPOSER, 0, BESIDE_COMPOSER + SCROLL_BAR, BELOW_COMPOSER)
-        foot.addStretch()
-        foot.addLayout(self._foot, 1)
-        foot.addStretch()
-        self._column = column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.find_bar)
-        column.addWidget(self.picker.bar)
-        column.addLayout(self._pages, 1)
-        column.addLayout(foot)
+        self._foot = vbox(self.model_line, self.composer, spacing=0)
+        self._column = vbox(
+            self.find_bar,
+            self.picker.bar,
+            (self._pages, 1),
+            hbox(
+                Stretch(0),
+                (self._foot, 1),
+                Stretch(0),
+                margins=(BESIDE_COMPOSER, 0, BESIDE_COMPOSER + SCROLL_BAR, BELOW_COMPOSER),
+            ),
+            on=self,
+            spacing=0,
+        )
         self.setFocusProxy(self.composer)
 
     def _connect(self) -> None:

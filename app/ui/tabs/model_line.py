@@ -1,10 +1,11 @@
 """Says that another model has answered in this chat so far, and offers to switch. GUI thread."""
 
 from PySide6.QtCore import QEvent, QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.look.fonts import small_font
 from app.look.icons import icon
+from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel, as_tab_text, as_tooltip, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -29,13 +30,7 @@ class ModelLine(QWidget):
         self.switch = self._button()
         self.keep.clicked.connect(self.kept)
         self.switch.clicked.connect(self.switch_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 0, 4)
-        row.setSpacing(8)
-        row.addWidget(self._icon)
-        row.addWidget(self._words, 1)
-        row.addWidget(self.keep)
-        row.addWidget(self.switch)
+        hbox(self._icon, (self._words, 1), self.keep, self.switch, on=self, margins=(8, 0, 0, 4))
         self._dress()
         self.hide()
 

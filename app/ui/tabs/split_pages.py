@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QStackedLayout, QWidget
 
+from app.look.layouts import vbox
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.proportions import HALF
@@ -86,9 +87,7 @@ class _Pane(QWidget):
         super().__init__(parent)
         self._line = ""  # the name of its colour
         self._pages = QStackedLayout()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.addLayout(self._pages)
+        self._column = vbox(self._pages, on=self, spacing=None)
         self.setMinimumWidth(MIN_PANE)
         self.setAccessibleName(tr("Chat"))
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look import marks
 from app.look.icon_button import IconButton
 from app.look.icons import icon
+from app.look.layouts import STRETCH, hbox
 from app.look.marks import Mark
 from app.look.painted import tab_mark
 from app.look.plain_text import as_tooltip, one_line
@@ -35,13 +36,7 @@ class TabStrip(QWidget):
         self._new = IconButton("plus", tr("New chat (Ctrl+T)"), 28, self)
         self._new.setProperty("command", "chat.new")
         self._list = IconButton("chevron-down", tr("All open chats"), 28, self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, ABOVE_TABS, 8, 0)
-        row.setSpacing(4)
-        row.addWidget(self.bar)
-        row.addWidget(self._new)
-        row.addStretch(1)
-        row.addWidget(self._list)
+        hbox(self.bar, self._new, STRETCH, self._list, on=self, margins=(8, ABOVE_TABS, 8, 0), spacing=4)
         self.setFixedHeight(STRIP_HEIGHT)
         self._new.clicked.connect(self.new_requested)
         self._list.clicked.connect(self.list_requested)

@@ -41,8 +41,7 @@ class AnswerView(TurnView):
         self._stats = ""
         self.body = AnswerBody(self)
         self.body.height_changed.connect(self._emit_height_changed)
-        self.notice = PlainLabel(parent=self, tone="muted")
-        self.notice.setWordWrap(True)
+        self.notice = PlainLabel(parent=self, tone="muted", wraps=True)
         self.notice.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.footer = PlainLabel(parent=self, tone="muted")
         self.footer.setFont(tabular(small_font()))

@@ -112,8 +112,7 @@ class AnswerColumn(QWidget):
         self.keep.clicked.connect(lambda: self.kept.emit(self.turn))
         self.copy = CopyButton(tr("Copy answer"), lambda: written_text(self.turn), self)
         self.body = AnswerBody(self)
-        self._notice = PlainLabel(parent=self, tone="muted")
-        self._notice.setWordWrap(True)
+        self._notice = PlainLabel(parent=self, tone="muted", wraps=True)
         self._footer = PlainLabel(parent=self, tone="muted")
         self._footer.setFont(tabular(small_font()))
 

@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.look.fonts import reading_font
 from app.look.icons import app_icon
+from app.look.layouts import CENTRE, Part, Stretch, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
 from app.ui.transcript.model_offers import ModelOffers
@@ -24,21 +25,22 @@ class EmptyChat(QWidget):
         super().__init__(parent)
         # The draft has priority: this page gives way to it, part by part.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
-        column.addStretch(3)
-        self._logo = _logo(self)
-        column.addWidget(self._logo, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addSpacing(8)
-        column.addWidget(_hint(self))
-        column.addSpacing(8)
+        self._logo, hint = _logo(self), _hint(self)
         self.buttons = tuple(self._sample(text) for text in SAMPLES)
-        for button in self.buttons:
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addSpacing(8)
         self.offers = ModelOffers(self)
-        column.addWidget(self.offers)
-        column.addStretch(4)
+        samples = [(button, 0, CENTRE) for button in self.buttons]
+        parts: tuple[Part, ...] = (
+            Stretch(3),
+            (self._logo, 0, CENTRE),
+            8,
+            hint,
+            8,
+            *samples,
+            8,
+            self.offers,
+            Stretch(4),
+        )
+        vbox(*parts, on=self, margins=None)
 
     def hasHeightForWidth(self) -> bool:
         """Its wrapped words would claim a height."""
@@ -79,8 +81,7 @@ def _logo(parent: QWidget) -> PlainLabel:
 
 
 def _hint(parent: QWidget) -> PlainLabel:
-    label = PlainLabel(tr(HINT), parent)
-    label.setWordWrap(True)
+    label = PlainLabel(tr(HINT), parent, wraps=True)
     label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     font = QFont(reading_font())
     label.setFont(font)

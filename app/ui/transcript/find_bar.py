@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.look.bars import Bar
 from app.look.fonts import tabular
 from app.look.icon_button import IconButton
+from app.look.layouts import STRETCH, hbox
 from app.look.plain_text import PlainLabel
 from app.look.words import tr
 
@@ -60,16 +61,20 @@ class FindBar(Bar):
         self.next.setEnabled(can_step)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 6, 12, 6)
-        row.setSpacing(2)
-        row.addStretch(1)
-        row.addWidget(self.count)
-        row.addSpacing(10)
-        row.addWidget(self.field)
-        row.addSpacing(4)
-        for button in (self.case, self.previous, self.next, self.close_button):
-            row.addWidget(button)
+        hbox(
+            STRETCH,
+            self.count,
+            10,
+            self.field,
+            4,
+            self.case,
+            self.previous,
+            self.next,
+            self.close_button,
+            on=self,
+            margins=(16, 6, 12, 6),
+            spacing=2,
+        )
 
     def event(self, event: QEvent) -> bool:
         """Takes its keys before the window's shortcuts: Esc would stop an answer."""

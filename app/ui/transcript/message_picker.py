@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 
 from app.chats.chat import Chat, Turn
 from app.look.bars import Bar
 from app.look.icons import paint_icon
+from app.look.layouts import STRETCH, hbox
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -156,13 +157,7 @@ class PickerBar(Bar):
         self.cancel = quiet_button(tr("Cancel"), self)
         self.cancel.setToolTip(tr("Esc"))
         self.cancel.clicked.connect(self.cancelled)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 6, 12, 6)
-        row.setSpacing(8)
-        row.addWidget(self._count)
-        row.addStretch(1)
-        for button in (self.cancel, self.plain, self.markdown):
-            row.addWidget(button)
+        hbox(self._count, STRETCH, self.cancel, self.plain, self.markdown, on=self, margins=(16, 6, 12, 6))
         self.hide()
 
     @property

@@ -75,8 +75,7 @@ class QueuedBubble(QWidget):
     def __init__(self, message: QueuedMessage, parent: QWidget) -> None:
         super().__init__(parent)
         text = message.text if len(message.text) <= MAX_CHARS else message.text[: MAX_CHARS - 1] + "…"
-        self.words = PlainLabel("\n".join(text.splitlines()[:6]), self)
-        self.words.setWordWrap(True)
+        self.words = PlainLabel("\n".join(text.splitlines()[:6]), self, wraps=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._state = PlainLabel(tr("waits to be sent"), self, tone="muted")
         self._state.setFont(small_font())

@@ -31,8 +31,7 @@ class UserView(TurnView):
         self._shown: Turn | None = None
         self._text = LongText(self)
         self._text.height_changed.connect(self._emit_height_changed)
-        self.notice = PlainLabel(parent=self, tone="danger")  # shown for a damaged message
-        self.notice.setWordWrap(True)
+        self.notice = PlainLabel(parent=self, tone="danger", wraps=True)  # shown for a damaged message
         self.notice.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setAccessibleName(tr("You"))
         self.buttons.raise_()
