@@ -3,51 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, Qt
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
-from app.inspector.row_table import ROW_HEIGHT, SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
+from app.inspector.row_table import ROW_HEIGHT, RowModel, RowTable
 from app.inspector.sequence_rows import NO_TAB
+from app.inspector.table_column import Column
 from app.look.figures import count, rows
 from app.look.words import mark, tr
 from app.protocol.report import Span
 
 COLUMNS = (
-    mark("seq"),
-    mark("tab"),
-    mark("phase"),
-    mark("rows"),
-    mark("drafted"),
-    mark("positions"),
-    mark("logits"),
-    mark("answer"),
+    Column(mark("seq"), mark("The sequence id, seq_id"), "00", is_sequence=True),
+    Column(mark("tab"), mark("The chat"), stretches=True),
+    Column(
+        mark("phase"),
+        mark("Part of a prompt, or the next token of an answer"),
+        (mark("prefill"), mark("decode")),
+        is_muted=True,
+    ),
+    Column(mark("rows"), mark("Rows of the batch"), "9,999", is_number=True),
+    Column(mark("drafted"), mark("Of them guesses at the tokens that come next"), "99", is_number=True),
+    Column(mark("positions"), mark("The positions that are computed"), "99,999–99,999", is_number=True),
+    Column(
+        mark("logits"),
+        mark("Whether a token is sampled from its last row, and from those in front of guesses"),
+        mark("last row"),
+    ),
+    Column(
+        mark("answer"),
+        mark("Tokens of the answer so far, and how many were asked for"),
+        mark("9,999 of 9,999"),
+        is_number=True,
+    ),
 )
-SEQ, TAB, PHASE, ROWS, DRAFTED, POSITIONS, LOGITS, ANSWER = range(len(COLUMNS))
-TIPS = (
-    mark("The sequence id, seq_id"),
-    mark("The chat"),
-    mark("Part of a prompt, or the next token of an answer"),
-    mark("Rows of the batch"),
-    mark("Of them guesses at the tokens that come next"),
-    mark("The positions that are computed"),
-    mark("Whether a token is sampled from its last row, and from those in front of guesses"),
-    mark("Tokens of the answer so far, and how many were asked for"),
-)
-NUMBERS = (ROWS, DRAFTED, POSITIONS, ANSWER)
-WIDEST = {
-    SEQ: "00",
-    PHASE: (mark("prefill"), mark("decode")),
-    ROWS: "9,999",
-    DRAFTED: "99",
-    POSITIONS: "99,999–99,999",
-    LOGITS: mark("last row"),
-    ANSWER: mark("9,999 of 9,999"),
-}
 MAX_ROWS_SHOWN = 6
-_ROOT = QModelIndex()
 
 
 def share_texts(span: Span, title: str) -> tuple[str, ...]:
@@ -74,7 +65,7 @@ def _logits(span: Span) -> str:
 
 class ShareModel(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(COLUMNS, NUMBERS, TIPS, parent)
+        super().__init__(COLUMNS, parent)
         self.spans: tuple[Span, ...] = ()
         self._titles: Mapping[str, str] = {}
 
@@ -83,45 +74,23 @@ class ShareModel(RowModel):
         self.spans, self._titles = spans, titles
         self.endResetModel()
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self.spans)
+    def num_rows(self) -> int:
+        return len(self.spans)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole:
-            span = self.spans[index.row()]
-            return share_texts(span, self._titles.get(span.chat_id) or tr(NO_TAB))[index.column()]
-        return None
+    def text_at(self, row: int, column: int) -> str:
+        span = self.spans[row]
+        return share_texts(span, self._titles.get(span.chat_id) or tr(NO_TAB))[column]
 
 
 class ShareTable(RowTable):
     """As high as its rows, up to a few."""
 
     def __init__(self, shares: ShareModel, parent: QWidget) -> None:
-        super().__init__(tr("Sequences in the batch"), parent)
+        super().__init__(tr("Sequences in the batch"), shares, parent)
         self._shares = shares
-        self.setModel(shares)
-        self.setItemDelegate(_Delegate(self))
-        for column, widest in WIDEST.items():
-            room = SWATCH_ROOM if column == SEQ else 0
-            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column], room))
-        self.horizontalHeader().setSectionResizeMode(TAB, QHeaderView.ResizeMode.Stretch)
         shares.modelReset.connect(self._fit)
         self._fit()
 
     def _fit(self) -> None:
         num_rows = min(max(self._shares.rowCount(), 1), MAX_ROWS_SHOWN)
         self.setFixedHeight(self.horizontalHeader().sizeHint().height() + num_rows * ROW_HEIGHT + 4)
-
-
-class _Delegate(RowDelegate):
-    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
-        shares = index.model()
-        if index.column() != SEQ or not isinstance(shares, ShareModel):
-            return rect
-        return self.decorate_seq(painter, rect, shares.spans[index.row()].seq_id)
-
-    def is_number(self, column: int) -> bool:
-        return column in NUMBERS
-
-    def is_muted(self, index: Index) -> bool:
-        return index.column() == PHASE

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF, Qt
+from PySide6.QtCore import QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.inspector.answer_tokens import chance
 from app.inspector.row_table import Index, RowDelegate, RowModel, RowTable
+from app.inspector.table_column import Column
 from app.inspector.token_text import shown
 from app.look.figures import decimal
 from app.look.icons import paint_icon
@@ -18,27 +19,42 @@ from app.look.tokens import current
 from app.look.words import mark, tr
 from app.protocol.output import SampledToken, TokenLogprob
 
-COLUMNS = (mark("rank"), mark("token"), mark("id"), mark("before"), mark("after"))
-RANK, TOKEN, ID, BEFORE, AFTER = range(len(COLUMNS))
-TIPS = (
-    mark("Its place among all tokens of the model, by probability"),
-    mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
-    mark("Token id"),
-    mark("How likely it is before the samplers: the softmax of the model's raw logits"),
-    mark("How likely it is after the samplers: penalties, temperature, and all that rules tokens out"),
+COLUMNS = (
+    Column(
+        mark("rank"),
+        mark("Its place among all tokens of the model, by probability"),
+        "100",
+        is_number=True,
+        is_muted=True,
+    ),
+    Column(
+        mark("token"),
+        mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+        stretches=True,
+    ),
+    Column(mark("id"), mark("Token id"), "999999", is_number=True, is_muted=True),
+    Column(
+        mark("before"),
+        mark("How likely it is before the samplers: the softmax of the model's raw logits"),
+        width=84,
+        is_number=True,
+    ),
+    Column(
+        mark("after"),
+        mark("How likely it is after the samplers: penalties, temperature, and all that rules tokens out"),
+        width=84,
+        is_number=True,
+    ),
 )
-NUMBERS = (RANK, ID, BEFORE, AFTER)
-WIDEST = {RANK: "100", ID: "999999"}
+TOKEN, BEFORE, AFTER = 1, 3, 4
 RULED_OUT = mark("ruled out")
-FIGURE_WIDTH = 84
 MARK_ROOM = 18
 BAR_OPACITY = 0.28  # behind a figure, which must stay legible
-_ROOT = QModelIndex()
 
 
 class CandidateModel(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(COLUMNS, NUMBERS, TIPS, parent)
+        super().__init__(COLUMNS, parent)
         self.candidates: tuple[TokenLogprob, ...] = ()
         self._chosen_id: int | None = None
 
@@ -53,47 +69,39 @@ class CandidateModel(RowModel):
         ids = (row for row, one in enumerate(self.candidates) if one.token_id == self._chosen_id)
         return next(ids, None)
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self.candidates)
+    def num_rows(self) -> int:
+        return len(self.candidates)
+
+    def text_at(self, row: int, column: int) -> str:
+        candidate = self.candidates[row]
+        after = chance(candidate.probability) if candidate.probability else tr(RULED_OUT)
+        before = chance(math.exp(candidate.logprob))
+        return (str(row + 1), shown(candidate.text), str(candidate.token_id), before, after)[column]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         candidate = self.candidates[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._texts(index.row(), candidate)[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
             return tr("Log-probability to the model: {number}", number=decimal(candidate.logprob, 3))
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == TOKEN:
             text = shown(candidate.text)
             return tr("{token}, chosen", token=text) if candidate.token_id == self._chosen_id else text
-        return None
-
-    def _texts(self, row: int, candidate: TokenLogprob) -> tuple[str, ...]:
-        after = chance(candidate.probability) if candidate.probability else tr(RULED_OUT)
-        before = chance(math.exp(candidate.logprob))
-        return str(row + 1), shown(candidate.text), str(candidate.token_id), before, after
+        return super().data(index, role)
 
 
 class CandidateTable(RowTable):
     def __init__(self, candidates: CandidateModel, parent: QWidget) -> None:
-        super().__init__(tr("Candidates"), parent)
-        self.setModel(candidates)
-        self.setItemDelegate(_Delegate(self))
-        for column, widest in WIDEST.items():
-            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column]))
-        for column in (BEFORE, AFTER):
-            self.setColumnWidth(column, FIGURE_WIDTH)
-        self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
+        super().__init__(tr("Candidates"), candidates, parent, _Delegate)
 
 
 class _Delegate(RowDelegate):
     """Marks the token that was chosen, and gives each probability a bar."""
 
-    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
-        model = index.model()
-        assert isinstance(model, CandidateModel)
-        candidate = model.candidates[index.row()]
+    rows: CandidateModel
+
+    def decorate(self, painter: QPainter, rect: QRect, index: Index, _text: str) -> QRect:
+        candidate = self.rows.candidates[index.row()]
         if index.column() == TOKEN:
-            if index.row() == model.chosen_row:
+            if index.row() == self.rows.chosen_row:
                 place = QRectF(rect.left(), rect.center().y() - 6, 13, 13)
                 paint_icon(painter, "check", place, current().accent)
             return rect.adjusted(MARK_ROOM, 0, 0, 0)
@@ -103,14 +111,8 @@ class _Delegate(RowDelegate):
             _paint_bar(painter, rect, candidate.probability, current().accent)
         return rect
 
-    def is_number(self, column: int) -> bool:
-        return column in NUMBERS
-
     def is_muted(self, index: Index) -> bool:
-        model = index.model()
-        assert isinstance(model, CandidateModel)
-        is_ruled_out = not model.candidates[index.row()].probability
-        return is_ruled_out or index.column() in (RANK, ID)
+        return super().is_muted(index) or not self.rows.candidates[index.row()].probability
 
 
 def _paint_bar(painter: QPainter, rect: QRect, share: float, colour: str) -> None:

@@ -13,13 +13,12 @@ from PySide6.QtCore import QModelIndex, QObject, Qt
 
 from app.inspector.logbook import MAX_EVENTS, Entry, Journal
 from app.inspector.row_table import Index, RowModel
+from app.inspector.table_column import Column
 from app.look.figures import count, decimal
 from app.look.plain_text import as_tooltip
 from app.look.words import mark, tr, tr_said
 from app.protocol.report import Event, EventKind
 
-COLUMNS = (mark("step"), mark("time"), mark("kind"), mark("seq"), mark("tab"), mark("what happened"))
-STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))
 TRIM = 500  # lines are removed in batches, so that not every new one costs a removal
 _ROOT = QModelIndex()
 
@@ -44,6 +43,15 @@ KINDS = {
     EventKind.VERIFY: mark("verify"),
     EventKind.NATIVE: mark("native log"),
 }
+COLUMNS = (
+    Column(mark("step"), widest="999,999", is_number=True, is_muted=True),
+    Column(mark("time"), widest="00:00:00.000", is_muted=True),
+    Column(mark("kind"), widest=tuple(KINDS.values())),
+    Column(mark("seq"), widest="00", is_sequence=True),
+    Column(mark("tab"), width=88),
+    Column(mark("what happened"), stretches=True),
+)
+STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))
 
 
 def kind_text(kind: EventKind) -> str:
@@ -82,7 +90,7 @@ class EventList(RowModel):
     """The newest at the end."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(COLUMNS, (STEP,), parent=parent)
+        super().__init__(COLUMNS, parent)
         self.filter = EventFilter()
         self.clock = Clock()
         self._journal: Journal[Event] = Journal(1)
@@ -141,15 +149,16 @@ class EventList(RowModel):
     def as_json_lines(self, rows: Iterable[int]) -> str:
         return "".join(json.dumps(self._as_json(self._shown[row]), ensure_ascii=False) + "\n" for row in rows)
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self._shown)
+    def num_rows(self) -> int:
+        return len(self._shown)
+
+    def text_at(self, row: int, column: int) -> str:
+        return self.texts_of(self._shown[row])[column]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.texts_of(self._shown[index.row()])[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
             return as_tooltip(tr_said(self._shown[index.row()].what.text))
-        return None
+        return super().data(index, role)
 
     def _show_all(self) -> None:
         self.beginResetModel()

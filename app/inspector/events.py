@@ -7,23 +7,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QAction,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QResizeEvent,
-)
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QToolButton, QWidget
 
 from app.inspector.chip_button import ChipButton
 from app.inspector.dock_panel import DockPanel
-from app.inspector.event_list import COLUMNS, KIND, KINDS, SEQ, STEP, TAB, TIME, Clock, EventList, kind_text
+from app.inspector.event_list import Clock, EventList, kind_text
 from app.inspector.recording import Recording
-from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.row_table import Index, RowTable
 from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel
@@ -31,8 +23,6 @@ from app.look.tables import LEFT
 from app.look.words import mark, tr
 from app.protocol.report import EventKind
 
-WIDEST = {STEP: "999,999", TIME: "00:00:00.000", KIND: KINDS.values(), SEQ: "00"}
-TAB_WIDTH = 88
 TEXT_FILES, JSON_FILES = mark("Text (*.txt)"), mark("JSON lines (*.jsonl)")
 
 
@@ -218,17 +208,9 @@ class _Table(RowTable):
     scrolled = Signal()
 
     def __init__(self, events: EventList, parent: QWidget) -> None:
-        super().__init__(tr("Events"), parent)
+        super().__init__(tr("Events"), events, parent)
         self._events = events
-        self.setModel(events)
-        self.setItemDelegate(_Delegate(self))
         self.setSelectionMode(RowTable.SelectionMode.ExtendedSelection)
-        for column, widest in WIDEST.items():
-            self.setColumnWidth(
-                column, self.width_of(widest, COLUMNS[column], SWATCH_ROOM if column == SEQ else 0)
-            )
-        self.setColumnWidth(TAB, TAB_WIDTH)
-        self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().setDefaultAlignment(LEFT)
         self.verticalScrollBar().actionTriggered.connect(self._on_scroll_action)
 
@@ -258,16 +240,3 @@ class _Table(RowTable):
 
     def _on_scroll_action(self, _action: int) -> None:
         self.scrolled.emit()
-
-
-class _Delegate(RowDelegate):
-    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
-        if index.column() == SEQ and (text := index.data()):
-            return self.decorate_seq(painter, rect, int(text))
-        return rect
-
-    def is_number(self, column: int) -> bool:
-        return column == STEP
-
-    def is_muted(self, index: Index) -> bool:
-        return index.column() in (STEP, TIME)

@@ -6,10 +6,9 @@ GUI thread.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, Slot
-from PySide6.QtGui import QFont, QPainter
+from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Slot
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
@@ -25,8 +24,9 @@ from app.inspector.prefix_text import (
 )
 from app.inspector.prefix_view import PartingView, SourceBar
 from app.inspector.recording import Recording
-from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
+from app.inspector.row_table import RowModel, RowTable
 from app.inspector.sequence_rows import NO_TAB
+from app.inspector.table_column import Column
 from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
@@ -37,18 +37,15 @@ from app.protocol.commands import DescribeTokens
 from app.protocol.report import Lease
 
 COLUMNS = (
-    mark("step"),
-    mark("seq"),
-    mark("tab"),
-    mark("prompt"),
-    mark("had"),
-    mark("computed"),
-    mark("why"),
+    Column(mark("step"), widest="9,999,999", is_number=True, is_muted=True),
+    Column(mark("seq"), widest="00", is_sequence=True),
+    Column(mark("tab"), width=110),
+    Column(mark("prompt"), widest="9,999,999", is_number=True),
+    Column(mark("had"), widest="100%", is_number=True),
+    Column(mark("computed"), widest="9,999,999", is_number=True),
+    Column(mark("why"), stretches=True),
 )
-STEP, SEQ, TAB, PROMPT, HAD, COMPUTED, WHY = range(len(COLUMNS))
-NUMBERS = (STEP, PROMPT, HAD, COMPUTED)
-WIDEST = {STEP: "9,999,999", SEQ: "00", PROMPT: "9,999,999", HAD: "100%", COMPUTED: "9,999,999"}
-TAB_WIDTH = 110
+TAB, WHY = 2, 6
 NOTHING = mark(
     "No request has been answered yet. Send a message, and this tells what of it was computed and why."
 )
@@ -64,7 +61,7 @@ class PrefixPanel(DockPanel):
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
         self.requests = _Requests(self)
-        self.table = _Table(self.requests, self)
+        self.table = RowTable(tr("Requests"), self.requests, self)
         self.head = PlainLabel(parent=self)
         font = QFont(self.head.font())
         font.setWeight(QFont.Weight.DemiBold)
@@ -177,7 +174,7 @@ class _Requests(RowModel):
     """Leases, the newest first."""
 
     def __init__(self, parent: QObject) -> None:
-        super().__init__(COLUMNS, NUMBERS, parent=parent)
+        super().__init__(COLUMNS, parent)
         self._entries: list[LeaseEntry] = []
         self._num_seen = 0
         self._titles: Mapping[str, str] = {}
@@ -218,13 +215,11 @@ class _Requests(RowModel):
     def title_of(self, lease: Lease) -> str:
         return self._titles.get(lease.chat_id) or tr(NO_TAB)
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self._entries)
+    def num_rows(self) -> int:
+        return len(self._entries)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        entry = self._entries[index.row()]
+    def text_at(self, row: int, column: int) -> str:
+        entry = self._entries[row]
         lease = entry.what
         texts = (
             count(entry.step),
@@ -235,29 +230,4 @@ class _Requests(RowModel):
             count(lease.num_tokens_to_compute),
             tr(REASONS[lease.prefix_end]),
         )
-        return texts[index.column()]
-
-
-class _Table(RowTable):
-    def __init__(self, requests: _Requests, parent: QWidget) -> None:
-        super().__init__(tr("Requests"), parent)
-        self.setModel(requests)
-        self.setItemDelegate(_Delegate(self))
-        for column, widest in WIDEST.items():
-            room = SWATCH_ROOM if column == SEQ else 0
-            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column], room))
-        self.setColumnWidth(TAB, TAB_WIDTH)
-        self.horizontalHeader().setStretchLastSection(True)
-
-
-class _Delegate(RowDelegate):
-    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
-        if index.column() != SEQ:
-            return rect
-        return self.decorate_seq(painter, rect, int(index.data()))
-
-    def is_number(self, column: int) -> bool:
-        return column in NUMBERS
-
-    def is_muted(self, index: Index) -> bool:
-        return index.column() == STEP
+        return texts[column]

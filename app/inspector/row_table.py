@@ -1,6 +1,6 @@
 """Common base of the inspector's tables, in which whole rows are selected. GUI thread."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from PySide6.QtCore import (
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.inspector.table_column import Column
 from app.look.fonts import small_font, tabular
 from app.look.painted import SWATCH, paint_swatch
 from app.look.sequence_colours import colour_of
@@ -40,20 +41,28 @@ _ROOT = QModelIndex()
 
 
 class RowModel(QAbstractTableModel):
-    """Its columns: heads, which ones hold numbers, and tooltips. Texts are marked."""
+    """Its columns and their heads; a subclass has the rows."""
 
-    def __init__(
-        self,
-        columns: tuple[str, ...],
-        numbers: Collection[int],
-        tips: tuple[str, ...] = (),
-        parent: QObject | None = None,
-    ) -> None:
+    HEAD_LEFT, HEAD_RIGHT = LEFT, RIGHT
+
+    def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._columns, self._numbers, self._tips = columns, numbers, tips
+        self.columns = columns
+
+    def num_rows(self) -> int:
+        raise NotImplementedError
+
+    def text_at(self, row: int, column: int) -> str:
+        raise NotImplementedError
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else self.num_rows()
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self._columns)
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        return self.text_at(index.row(), index.column()) if role == Qt.ItemDataRole.DisplayRole else None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -61,45 +70,60 @@ class RowModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return tr(self._columns[section])
+            return tr(self.columns[section].head)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if section in self._numbers else LEFT
-        if role == Qt.ItemDataRole.ToolTipRole and self._tips:
-            return tr(self._tips[section])
+            return self.HEAD_RIGHT if self.columns[section].is_number else self.HEAD_LEFT
+        if role == Qt.ItemDataRole.ToolTipRole and self.columns[section].tip:
+            return tr(self.columns[section].tip)
         return None
 
 
 class RowTable(QTableView):
-    def __init__(self, name: str, parent: QWidget) -> None:
+    def __init__(
+        self, name: str, rows: RowModel, parent: QWidget, delegate: type["RowDelegate"] | None = None
+    ) -> None:
         super().__init__(parent)
         self.setFont(tabular(small_font()))
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        rows, columns = self.verticalHeader(), self.horizontalHeader()
-        rows.setMinimumSectionSize(ROW_HEIGHT)  # before the height itself: it is never below it
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        lines, header = self.verticalHeader(), self.horizontalHeader()
+        lines.setMinimumSectionSize(ROW_HEIGHT)  # before the height itself: it is never below it
+        lines.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         dress_table(self, name, ROW_HEIGHT)
-        columns.setFont(small_font())
-        columns.setMinimumSectionSize(24)
+        header.setFont(small_font())
+        header.setMinimumSectionSize(24)
+        self.setModel(rows)
+        self.setItemDelegate((delegate or RowDelegate)(rows, self))
+        for number, column in enumerate(rows.columns):
+            if column.width or column.widest:
+                room = SWATCH_ROOM if column.is_sequence else 0
+                self.setColumnWidth(number, column.width or self.width_of(column, column.widest, room))
+            if column is rows.columns[-1]:
+                header.setStretchLastSection(column.stretches)
+            elif column.stretches:
+                header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
 
-    def width_of(self, widest: str | Iterable[str], head: str = "", room: int = 0) -> int:
-        """A column width that never needs to change. All texts are marked, or figures."""
+    def width_of(self, column: Column, widest: str | Collection[str], room: int) -> int:
         widest = (widest,) if isinstance(widest, str) else widest
         body, heading = self.fontMetrics(), self.horizontalHeader().fontMetrics()
-        lines = [heading.horizontalAdvance(line) for line in tr(head).split("\n")]
+        lines = [heading.horizontalAdvance(line) for line in tr(column.head).split("\n")]
         return max(*(body.horizontalAdvance(tr(text)) + room for text in widest), *lines) + 2 * PADDING + 2
 
 
 class RowDelegate(QStyledItemDelegate):
     """Paints a cell with one question to its model instead of the style's seven: tables change often."""
 
+    def __init__(self, rows: RowModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.rows = rows
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         tokens = current()
         self._paint_ground(painter, option, tokens)
-        rect = self.decorate(painter, option.rect.adjusted(PADDING, 0, -PADDING, 0), index)
-        text = index.data()
+        text, column = index.data(), self.rows.columns[index.column()]
+        rect = self.decorate(painter, option.rect.adjusted(PADDING, 0, -PADDING, 0), index, text)
         if not text:
             return
-        alignment = RIGHT if self.is_number(index.column()) else LEFT
+        alignment = RIGHT if column.is_number else LEFT
         metrics = option.fontMetrics
         if metrics.horizontalAdvance(text) > rect.width():
             text = metrics.elidedText(text, self.elide_mode(index.column()), rect.width())
@@ -124,12 +148,14 @@ class RowDelegate(QStyledItemDelegate):
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(40, ROW_HEIGHT)
 
-    def decorate(self, _painter: QPainter, rect: QRect, _index: Index) -> QRect:
+    def decorate(self, painter: QPainter, rect: QRect, index: Index, text: str) -> QRect:
         """Paints what stands beside the text. Returns the room left for the text."""
+        if text and self.rows.columns[index.column()].is_sequence:
+            return self.decorate_seq(painter, rect, int(text))
         return rect
 
     def decorate_seq(self, painter: QPainter, rect: QRect, seq_id: int, opacity: float = 1.0) -> QRect:
-        """The sequence's colour, for `decorate`."""
+        """The sequence's colour."""
         colour = colour_of(seq_id)
         colour.setAlphaF(opacity)
         painter.save()
@@ -140,11 +166,8 @@ class RowDelegate(QStyledItemDelegate):
         painter.restore()
         return rect.adjusted(SWATCH_ROOM, 0, 0, 0)
 
-    def is_number(self, _column: int) -> bool:
-        return False
-
-    def is_muted(self, _index: Index) -> bool:
-        return False
+    def is_muted(self, index: Index) -> bool:
+        return self.rows.columns[index.column()].is_muted
 
     def elide_mode(self, _column: int) -> Qt.TextElideMode:
         return Qt.TextElideMode.ElideRight

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from app.inspector.table_column import Column
 from app.look import marks
 from app.look.figures import count, decimal, mebibytes, percent, prefill, seconds, tokens
 from app.look.marks import Mark
@@ -142,20 +143,16 @@ def rows_of(
     return (*slots, *waiting, *hibernated)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """`value` is for sorting, or None; `text` formats it. Head and tip are marked.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceColumn(Column):
+    """`value` is for sorting, or None; `text` formats it.
 
     `widest` sets the width; without one that is up to how many tokens the context holds.
     """
 
     name: str
-    head: str
-    tip: str
-    widest: str
     value: Callable[[SequenceRow], Any]
     text: Callable[[Any], str] = str
-    is_number: bool = True
 
     def text_of(self, row: SequenceRow) -> str:
         value = self.value(row)
@@ -200,10 +197,6 @@ def _of_lookup(usage: Usage) -> tuple[int, int]:
     return num_accepted, usage.num_drafted_tokens - usage.num_model_drafted_tokens
 
 
-def _of_draft_model(usage: Usage) -> tuple[int, int]:
-    return usage.num_model_kept_tokens, usage.num_model_drafted_tokens
-
-
 def _share_text(share: float) -> str:
     return percent(share, 1)
 
@@ -245,164 +238,145 @@ def _size_text(size_bytes: int) -> str:
     return decimal(size_bytes / 2**20, 1)
 
 
+def _words(
+    name: str, head: str, tip: str, value: Callable[[SequenceRow], Any], widest: str = "", width: int = 0
+) -> SequenceColumn:
+    return SequenceColumn(head, tip, widest, width, name=name, value=value)
+
+
+def _figure(
+    name: str,
+    head: str,
+    tip: str,
+    value: Callable[[SequenceRow], Any],
+    text: Callable[[Any], str] = count,
+    widest: str = "",
+) -> SequenceColumn:
+    return SequenceColumn(head, tip, widest, is_number=True, name=name, value=value, text=text)
+
+
 _TIME = mark("9,999 s")
 COLUMNS = (
-    Column("seq", mark("seq"), mark("The slot and its sequence id, seq_id"), "00", lambda row: row.seq_id),
-    Column(
-        "tab", mark("tab"), mark("The chat it belongs to"), "", lambda row: row.title or None, is_number=False
-    ),
-    Column(
-        "state",
-        mark("state"),
-        mark("What it is doing"),
-        mark("hibernated, disk"),
-        lambda row: _state(row),
-        is_number=False,
-    ),
-    Column(
+    _words("seq", mark("seq"), mark("The slot and its sequence id, seq_id"), lambda row: row.seq_id, "00"),
+    _words("tab", mark("tab"), mark("The chat it belongs to"), lambda row: row.title or None, width=120),
+    _words("state", mark("state"), mark("What it is doing"), _state, mark("hibernated, disk")),
+    _figure(
         "pos_min",
         mark("pos\nmin"),
         mark("The lowest position in memory, as the library says"),
-        "",
         _position(lambda slot: slot.pos_min),
-        count,
     ),
-    Column(
+    _figure(
         "pos_max",
         mark("pos\nmax"),
         mark("The highest position in memory, as the library says"),
-        "",
         _position(lambda slot: slot.pos_max),
-        count,
     ),
-    Column(
+    _figure(
         "own",
         mark("cells\nown"),
         mark("KV cells that no other sequence holds"),
-        "",
         _of_slot(lambda slot: slot.num_cells - slot.num_shared_cells),
-        count,
     ),
-    Column(
+    _figure(
         "shared",
         mark("cells\nshared"),
         mark("KV cells it holds together with other sequences"),
-        "",
         _of_slot(lambda slot: slot.num_shared_cells),
-        count,
     ),
-    Column(
-        "tok_s",
-        mark("speed\ntok/s"),
-        mark("Tokens generated per second"),
-        "99,999",
-        _speed,
-        _speed_text,
+    _figure(
+        "tok_s", mark("speed\ntok/s"), mark("Tokens generated per second"), _speed, _speed_text, "99,999"
     ),
-    Column(
+    _figure(
         "reused",
         mark("tokens\nreused"),
         mark("Prompt tokens of the last answer whose cells the chat itself still had"),
-        "",
         _of_usage(lambda usage: usage.num_reused_tokens),
-        count,
     ),
-    Column(
+    _figure(
         "borrowed",
         mark("tokens\nshared"),
         mark("Prompt tokens of the last answer whose cells another chat had"),
-        "",
         _of_usage(lambda usage: usage.num_shared_tokens),
-        count,
     ),
-    Column(
+    _figure(
         "restored",
         mark("tokens\nrestored"),
         mark("Prompt tokens of the last answer whose cells were saved and read back"),
-        "",
         _of_usage(lambda usage: usage.num_restored_tokens),
-        count,
     ),
-    Column(
+    _figure(
         "computed",
         mark("tokens\ncomputed"),
         mark("Tokens computed for the last answer, its own among them"),
-        "",
         _of_usage(lambda usage: usage.num_computed_tokens),
-        count,
     ),
-    Column(
+    _figure(
         "cap",
         mark("context\ncap"),
         mark("How many tokens the chat may have"),
-        "",
         lambda row: (row.slot.max_context_tokens or None) if row.slot else None,
-        count,
     ),
-    Column(
+    _figure(
         "first_token",
         mark("first\ntoken"),
         mark("From sending to the first token of the last answer, waiting included"),
-        _TIME,
         _first_token_s,
         seconds,
+        _TIME,
     ),
-    Column(
-        "queue", mark("queue\nwait"), mark("How long the request waited for a slot"), _TIME, _queue_s, seconds
+    _figure(
+        "queue", mark("queue\nwait"), mark("How long the request waited for a slot"), _queue_s, seconds, _TIME
     ),
-    Column(
+    _figure(
         "size",
         mark("KV\nMiB"),
         mark("Memory of its keys and values, shared cells among them; hibernated: of what was saved"),
-        "99,999.9",
         lambda row: row.size_bytes or None,
         _size_text,
+        "99,999.9",
     ),
-    Column(
+    _figure(
         "drafted",
         mark("tokens\ndrafted"),
         mark("Guesses at the last answer that were checked beside its own tokens"),
-        "",
         _of_drafts(lambda usage: usage.num_drafted_tokens),
-        count,
     ),
-    Column(
+    _figure(
         "kept",
         mark("drafted\nkept"),
         mark("Guesses that were right: each saved a step"),
-        "",
         _of_drafts(lambda usage: usage.num_kept_tokens),
-        count,
     ),
-    Column(
+    _figure(
         "kept_share",
         mark("kept\nshare"),
         mark("How many of the guesses were right"),
-        "100%",
         _share(lambda usage: (usage.num_kept_tokens, usage.num_drafted_tokens)),
         _share_text,
+        "100%",
     ),
-    Column(
+    _figure(
         "lookup_share",
         mark("lookup\nkept"),
         mark("How many of the guesses from the chat's own text were right"),
-        "100%",
         _share(_of_lookup),
         _share_text,
+        "100%",
     ),
-    Column(
+    _figure(
         "model_share",
         mark("model\nkept"),
         mark("How many of the draft model's guesses were right"),
-        "100%",
-        _share(_of_draft_model),
+        _share(lambda usage: (usage.num_model_kept_tokens, usage.num_model_drafted_tokens)),
         _share_text,
+        "100%",
     ),
 )
 
 
-def widest_text(column: Column, n_ctx: int) -> str:
-    return column.widest or re.sub("[0-9]", "9", count(max(n_ctx, 9_999)))
+def widest_text(column: SequenceColumn, n_ctx: int) -> str:
+    return str(column.widest) or re.sub("[0-9]", "9", count(max(n_ctx, 9_999)))
 
 
 NUMBER_OF = {column.name: number for number, column in enumerate(COLUMNS)}

@@ -8,23 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QByteArray,
-    QModelIndex,
-    QObject,
-    QPoint,
-    QPointF,
-    QRect,
-    QRectF,
-    QSizeF,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QByteArray, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowTable
+from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.sequence_rows import (
     COLUMNS,
     SEQ,
@@ -42,17 +30,17 @@ from app.look.tokens import current
 from app.look.words import tr
 
 _ROOT = QModelIndex()
-_HEAD_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
-_HEAD_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
-TAB_WIDTH = 120
 MARK_ROOM = 20
 
 
-class SequenceModel(QAbstractTableModel):
+class SequenceModel(RowModel):
     """Rows are inserted, removed and moved one by one, so that the selection survives."""
 
+    HEAD_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
+    HEAD_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
+
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, parent)
         self._rows: list[SequenceRow] = []  # as they are shown
         self._texts: list[tuple[str, ...]] = []
         self._unsorted: Sequence[SequenceRow] = ()
@@ -81,32 +69,16 @@ class SequenceModel(QAbstractTableModel):
         self._sorted_by, self._is_descending = max(column, 0), order is Qt.SortOrder.DescendingOrder
         self.apply(self._unsorted)
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self._rows)
+    def num_rows(self) -> int:
+        return len(self._rows)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
+    def text_at(self, row: int, column: int) -> str:
+        return self._texts[row][column]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        row = self._rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._texts[index.row()][index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row_tip(row) or tr(COLUMNS[index.column()].tip)
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return tr(COLUMNS[section].head)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _HEAD_RIGHT if COLUMNS[section].is_number and section != SEQ else _HEAD_LEFT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tr(COLUMNS[section].tip)
-        return None
+            return row_tip(self._rows[index.row()]) or tr(COLUMNS[index.column()].tip)
+        return super().data(index, role)
 
     def _in_order(self, rows: Sequence[SequenceRow]) -> list[SequenceRow]:
         """Rows that are equal in the sorted column stay in the order they came in."""
@@ -168,20 +140,18 @@ class SequenceTable(RowTable):
     menu_requested = Signal(QPoint)  # for the chosen row, at this place of the screen
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(tr("Sequences"), parent)
-        self.rows = SequenceModel(self)
+        rows = SequenceModel(parent)
+        super().__init__(tr("Sequences"), rows, parent, _Delegate)
+        self.rows = rows
         self._chosen_key = ""
         self._chosen_chat: str | None = None
         self._is_applying = False
-        self.setModel(self.rows)
-        self.setItemDelegate(_Delegate(self))
         self.setSortingEnabled(True)
         self.sortByColumn(SEQ, Qt.SortOrder.AscendingOrder)
         header = self.horizontalHeader()
         header.setSectionsMovable(True)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._on_header_menu)
-        self.setColumnWidth(TAB, TAB_WIDTH)
         self.fit_columns(0)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._on_menu)
@@ -211,7 +181,7 @@ class SequenceTable(RowTable):
         for number, column in enumerate(COLUMNS):
             if number != TAB:
                 room = {SEQ: SWATCH_ROOM, STATE: MARK_ROOM}.get(number, 0)
-                self.setColumnWidth(number, self.width_of(widest_text(column, n_ctx), column.head, room))
+                self.setColumnWidth(number, self.width_of(column, widest_text(column, n_ctx), room))
 
     def choose(self, key: str) -> None:
         self._choose_number(self.rows.number_of(key))
@@ -280,12 +250,14 @@ class SequenceTable(RowTable):
 class _Delegate(RowDelegate):
     """The sequence's colour beside its number, the state's mark beside its word."""
 
-    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
-        row = _row_at(index)
+    rows: SequenceModel
+
+    def decorate(self, painter: QPainter, rect: QRect, index: Index, _text: str) -> QRect:
+        row = self.rows.row_at(index.row())
         if index.column() == SEQ and row.seq_id is not None:
             return self.decorate_seq(painter, rect, row.seq_id, 0.3 if row.is_empty else 1.0)
         if index.column() == STATE:
-            place = QRectF(_left_of(rect, 14), QSizeF(14, 14))
+            place = QRectF(rect.left(), rect.top() + (rect.height() - 14) / 2, 14, 14)
             self._paint_crisp(painter, lambda: paint_mark(painter, place, row.mark, current()))
             return rect.adjusted(MARK_ROOM, 0, 0, 0)
         if index.column() == TAB and row.is_pinned:
@@ -294,11 +266,8 @@ class _Delegate(RowDelegate):
             return rect.adjusted(0, 0, -16, 0)
         return rect
 
-    def is_number(self, column: int) -> bool:
-        return COLUMNS[column].is_number and column != SEQ
-
     def is_muted(self, index: Index) -> bool:
-        return _row_at(index).is_empty
+        return self.rows.row_at(index.row()).is_empty
 
     def elide_mode(self, column: int) -> Qt.TextElideMode:
         return Qt.TextElideMode.ElideMiddle if column == TAB else Qt.TextElideMode.ElideRight
@@ -308,13 +277,3 @@ class _Delegate(RowDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint()
         painter.restore()
-
-
-def _row_at(index: Index) -> SequenceRow:
-    model = index.model()
-    assert isinstance(model, SequenceModel)
-    return model.row_at(index.row())
-
-
-def _left_of(rect: QRect, height: int) -> QPointF:
-    return QPointF(rect.left(), rect.top() + (rect.height() - height) / 2)

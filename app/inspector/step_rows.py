@@ -5,58 +5,44 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, Qt
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
-from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
+from app.inspector.row_table import RowModel, RowTable
+from app.inspector.table_column import Column
 from app.inspector.token_text import shown
 from app.look.figures import count
-from app.look.tables import LEFT, RIGHT
 from app.look.words import mark, tr
 from app.protocol.report import Span, StepReport
 
 COLUMNS = (
-    mark("row"),
-    mark("token"),
-    mark("text"),
-    mark("pos"),
-    mark("seq"),
-    mark("tab"),
-    mark("phase"),
-    mark("logits"),
+    Column(mark("row"), mark("Its place in the batch"), "9,999", is_number=True, is_muted=True),
+    Column(mark("token"), mark("Token id"), "999,999", is_number=True),
+    Column(
+        mark("text"),
+        mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+        width=120,
+    ),
+    Column(mark("pos"), mark("Its position in the sequence"), "999,999", is_number=True),
+    Column(mark("seq"), mark("The sequence whose cell it is, seq_id"), "00", is_sequence=True),
+    Column(mark("tab"), mark("The chat"), stretches=True),
+    Column(
+        mark("phase"),
+        mark("Part of a prompt, of an answer, or a guess at it: kept if it was right"),
+        (mark("prefill"), mark("decode"), mark("drafted, kept")),
+        is_muted=True,
+    ),
+    Column(mark("logits"), mark("Whether the logits behind it were wanted, to sample from"), mark("wanted")),
 )
-ROW, TOKEN, TEXT, POS, SEQ, TAB, PHASE, LOGITS = range(len(COLUMNS))
-TIPS = (
-    mark("Its place in the batch"),
-    mark("Token id"),
-    mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
-    mark("Its position in the sequence"),
-    mark("The sequence whose cell it is, seq_id"),
-    mark("The chat"),
-    mark("Part of a prompt, of an answer, or a guess at it: kept if it was right"),
-    mark("Whether the logits behind it were wanted, to sample from"),
-)
-NUMBERS = (ROW, TOKEN, POS)
-WIDEST = {
-    ROW: "9,999",
-    TOKEN: "999,999",
-    POS: "999,999",
-    SEQ: "00",
-    PHASE: (mark("prefill"), mark("decode"), mark("drafted, kept")),
-    LOGITS: mark("wanted"),
-}
-TEXT_WIDTH = 120
-_ROOT = QModelIndex()
+TEXT, TAB = 2, 5
 
 
 class StepRows(RowModel):
     """Makes each row's texts on demand: a prompt has hundreds of rows."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(COLUMNS, NUMBERS, TIPS, parent)
+        super().__init__(COLUMNS, parent)
         self._report: StepReport | None = None
         self._ends: list[int] = []  # of each span its end in the batch
         self._token_ids: tuple[tuple[int, ...], ...] = ()  # of each span, as far as they are known
@@ -88,15 +74,8 @@ class StepRows(RowModel):
     def seq_at(self, row: int) -> int:
         return self._span_at(row)[0].seq_id
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() or not self._ends else self._ends[-1]
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._texts_of(index.row())[index.column()]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if index.column() in NUMBERS else LEFT
-        return None
+    def num_rows(self) -> int:
+        return self._ends[-1] if self._ends else 0
 
     def _span_at(self, row: int) -> tuple[Span, int, int]:
         """The span a row belongs to, its number, and the row's place in it."""
@@ -105,12 +84,12 @@ class StepRows(RowModel):
         span = self._report.spans[number]
         return span, number, row - (self._ends[number] - span.num_rows)
 
-    def _texts_of(self, row: int) -> tuple[str, ...]:
-        """One for each column; what is not known is empty."""
+    def text_at(self, row: int, column: int) -> str:
+        """What is not known is empty."""
         span, number, place = self._span_at(row)
         token_id = self._token_ids[number][place] if self._token_ids[number] else None
         text = self._texts.get(token_id) if token_id is not None else None
-        return (
+        texts = (
             count(row),
             "" if token_id is None else str(token_id),
             "" if text is None else shown(text),
@@ -120,6 +99,7 @@ class StepRows(RowModel):
             _phase(span, place),
             tr("wanted") if span.wants_logits and place >= span.num_rows - 1 - span.num_drafted else "",
         )
+        return texts[column]
 
 
 def _phase(span: Span, place: int) -> str:
@@ -132,25 +112,4 @@ def _phase(span: Span, place: int) -> str:
 
 class StepTable(RowTable):
     def __init__(self, rows: StepRows, parent: QWidget) -> None:
-        super().__init__(tr("Rows of the step"), parent)
-        self.setModel(rows)
-        self.setItemDelegate(_Delegate(self))
-        for column, widest in WIDEST.items():
-            room = SWATCH_ROOM if column == SEQ else 0
-            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column], room))
-        self.setColumnWidth(TEXT, TEXT_WIDTH)
-        self.horizontalHeader().setSectionResizeMode(TAB, QHeaderView.ResizeMode.Stretch)
-
-
-class _Delegate(RowDelegate):
-    def decorate(self, painter: QPainter, rect: QRect, index: Index) -> QRect:
-        rows = index.model()
-        if index.column() != SEQ or not isinstance(rows, StepRows):
-            return rect
-        return self.decorate_seq(painter, rect, rows.seq_at(index.row()))
-
-    def is_number(self, column: int) -> bool:
-        return column in NUMBERS
-
-    def is_muted(self, index: Index) -> bool:
-        return index.column() in (ROW, PHASE)
+        super().__init__(tr("Rows of the step"), rows, parent)

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, Qt
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtCore import QModelIndex, QObject
+from PySide6.QtWidgets import QWidget
 
 from app.inspector.answer_tokens import Candidates, chance
 from app.inspector.row_table import Index, RowDelegate, RowModel, RowTable
+from app.inspector.table_column import Column
 from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.words import mark, tr
 from app.protocol.report import ChatTokens
 
-COLUMNS = (mark("pos"), mark("token"), mark("id"), mark("after"))
-POS, TOKEN, ID, AFTER = range(len(COLUMNS))
-TIPS = (
-    mark("Its position in the sequence"),
-    mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
-    mark("Token id"),
-    mark("How likely it was after the samplers, where that was looked up"),
+COLUMNS = (
+    Column(mark("pos"), mark("Its position in the sequence"), "99,999", is_number=True, is_muted=True),
+    Column(
+        mark("token"),
+        mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+        stretches=True,
+    ),
+    Column(mark("id"), mark("Token id"), "999999", is_number=True, is_muted=True),
+    Column(
+        mark("after"),
+        mark("How likely it was after the samplers, where that was looked up"),
+        ">99.9%",
+        is_number=True,
+        is_muted=True,
+    ),
 )
-NUMBERS = (POS, ID, AFTER)
-WIDEST = {POS: "99,999", ID: "999999", AFTER: ">99.9%"}
+POS, TOKEN, ID, AFTER = range(len(COLUMNS))
 NEXT = mark("(next)")  # the token after the last one
 _ROOT = QModelIndex()
 
@@ -33,7 +40,7 @@ class AnswerTokens(RowModel):
     """Rows are only added while it shows one answer, so that the selection survives."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(COLUMNS, NUMBERS, TIPS, parent)
+        super().__init__(COLUMNS, parent)
         self._tokens = ChatTokens("")
         self._names: Mapping[int, bytes] = {}
         self._known: Mapping[int, Candidates] = {}
@@ -59,22 +66,19 @@ class AnswerTokens(RowModel):
         if self._tokens.token_ids:
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, AFTER))
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() or not self._tokens.token_ids else len(self._tokens.pieces) + 1
+    def num_rows(self) -> int:
+        return len(self._tokens.pieces) + 1 if self._tokens.token_ids else 0
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        return self._text(index.row(), index.column()) if role == Qt.ItemDataRole.DisplayRole else None
-
-    def _text(self, place: int, column: int) -> str:
-        position = self._tokens.num_prompt_tokens + place
+    def text_at(self, row: int, column: int) -> str:
+        position = self._tokens.num_prompt_tokens + row
         if column == POS:
             return count(position)
-        if place == len(self._tokens.pieces):
+        if row == len(self._tokens.pieces):
             return tr(NEXT) if column == TOKEN else ""
         token_id = self._tokens.token_ids[position]
         if column == TOKEN:
-            return shown(self._tokens.pieces[place] or self._names.get(token_id, b""))
-        return str(token_id) if column == ID else self._chance(place, token_id)
+            return shown(self._tokens.pieces[row] or self._names.get(token_id, b""))
+        return str(token_id) if column == ID else self._chance(row, token_id)
 
     def _chance(self, place: int, token_id: int) -> str:
         if place not in self._known:
@@ -86,17 +90,9 @@ class AnswerTokens(RowModel):
 
 class TokenTable(RowTable):
     def __init__(self, tokens: AnswerTokens, parent: QWidget) -> None:
-        super().__init__(tr("Tokens of the answer"), parent)
-        self.setModel(tokens)
-        self.setItemDelegate(_Delegate(self))
-        for column, widest in WIDEST.items():
-            self.setColumnWidth(column, self.width_of(widest, COLUMNS[column]))
-        self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
+        super().__init__(tr("Tokens of the answer"), tokens, parent, _Delegate)
 
 
 class _Delegate(RowDelegate):
-    def is_number(self, column: int) -> bool:
-        return column in NUMBERS
-
     def is_muted(self, index: Index) -> bool:
-        return index.column() != TOKEN or index.row() == index.model().rowCount() - 1
+        return super().is_muted(index) or index.row() == self.rows.num_rows() - 1
