@@ -1,7 +1,8 @@
 """Translation of all texts on the screen. GUI thread.
 
-Texts are in the code in English, as arguments of `tr`, `tr_n` or `mark`: `packaging/translations` collects
-them from there for Qt Linguist. One context holds them all, so the same word is translated once.
+Texts are in the code in English, as arguments of `tr`, `tr_n`, `mark` or a command's `Words`:
+`packaging/translations` collects them from there for Qt Linguist. One context holds them all, so the same
+word is translated once.
 """
 
 from PySide6.QtCore import QCoreApplication, QLocale

@@ -1,4 +1,4 @@
-"""Finds the texts in the code: the literals given to `tr`, `tr_n`, `mark` and `said`.
+"""Finds the texts in the code: the literals given to `tr`, `tr_n`, `mark`, `said` and `Words`.
 
 lupdate reads Python too, but gives each class a context of its own and does not know our functions.
 """
@@ -10,8 +10,14 @@ from pathlib import Path
 
 from app.look.words import CONTEXT
 
-# Which argument is the text that translations are found by.
-TEXT_ARGUMENT = {"tr": 0, "mark": 0, "said": 0, "tr_n": 1}
+# Which arguments are texts that translations are found by.
+TEXT_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
+    "tr": (0,),
+    "mark": (0,),
+    "said": (0,),
+    "tr_n": (1,),
+    "Words": (0, 1, 3, "needs"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,8 @@ def _texts_of(path: Path, place: str) -> Iterator[Text]:
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
         name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name in TEXT_ARGUMENT and len(call.args) > TEXT_ARGUMENT[name]:
-            argument = call.args[TEXT_ARGUMENT[name]]
+        arguments: dict[int | str | None, ast.expr] = dict(enumerate(call.args))
+        arguments |= {keyword.arg: keyword.value for keyword in call.keywords}
+        for argument in (arguments.get(which) for which in TEXT_ARGUMENTS.get(name, ())):
             if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                 yield Text(argument.value, name == "tr_n", place)

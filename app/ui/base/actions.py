@@ -1,7 +1,6 @@
-"""Creates the window's commands and menus. GUI thread.
+"""Creates the window's commands, which are QActions with a name, and menus. GUI thread.
 
-A command is a QAction with a name that never changes, whatever the language: settings and palette identify it
-by that. The menus are the list of commands (see menu_commands.py).
+The words of a command stand in command_list.py; what is in the menus is read by menu_commands.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +11,15 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from app.look.words import tr
 from app.ui.base.choices import Choice
+from app.ui.base.command_list import COMMANDS, Shortcut
 
-Shortcut = QKeySequence.StandardKey | str
+
+def command(parent: QObject, name: str, on_triggered: Callable[[], object], *keys: Shortcut) -> QAction:
+    """A command of the list, with these keys if any are given."""
+    words = COMMANDS[name]
+    keys = keys or (words.keys if isinstance(words.keys, tuple) else (words.keys,))
+    needs = tr(words.needs) if words.needs else ""
+    return make_action(parent, name, tr(words.text), tr(words.tip), on_triggered, *keys, needs=needs)
 
 
 def make_action(

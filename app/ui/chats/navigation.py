@@ -3,10 +3,10 @@
 Connects the two with the library, the tabs and the menus; draws nothing itself.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QSplitter
 
 from app.bridge.workspace import Workspace
@@ -14,7 +14,7 @@ from app.look.marks import Mark
 from app.look.words import tr, tr_n
 from app.services.chat_library import ChatLibrary
 from app.services.chat_search import ChatSearch
-from app.ui.base.actions import make_action
+from app.ui.base.actions import command
 from app.ui.base.chat_title import shown_title
 from app.ui.base.notices import Notices, UndoToast
 from app.ui.base.proportions import LIST_WIDTH, has_list
@@ -52,14 +52,7 @@ class Navigation(QObject):
         self._hit = ("", "", "")  # to be shown when its chat is loaded: chat id, turn id, words
         self.sidebar = Sidebar(middle)
         self.popup = SearchPopup(window)
-        self.show_sidebar = make_action(
-            window,
-            "view.sidebar",
-            tr("&List of chats"),
-            tr("Show or hide all chats at the left"),
-            self.toggle_sidebar,
-            "Ctrl+B",
-        )
+        self.show_sidebar = command(window, "view.sidebar", self.toggle_sidebar)
         self.show_sidebar.setCheckable(True)
         self._marks_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
         middle.insertWidget(0, self.sidebar)
@@ -71,37 +64,14 @@ class Navigation(QObject):
         self._fit()
 
     def add_to(self, menus: Menus) -> None:
-        first = menus.view.actions()[0]
-        menus.view.insertActions(first, [self.show_sidebar])
-        search = self._action(
-            "chat.search",
-            tr("&Search all chats…"),
-            tr("Find a chat by its title, or by anything that was said"),
-            self.open_search,
-            "Ctrl+K",
-        )
-        filter_chats = self._action(
-            "view.filter-chats",
-            tr("&Filter list of chats"),
-            tr("Go to the field above the list of all chats"),
-            self.focus_filter,
-            "Ctrl+Shift+B",
-        )
-        menus.view.insertActions(first, [filter_chats, search])
+        first, new = menus.view.actions()[0], partial(command, self._window)
+        search = new("chat.search", self.open_search)
+        filter_chats = new("view.filter-chats", self.focus_filter)
+        menus.view.insertActions(first, [self.show_sidebar, filter_chats, search])
         menus.view.insertSeparator(first)
-        folder = self._action(
-            "chat.new-folder", tr("New f&older"), tr("Make a folder in the list of chats"), self.new_folder
-        )
-        menus.file.insertActions(menus.reopen, [folder])
-        delete = self._action(
-            "chat.delete",
-            tr("&Delete chat"),
-            tr("Delete this chat; it can be had back for a moment"),
-            self.delete_current,
-            "Ctrl+Shift+Backspace",
-        )
+        menus.file.insertAction(menus.reopen, new("chat.new-folder", self.new_folder))
         menus.chat.addSeparator()
-        menus.chat.addAction(delete)
+        menus.chat.addAction(new("chat.delete", self.delete_current))
 
     # Saved state
 
@@ -157,9 +127,6 @@ class Navigation(QObject):
             self._on_delete_requested((session.chat.id,))
 
     # Parts
-
-    def _action(self, name: str, text: str, tip: str, act: Callable[[], object], *keys: str) -> QAction:
-        return make_action(self._window, name, text, tip, act, *keys)
 
     def _connect(self, notices: Notices) -> None:
         self._chat_library.changed.connect(self._show_chats)

@@ -1,4 +1,4 @@
-"""All commands of the window and their menus. A new command is a line here.
+"""The menus of the window. A new command is a line here, and one in app/ui/base/command_list.py.
 
 Only creates the actions; the window's parts implement them. GUI thread.
 """
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QMetaObject, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QMenu
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.workspace import Workspace
@@ -18,12 +18,12 @@ from app.inspector.sequences import SequencesPanel
 from app.look.words import tr
 from app.protocol.commands import AbortAll
 from app.services.preferences import Preferences
-from app.ui.base.actions import Shortcut, add_menu, make_action, radio_menu, submenu, tick
+from app.ui.base.actions import add_menu, command, radio_menu, submenu, tick
 from app.ui.base.choices import SPEEDS, THEMES
+from app.ui.base.command_list import Key, Shortcut
 from app.ui.base.help_commands import HelpCommands
 from app.ui.base.panes import Panes
 from app.ui.commands import menu_titles
-from app.ui.commands.edit_actions import edit_actions
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.engine.pausing import Pausing
 from app.ui.settings.appearance import Appearance
@@ -33,7 +33,17 @@ from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.message_menu import MessageMenu
 from app.ui.tabs.tabs_menu import tabs_menu
 
-Key = QKeySequence.StandardKey
+# Commands that call a slot of the widget with the focus. An empty one is a separator.
+_EDITING = (
+    ("edit.undo", "undo"),
+    ("edit.redo", "redo"),
+    ("", ""),
+    ("edit.cut", "cut"),
+    ("edit.copy", "copy"),
+    ("edit.paste", "paste"),
+    ("", ""),
+    ("edit.select-all", "selectAll"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,158 +89,64 @@ class Menus(QObject):
     def _add(self, title: str, *actions: QAction | QMenu | None) -> QMenu:
         return add_menu(self._bar, title, *actions)
 
-    def _action(
-        self,
-        name: str,
-        text: str,
-        tip: str,
-        on_triggered: Callable[[], object],
-        *keys: Shortcut,
-        needs: str = "",
-    ) -> QAction:
-        return make_action(self._window, name, text, tip, on_triggered, *keys, needs=needs)
+    def _new(self, name: str, on_triggered: Callable[[], object], *keys: Shortcut) -> QAction:
+        return command(self._window, name, on_triggered, *keys)
 
-    # File
+    # File and Edit
 
     def _make_file_menu(self) -> None:
-        parts, new = self._parts, self._action
-        self.reopen = new(
-            "chat.reopen",
-            tr("&Reopen closed chat"),
-            tr("Bring back the tab closed last"),
-            parts.workspace.reopen,
-            "Ctrl+Shift+T",
-            needs=tr("No chat was closed."),
-        )
-        quit_skein = new("app.quit", tr("&Quit"), tr("Save everything and quit"), parts.quit, "Ctrl+Q")
+        parts, new = self._parts, self._new
+        self.reopen = new("chat.reopen", parts.workspace.reopen)
+        new_chat = new("chat.new", parts.workspace.new_chat)
+        close = new("chat.close", parts.tabs.close_current)
+        quit_skein = new("app.quit", parts.quit)
         quit_skein.setMenuRole(QAction.MenuRole.QuitRole)
-        self.file = self._add(
-            tr(menu_titles.FILE),
-            new(
-                "chat.new",
-                tr("&New chat"),
-                tr("Open a new chat in a new tab"),
-                parts.workspace.new_chat,
-                "Ctrl+T",
-                "Ctrl+N",
-            ),
-            self.reopen,
-            None,
-            new(
-                "chat.close",
-                tr("&Close chat"),
-                tr("Close this tab; it can be reopened"),
-                parts.tabs.close_current,
-                "Ctrl+W",
-            ),
-            quit_skein,
-        )
-
-    # Edit
+        self.file = self._add(tr(menu_titles.FILE), new_chat, self.reopen, None, close, quit_skein)
 
     def _make_edit_menu(self) -> None:
-        chats, new = self._parts.chats, self._action
-        needs = tr("This chat is empty.")
-        self.find = new(
-            "chat.find",
-            tr("&Find in chat…"),
-            tr("Find words in this chat"),
-            chats.find,
-            Key.Find,
-            needs=needs,
-        )
+        chats, new = self._parts.chats, self._new
+        self.find = new("chat.find", chats.find)
         self.find_again = (
-            new(
-                "chat.find-next",
-                tr("Find &next"),
-                tr("Go to the next place with these words"),
-                partial(chats.find_next, 1),
-                Key.FindNext,
-                needs=needs,
-            ),
-            new(
-                "chat.find-previous",
-                tr("Find pre&vious"),
-                tr("Go to the place before with these words"),
-                partial(chats.find_next, -1),
-                Key.FindPrevious,
-                needs=needs,
-            ),
+            new("chat.find-next", partial(chats.find_next, 1)),
+            new("chat.find-previous", partial(chats.find_next, -1)),
         )
-        self.edit = self._add(
-            tr(menu_titles.EDIT),
-            *edit_actions(self._window),
-            None,
-            self.find,
-            *self.find_again,
-            None,
-            self._settings(),
-        )
-
-    def _settings(self) -> QAction:
-        settings = self._action(
-            "app.settings",
-            tr("&Settings…"),
-            tr("Everything that can be chosen, with a search"),
-            self._parts.show_settings,
-            "Ctrl+,",
-        )
+        settings = new("app.settings", self._parts.show_settings)
         settings.setMenuRole(QAction.MenuRole.PreferencesRole)
-        return settings
+        slots = [new(name, partial(_call, slot)) if name else None for name, slot in _EDITING]
+        found = (self.find, *self.find_again)
+        self.edit = self._add(tr(menu_titles.EDIT), *slots, None, *found, None, settings)
 
     # View
 
     def _make_view_menu(self) -> None:
-        parts, new = self._parts, self._action
+        parts, new = self._parts, self._new
         self.inspector = parts.inspector.menu(self._window)
         self._add_sequence_menu()
-        self.themes = radio_menu(
-            self._window,
-            "theme",
-            tr("&Theme"),
-            THEMES,
-            parts.preferences.settings.theme,
-            parts.appearance.choose_theme,
-        )
-        self.full_screen = new(
-            "view.full-screen",
-            tr("F&ull screen"),
-            tr("Use the whole screen, or go back"),
-            self._toggle_full_screen,
-            Key.FullScreen if QKeySequence.keyBindings(Key.FullScreen) else "F11",
-        )
+        theme, choose_theme = parts.preferences.settings.theme, parts.appearance.choose_theme
+        self.themes = radio_menu(self._window, "theme", tr("&Theme"), THEMES, theme, choose_theme)
+        keys = Key.FullScreen if QKeySequence.keyBindings(Key.FullScreen) else "F11"
+        self.full_screen = new("view.full-screen", self._toggle_full_screen, keys)
         self.full_screen.setCheckable(True)
+        text_size = submenu(
+            self._window,
+            tr("Text si&ze"),
+            new("view.zoom-in", partial(parts.appearance.zoom_by, 1)),
+            new("view.zoom-out", partial(parts.appearance.zoom_by, -1)),
+            new("view.zoom-reset", partial(parts.appearance.set_zoom, 0)),
+        )
         self.view = self._add(
             tr(menu_titles.VIEW),
-            new(
-                "view.palette",
-                tr("&Command palette…"),
-                tr("Find a command, a chat or a setting by its name"),
-                parts.show_palette,
-                "Ctrl+Shift+P",
-            ),
+            new("view.palette", parts.show_palette),
             None,
             self.inspector,
             None,
             self.themes,
-            self._text_size_menu(),
+            text_size,
             parts.languages.menu,
             self.full_screen,
             None,
-            new(
-                "view.next-pane",
-                tr("Next &pane"),
-                tr("Move the focus to the next pane"),
-                partial(parts.panes.cycle, 1),
-                "F6",
-            ),
-            new(
-                "view.previous-pane",
-                tr("Previous p&ane"),
-                tr("Move the focus to the pane before"),
-                partial(parts.panes.cycle, -1),
-                "Shift+F6",
-            ),
+            new("view.next-pane", partial(parts.panes.cycle, 1)),
+            new("view.previous-pane", partial(parts.panes.cycle, -1)),
         )
 
     def _add_sequence_menu(self) -> None:
@@ -242,29 +158,6 @@ class Menus(QObject):
         self.inspector.addSeparator()
         self.inspector.addMenu(submenu(self._window, tr("Chosen &sequence"), *panel.row_actions))
 
-    def _text_size_menu(self) -> QMenu:
-        look, new = self._parts.appearance, self._action
-        return submenu(
-            self._window,
-            tr("Text si&ze"),
-            new(
-                "view.zoom-in",
-                tr("&Larger"),
-                tr("Larger text"),
-                partial(look.zoom_by, 1),
-                Key.ZoomIn,
-                "Ctrl+=",
-            ),
-            new("view.zoom-out", tr("&Smaller"), tr("Smaller text"), partial(look.zoom_by, -1), Key.ZoomOut),
-            new(
-                "view.zoom-reset",
-                tr("&Usual size"),
-                tr("Text at its usual size"),
-                partial(look.set_zoom, 0),
-                "Ctrl+0",
-            ),
-        )
-
     def _toggle_full_screen(self) -> None:
         """A maximised window is maximised again afterwards."""
         self._window.setWindowState(self._window.windowState() ^ Qt.WindowState.WindowFullScreen)
@@ -273,32 +166,11 @@ class Menus(QObject):
     # Chat
 
     def _make_chat_menu(self) -> None:
-        parts, new = self._parts, self._action
+        parts, new = self._parts, self._new
         self.message = MessageMenu(parts.chats, self._window)
-        self.stop = new(
-            "chat.stop",
-            tr("&Stop answer"),
-            tr("Stop the answer in this tab, else the loading of a model"),
-            self._stop,
-            "Esc",
-            needs=tr("No answer is being written in this tab."),
-        )
-        self.copy_answer = new(
-            "chat.copy-answer",
-            tr("&Copy last answer"),
-            tr("Copy the last answer as Markdown"),
-            parts.chats.copy_last_answer,
-            "Ctrl+Shift+C",
-            needs=tr("There is no answer yet."),
-        )
-        self.tokens = new(
-            "chat.tokens",
-            tr("Token &probabilities"),
-            tr("Show what else the last answer could have said"),
-            parts.chats.show_tokens,
-            "Ctrl+Alt+P",
-            needs=tr("There is no answer yet."),
-        )
+        self.stop = new("chat.stop", self._stop)
+        self.copy_answer = new("chat.copy-answer", parts.chats.copy_last_answer)
+        self.tokens = new("chat.tokens", parts.chats.show_tokens)
         self.chat = self._add(
             tr(menu_titles.CHAT),
             self.stop,
@@ -306,27 +178,9 @@ class Menus(QObject):
             self.tokens,
             self.message.menu,
             None,
-            new(
-                "chat.attach",
-                tr("&Attach files…"),
-                tr("Put the text of files into the next message"),
-                parts.chats.attach,
-                "Ctrl+Shift+A",
-            ),
-            new(
-                "chat.fork",
-                tr("&Fork chat"),
-                tr("Go on in a copy of this chat"),
-                parts.tabs.fork_current,
-                "Ctrl+Shift+K",
-            ),
-            new(
-                "chat.settings",
-                tr("Chat s&ettings…"),
-                tr("How long this chat may get, and what becomes of it then"),
-                parts.tabs.open_chat_settings,
-                "Ctrl+Shift+L",
-            ),
+            new("chat.attach", parts.chats.attach),
+            new("chat.fork", parts.tabs.fork_current),
+            new("chat.settings", parts.tabs.open_chat_settings),
             None,
             tabs_menu(parts.tabs, self._window),
         )
@@ -351,64 +205,21 @@ class Menus(QObject):
     # Model
 
     def _make_model_menu(self) -> None:
-        parts, new = self._parts, self._action
-        self.reload = new(
-            "model.reload",
-            tr("Re&load model"),
-            tr("Load the same file again, with empty memory"),
-            parts.models.reload,
-            needs=tr("No model was opened."),
-        )
-        self.cancel_load = new(
-            "model.cancel-load",
-            tr("&Cancel loading"),
-            tr("Stop loading a model; the one that answers now stays"),
-            parts.models.cancel,
-            needs=tr("No model is being loaded."),
-        )
-        self.sleep = new(
-            "model.sleep",
-            tr("Put to &sleep"),
-            tr("The model gives its memory back, and comes back with the next message"),
-            parts.engine.sleep,
-            needs=tr("No model is loaded, or it is answering."),
-        )
-        self.load_settings = new(
-            "model.load-settings",
-            tr("&How this model is loaded…"),
-            tr("Context, speed and memory of the model that is open"),
-            parts.show_load_settings,
-            needs=tr("No model was opened."),
-        )
-        self.stop_all = new(
-            "engine.stop-all",
-            tr("Stop &all answers"),
-            tr("Stop the answers of all chats"),
-            partial(parts.engine.post, AbortAll()),
-            "Shift+Esc",
-            needs=tr("No answer is being written."),
-        )
-        self.speeds = radio_menu(
-            self._window,
-            "speed",
-            tr("Spee&d"),
-            SPEEDS,
-            parts.preferences.settings.speed,
-            partial(parts.preferences.set, "speed"),
-        )
+        parts, new = self._parts, self._new
+        self.reload = new("model.reload", parts.models.reload)
+        self.cancel_load = new("model.cancel-load", parts.models.cancel)
+        self.sleep = new("model.sleep", parts.engine.sleep)
+        self.load_settings = new("model.load-settings", parts.show_load_settings)
+        self.stop_all = new("engine.stop-all", partial(parts.engine.post, AbortAll()))
+        speed, set_speed = parts.preferences.settings.speed, partial(parts.preferences.set, "speed")
+        self.speeds = radio_menu(self._window, "speed", tr("Spee&d"), SPEEDS, speed, set_speed)
         steps = parts.pausing.actions
         steps.pause.setProperty("needs", tr("No model is loaded, or all chats are paused already."))
         for action in (steps.resume, steps.step):
             action.setProperty("needs", tr("Pause all chats first."))
         self.model = self._add(
             tr(menu_titles.MODEL),
-            new(
-                "model.open",
-                tr("&Open model…"),
-                tr("Open a model from a GGUF file"),
-                parts.models.choose,
-                "Ctrl+O",
-            ),
+            new("model.open", parts.models.choose),
             self.load_settings,
             self.reload,
             self.cancel_load,
@@ -419,18 +230,8 @@ class Menus(QObject):
             None,
             *steps.all,
             None,
-            new(
-                "engine.settings",
-                tr("&Engine settings…"),
-                tr("Threads, and what goes first"),
-                partial(parts.show_settings, "engine"),
-            ),
-            new(
-                "context.settings",
-                tr("Conte&xt settings…"),
-                tr("Tokens for all chats together, slots, and the longest chat"),
-                partial(parts.show_settings, "context"),
-            ),
+            new("engine.settings", partial(parts.show_settings, "engine")),
+            new("context.settings", partial(parts.show_settings, "context")),
         )
 
     # Tools and Help
@@ -440,40 +241,16 @@ class Menus(QObject):
         self.tools = self._add(tr(menu_titles.TOOLS))
 
     def _make_help_menu(self) -> None:
-        parts, new = self._parts, self._action
-        about = new(
-            "app.about", tr("&About Skein"), tr("Version, diagnostics and licences"), parts.help.show_about
-        )
+        parts, new = self._parts, self._new
+        about = new("app.about", parts.help.show_about)
         about.setMenuRole(QAction.MenuRole.AboutRole)
         self.help = self._add(
             tr(menu_titles.HELP),
-            new(
-                "help.shortcuts",
-                tr("&Keyboard shortcuts"),
-                tr("All keys on one page"),
-                partial(parts.show_settings, "shortcuts"),
-                Key.HelpContents,
-                "Ctrl+/",
-            ),
+            new("help.shortcuts", partial(parts.show_settings, "shortcuts")),
             None,
-            new(
-                "help.log",
-                tr("L&og…"),
-                tr("Show what Skein has done since it was started"),
-                parts.help.show_log,
-            ),
-            new(
-                "help.data-folder",
-                tr("Open &data folder"),
-                tr("Show the folder with the chats in the file browser"),
-                parts.help.open_data_folder,
-            ),
-            new(
-                "help.log-folder",
-                tr("Open &log folder"),
-                tr("Show the folder with the logs in the file browser"),
-                parts.help.open_log_folder,
-            ),
+            new("help.log", parts.help.show_log),
+            new("help.data-folder", parts.help.open_data_folder),
+            new("help.log-folder", parts.help.open_log_folder),
             None,
             about,
         )
@@ -484,3 +261,10 @@ class Menus(QObject):
             tick(self.themes, settings.theme)
         elif name == "speed":
             tick(self.speeds, settings.speed)
+
+
+def _call(slot: str) -> None:
+    """Of the widget with the focus, if it supports that: texts, tables."""
+    widget = QApplication.focusWidget()
+    if widget and widget.metaObject().indexOfMethod(f"{slot}()") >= 0:
+        QMetaObject.invokeMethod(widget, slot)

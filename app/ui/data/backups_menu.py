@@ -7,7 +7,7 @@ from app.look.come_up import come_up
 from app.look.words import tr, tr_said
 from app.services.chat_backups import ChatBackups
 from app.storage.backups import Backup
-from app.ui.base.actions import make_action
+from app.ui.base.actions import command
 from app.ui.base.help_commands import open_folder
 from app.ui.base.notices import Notices
 from app.ui.data.backups import BackupsDialog, when
@@ -20,13 +20,7 @@ class BackupsMenu(QObject):
         self._notices = notices
         self._parent = parent
         self._dialog: BackupsDialog | None = None
-        self.open = make_action(
-            parent,
-            "tools.backups",
-            tr("&Backups…"),
-            tr("Copies of all chats, and how to go back to one"),
-            self.show_dialog,
-        )
+        self.open = command(parent, "tools.backups", self.show_dialog)
         backups.made.connect(self._on_made)
         backups.failed.connect(self._on_failed)
 

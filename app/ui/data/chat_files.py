@@ -19,7 +19,7 @@ from app.look.figures import percent
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.chat_transfer import ChatTransfer, ImportPlan, StoppedError
 from app.storage.errors import StorageError
-from app.ui.base.actions import make_action
+from app.ui.base.actions import command
 from app.ui.base.notices import Notices, UndoToast
 
 if TYPE_CHECKING:
@@ -61,46 +61,17 @@ class ChatFiles(QObject):
         self._is_busy = False
         self._is_exporting = False
         self.preview: ImportPreview | None = None
-        self.actions = tuple(self._make_actions())
+        self.actions = (
+            command(parent, "chat.export", self.export_current),
+            command(parent, "chat.export-all", self.export_all),
+            command(parent, "chat.import", self.import_files),
+            command(parent, "chat.import-folder", self.import_folder),
+        )
         transfer.progressed.connect(self._on_progressed)
 
     def add_to(self, menu: QMenu, before: QAction) -> None:
         menu.insertActions(before, self.actions)
         menu.insertSeparator(before)
-
-    def _make_actions(self) -> list[QAction]:
-        window = self._window
-        return [
-            make_action(
-                window,
-                "chat.export",
-                tr("&Export chat…"),
-                tr("Save this chat as Markdown, as a web page, or complete"),
-                self.export_current,
-                "Ctrl+Shift+S",
-            ),
-            make_action(
-                window,
-                "chat.export-all",
-                tr("Export &all chats…"),
-                tr("Save all chats in one file, or each in a file of its own"),
-                self.export_all,
-            ),
-            make_action(
-                window,
-                "chat.import",
-                tr("&Import chats…"),
-                tr("Take over chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp"),
-                self.import_files,
-            ),
-            make_action(
-                window,
-                "chat.import-folder",
-                tr("Import chats from a &folder…"),
-                tr("Take over all chats in a folder, such as that of LM Studio or Jan"),
-                self.import_folder,
-            ),
-        ]
 
     # Out
 

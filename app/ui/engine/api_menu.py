@@ -8,7 +8,7 @@ from app.look.come_up import come_up
 from app.look.words import tr
 from app.services.local_api import LocalApi
 from app.settings.settings import Settings
-from app.ui.base.actions import fill, make_action
+from app.ui.base.actions import command, fill
 from app.ui.engine.api_panel import ApiPanel, requests_text
 
 
@@ -19,33 +19,11 @@ class ApiMenu(QObject):
         super().__init__(parent)
         self._api = api
         self._settings = settings
-        self.switch = make_action(
-            parent,
-            "api.switch",
-            tr("&Local API"),
-            tr("Let other programs on this computer ask the model"),
-            self._toggle,
-        )
+        self.switch = command(parent, "api.switch", self._toggle)
         self.switch.setCheckable(True)
-        self.copy_address = make_action(
-            parent,
-            "api.copy-address",
-            tr("Copy API &address"),
-            tr("What other programs call the base URL"),
-            self._copy_address,
-            needs=tr("The local API is off."),
-        )
-        self.copy_key = make_action(
-            parent,
-            "api.copy-key",
-            tr("Copy API &key"),
-            tr("What other programs must send"),
-            self._copy_key,
-            needs=tr("The key is made when the local API is first switched on."),
-        )
-        self.open = make_action(
-            parent, "api.open", tr("Local API s&ettings…"), tr("Port, address and key"), self.show_panel
-        )
+        self.copy_address = command(parent, "api.copy-address", self._copy_address)
+        self.copy_key = command(parent, "api.copy-key", self._copy_key)
+        self.open = command(parent, "api.open", self.show_panel)
         self.panel = ApiPanel(parent)
         self.panel.switched.connect(api.switch)
         self.panel.port_chosen.connect(api.set_port)

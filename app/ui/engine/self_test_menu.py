@@ -14,7 +14,7 @@ from app.selftest.report import Report
 from app.services import self_test
 from app.services.self_test import SelfTest
 from app.settings.settings import Settings
-from app.ui.base.actions import make_action
+from app.ui.base.actions import command
 from app.ui.engine.self_test import SelfTestDialog
 
 JSON, TEXT = mark("Report as JSON (*.json)"), mark("Report as text (*.txt)")
@@ -29,13 +29,7 @@ class SelfTestMenu(QObject):
         self._test = test
         self._engine = engine
         self._settings = settings
-        self.open = make_action(
-            parent,
-            "tools.self-test",
-            tr("&Self-test…"),
-            tr("Prove on this model and this computer that chats do not disturb each other"),
-            self.show_dialog,
-        )
+        self.open = command(parent, "tools.self-test", self.show_dialog)
         self.dialog = SelfTestDialog(parent)
         self.dialog.start_requested.connect(self._start)
         self.dialog.cancel_requested.connect(test.cancel)

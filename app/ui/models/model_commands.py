@@ -14,7 +14,7 @@ from app.look.words import tr
 from app.services.model_fits import ModelFits
 from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
-from app.ui.base.actions import make_action
+from app.ui.base.actions import command
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.tabs.chat_tabs import ChatTabs
 
@@ -47,14 +47,7 @@ class ModelCommands(QObject):
         self._window: ModelsWindow | None = None
         self._make_hub: MakePage | None = None
         self._hub: QWidget | None = None
-        self.show = make_action(
-            parent,
-            "model.library",
-            tr("&Models…"),
-            tr("The models on this machine, and where to get more"),
-            self.show_library,
-            "Ctrl+Shift+M",
-        )
+        self.show = command(parent, "model.library", self.show_library)
         library.changed.connect(self._show_offers)
         tabs.view_made.connect(self._on_view_made)
         for view in tabs.views:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.look.words import mark, tr
 from app.protocol.request import Role
-from app.ui.base.actions import Shortcut, fill, make_action, submenu
+from app.ui.base.actions import command, fill, make_action, submenu
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.transcript.turn_actions import NUMS_OF_WAYS, TurnAction, menu_label
 
@@ -54,65 +54,26 @@ class MessageMenu:
             fill(self.menu, row and self._of_turn(*row))
             if row and row[0] is TurnAction.REGENERATE:
                 self._add_ways()
-        fill(
-            self.menu,
-            self._version("previous", tr("Previo&us version"), tr("Show the version before"), -1, "Alt+Left"),
-            self._version("next", tr("Ne&xt version"), tr("Show the version after"), 1, "Alt+Right"),
-            None,
-            self._draft("add", tr("Add without as&king"), tr("The draft becomes a message"), Role.USER),
-            self._draft(
-                "add-answer",
-                tr("Add as mode&l's answer"),
-                tr("The draft becomes an answer, as if the model had written it"),
-                Role.ASSISTANT,
-            ),
-        )
+        chats = self._chats
+        for step, name in ((-1, "message.previous-version"), (1, "message.next-version")):
+            act, is_possible = partial(chats.show_version, step), partial(chats.can_show_version, step)
+            self.menu.addAction(self._add(command(self._window, name, act), is_possible))
+        self.menu.addSeparator()
+        for role, name in ((Role.USER, "message.add"), (Role.ASSISTANT, "message.add-answer")):
+            action = command(self._window, name, partial(chats.add_without_asking, role))
+            self.menu.addAction(self._add(action, lambda: chats.has_draft))
 
     def _of_turn(self, action: TurnAction, tip: str, key: str) -> QAction:
-        return self._new(
-            action.value.replace(" ", "-"),
-            menu_label(action),
-            tr(tip),
-            partial(self._chats.act, action),
-            partial(self._chats.can, action),
-            *([key] if key else []),
-            needs=tr("There is no message for that now."),
-        )
+        name, act = action.value.replace(" ", "-"), partial(self._chats.act, action)
+        return self._new(name, menu_label(action), tr(tip), act, partial(self._chats.can, action), key)
 
     def _add_ways(self) -> None:
-        ways = QMenu(menu_label(TurnAction.WAYS), self._window)
+        ways, again = QMenu(menu_label(TurnAction.WAYS), self._window), self._chats.can_answer_again
+        tip = tr("Have so many answers at once, side by side")
         for number in NUMS_OF_WAYS:
-            action = self._new(
-                f"ways.{number}",
-                tr("&{number} answers", number=number),
-                tr("Have so many answers at once, side by side"),
-                partial(self._chats.answer_in_ways, number),
-                self._chats.can_answer_again,
-                needs=tr("There is no message for that now."),
-            )
-            ways.addAction(action)
+            text, act = tr("&{number} answers", number=number), partial(self._chats.answer_in_ways, number)
+            ways.addAction(self._new(f"ways.{number}", text, tip, act, again))
         self.menu.addMenu(ways)
-
-    def _version(self, name: str, text: str, tip: str, step: int, key: str) -> QAction:
-        return self._new(
-            f"{name}-version",
-            text,
-            tip,
-            partial(self._chats.show_version, step),
-            partial(self._chats.can_show_version, step),
-            key,
-            needs=tr("There is no other version there."),
-        )
-
-    def _draft(self, name: str, text: str, tip: str, role: Role) -> QAction:
-        return self._new(
-            name,
-            text,
-            tip,
-            partial(self._chats.add_without_asking, role),
-            lambda: self._chats.has_draft,
-            needs=tr("Write something first, while no answer is being written."),
-        )
 
     def _new(
         self,
@@ -121,9 +82,12 @@ class MessageMenu:
         tip: str,
         act: Callable[[], object],
         is_possible: Callable[[], bool],
-        *keys: Shortcut,
-        needs: str,
+        key: str = "",
     ) -> QAction:
+        keys, needs = [key] if key else [], tr("There is no message for that now.")
         action = make_action(self._window, f"message.{name}", text, tip, act, *keys, needs=needs)
+        return self._add(action, is_possible)
+
+    def _add(self, action: QAction, is_possible: Callable[[], bool]) -> QAction:
         self._states[action] = is_possible
         return action
