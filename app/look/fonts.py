@@ -11,8 +11,6 @@ from PySide6.QtWidgets import QApplication
 
 from app.look.words import tr
 
-MIN_ZOOM, MAX_ZOOM = -4, 16  # points
-
 _CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei")
 _READING, _CODE = "skein.reading-font", "skein.code-font"  # stated in one place: on the application
 

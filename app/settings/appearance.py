@@ -6,21 +6,24 @@ Both have the same values. Any thread.
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-_CHOICES = {"theme": ("system", "light", "dark"), "motion": ("system", "full", "reduced")}
+MIN_ZOOM, MAX_ZOOM = -4, 16  # points that messages are larger than usual
+Theme = Literal["system", "light", "dark"]
+Motion = Literal["system", "full", "reduced"]
+_CHOICES = {"theme": get_args(Theme), "motion": get_args(Motion)}
 
 
 class AppearanceSettings(NamedTuple):
-    """The fields of Settings with the same names."""
+    """The fields of Settings with the same names, and their defaults."""
 
-    theme: str = "system"
+    theme: Theme = "system"
     zoom: int = 0
-    reading_font: str = ""
+    reading_font: str = ""  # a family; "": the system's
     code_font: str = ""
-    motion: str = "system"
-    language: str = ""
-    enter_sends: bool = True
+    motion: Motion = "system"
+    language: str = ""  # a code such as "de"; "": the system's
+    enter_sends: bool = True  # else Ctrl+Enter does
 
 
 USUAL_APPEARANCE = AppearanceSettings()
@@ -42,5 +45,5 @@ def _is_good(name: str, value: object) -> bool:
     if name in _CHOICES:
         return value in _CHOICES[name]
     if name == "zoom":
-        return type(value) is int and -4 <= value <= 16
+        return type(value) is int and MIN_ZOOM <= value <= MAX_ZOOM
     return type(value) is type(AppearanceSettings._field_defaults[name])

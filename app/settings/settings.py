@@ -10,16 +10,22 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
+from app.protocol.load import MAX_DRAFTED_TOKENS
+from app.protocol.sampling import INTEGERS, NUMBERS
+from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Motion, Theme
 from app.system.files import replacing, sync_dir
 from app.system.private_files import private_dir
 
-Theme = Literal["system", "light", "dark"]
-Motion = Literal["system", "full", "reduced"]
 Speed = Literal["responsive", "balanced", "throughput"]
 Overflow = Literal["stop", "rolling_window", "truncate_middle"]
 KvType = Literal["f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
 FlashAttention = Literal["auto", "on", "off"]
 RopeScaling = Literal["model", "none", "linear", "yarn"]
+NumTokens = Annotated[int, Field(ge=0, le=2**24)]
+NumSlots = Annotated[int, Field(ge=1, le=64)]
+NumThreads = Annotated[int, Field(ge=0, le=512)]
+NumDrafted = Annotated[int, Field(ge=0, le=MAX_DRAFTED_TOKENS)]
+BatchSize = Annotated[int, Field(ge=32, le=16_384)]
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +44,11 @@ def _only_keys(stored: object) -> object:
     return good
 
 
+def _sampled(name: str) -> Any:
+    low, high = NUMBERS[name]
+    return Field(ge=low, le=high, allow_inf_nan=False)
+
+
 class AdapterSettings(BaseModel):
     """A LoRA adapter and how strongly it counts."""
 
@@ -50,12 +61,12 @@ class ModelSettings(BaseModel):
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore", frozen=True)
 
-    n_ctx: Annotated[int, Field(ge=0, le=2**24)] | None = None
-    n_seq_max: Annotated[int, Field(ge=1, le=64)] | None = None
-    n_threads: Annotated[int, Field(ge=0, le=512)] | None = None
+    n_ctx: NumTokens | None = None
+    n_seq_max: NumSlots | None = None
+    n_threads: NumThreads | None = None
     isolated: bool | None = None
-    n_batch: Annotated[int, Field(ge=32, le=16_384)] | None = None
-    n_ubatch: Annotated[int, Field(ge=32, le=16_384)] | None = None
+    n_batch: BatchSize | None = None
+    n_ubatch: BatchSize | None = None
     type_k: KvType | None = None
     type_v: KvType | None = None
     flash_attention: FlashAttention | None = None
@@ -66,7 +77,7 @@ class ModelSettings(BaseModel):
     rope_factor: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
     adapters: tuple[AdapterSettings, ...] = ()
     workers: tuple[str, ...] = ()  # "host:port"; the layers are spread over them and this machine
-    num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] | None = None
+    num_drafted_tokens: NumDrafted | None = None
     draft_model: Path | None = None
 
 
@@ -78,13 +89,13 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore")
 
-    theme: Theme = "system"
-    zoom: Annotated[int, Field(ge=-4, le=16)] = 0  # points that messages are larger than usual
-    reading_font: str = ""  # a family; "": the system's
-    code_font: str = ""
-    motion: Motion = "system"
-    language: str = ""  # a code such as "de"; "": the system's
-    enter_sends: bool = True  # else Ctrl+Enter does
+    theme: Theme = USUAL_APPEARANCE.theme
+    zoom: Annotated[int, Field(ge=MIN_ZOOM, le=MAX_ZOOM)] = USUAL_APPEARANCE.zoom
+    reading_font: str = USUAL_APPEARANCE.reading_font
+    code_font: str = USUAL_APPEARANCE.code_font
+    motion: Motion = USUAL_APPEARANCE.motion
+    language: str = USUAL_APPEARANCE.language
+    enter_sends: bool = USUAL_APPEARANCE.enter_sends
     automatic_titles: bool = True
     model_titles: bool = False  # and a better one from the model, when it has nothing else to do
     # By the names of commands: what differs from the defaults. An empty list: no key.
@@ -99,13 +110,13 @@ class Settings(BaseModel):
     unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of idle time; 0: never
     keeps_cells: bool = False  # of chats, encrypted on disk, between runs
     reads_ahead: bool = True  # computes what is being typed, while there is nothing else to do
-    num_drafted_tokens: Annotated[int, Field(ge=0, le=64)] = 0
-    n_ctx: Annotated[int, Field(ge=0, le=2**24)] = 0  # the pool: tokens of all chats together
-    n_seq_max: Annotated[int, Field(ge=1, le=64)] = 8
-    n_threads: Annotated[int, Field(ge=0, le=512)] = 0
+    num_drafted_tokens: NumDrafted = 0
+    n_ctx: NumTokens = 0  # the pool: tokens of all chats together
+    n_seq_max: NumSlots = 8
+    n_threads: NumThreads = 0
     isolated: bool = False  # each slot has its part of the pool for itself
     speed: Speed = "responsive"
-    max_chat_tokens: Annotated[int, Field(ge=0, le=2**24)] = 0  # the longest one chat may get; 0: what fits
+    max_chat_tokens: NumTokens = 0  # the longest one chat may get; 0: what fits
     overflow: Overflow = "stop"  # of new chats: what becomes of one that no longer fits
     verify: bool = False  # after every step, not only when idle
     system_prompt: str = ""
@@ -113,11 +124,11 @@ class Settings(BaseModel):
     api_enabled: bool = False  # other programs on this machine may ask, with the key
     api_port: Annotated[int, Field(ge=1024, le=65_535)] = 8808
     api_key: str = ""  # created when first needed; the file is readable by its owner only
-    temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
-    top_k: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-    top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    min_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    repeat_penalty: Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)] | None = None
+    temperature: Annotated[float, _sampled("temperature")] | None = None
+    top_k: Annotated[int, Field(ge=INTEGERS["top_k"][0], le=INTEGERS["top_k"][1])] | None = None
+    top_p: Annotated[float, _sampled("top_p")] | None = None
+    min_p: Annotated[float, _sampled("min_p")] | None = None
+    repeat_penalty: Annotated[float, _sampled("repeat_penalty")] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None  # None: as long as the context allows
 
     _path: Path | None = PrivateAttr(default=None)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QValidator
 from PySide6.QtWidgets import (
     QCheckBox,
     QDoubleSpinBox,
@@ -19,7 +19,6 @@ from app.ui.base.choice_list import ChoiceList
 from app.ui.base.number_field import HEIGHT, NumberField, dress_number, paint_arrows, show_number
 from app.ui.base.setting_fields import Field
 from app.ui.base.setting_list import Setting
-from app.ui.base.two_worded_number import TwoWordedNumber
 
 MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
@@ -151,6 +150,55 @@ class WholeNumber(NumberField):
 
     def show_value(self, value: int | None) -> None:
         show_number(self, value)
+
+
+class TwoWordedNumber(NumberField):
+    """Below its lowest value comes a word for zero, and below that one for None."""
+
+    value_chosen = Signal(object)
+    is_wide = False
+
+    def __init__(self, setting: Setting, field: Field, parent: QWidget) -> None:
+        assert field.low is not None
+        assert field.high is not None
+        self._low = int(field.low)
+        self._zero, self._word_for_zero = self._low - 1, tr(setting.word_for_zero)
+        none = self._low - 2
+        super().__init__(tr(setting.label), none, int(field.high), int(setting.step), parent)
+        self.setKeyboardTracking(False)
+        self.setSpecialValueText(tr(setting.word))
+        self.valueChanged.connect(lambda value: self.value_chosen.emit(self._meant(value)))
+
+    def _meant(self, value: int) -> int | None:
+        if value >= self._low:
+            return value
+        return 0 if value == self._zero else None
+
+    def show_value(self, value: int | None) -> None:
+        show_number(self, self._zero if value == 0 else value)
+
+    def textFromValue(self, value: int) -> str:
+        return self._word_for_zero if value == self._zero else super().textFromValue(value)
+
+    def valueFromText(self, text: str) -> int:
+        return self._zero if text == self._word_for_zero else super().valueFromText(text)
+
+    def validate(self, text: str, place: int) -> tuple[QValidator.State, str, int]:
+        if text == self._word_for_zero:
+            return QValidator.State.Acceptable, text, place
+        return super().validate(text, place)
+
+    def stepBy(self, steps: int) -> None:
+        """Steps from word to word, to the lowest number, and on to the next multiple of the step."""
+        value, step = self.value(), self.singleStep()
+        if value < self._low:
+            self.setValue(value + (1 if steps > 0 else -1))
+        elif steps > 0:
+            self.setValue(value - value % step + steps * step)
+        elif value > self._low:
+            self.setValue(max(-(-value // step) * step + steps * step, self._low))
+        else:
+            self.setValue(self._zero)
 
 
 class DecimalNumber(QDoubleSpinBox):

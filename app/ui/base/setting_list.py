@@ -4,16 +4,17 @@ Texts are marked here and translated where they are shown. GUI thread.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from PySide6.QtGui import QFontDatabase
 
-from app.look.fonts import MAX_ZOOM, MIN_ZOOM, reading_font
+from app.look.fonts import reading_font
 from app.look.language import languages
 from app.look.words import locale, mark, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
+from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.settings.settings import Settings
 from app.ui.base.choices import MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
 
@@ -69,9 +70,6 @@ class Page:
     rows: Sequence[Setting | Remark | CommandRow]
 
 
-RECOMMENDED = mark("As recommended")
-
-
 def _languages() -> Mapping[str, str]:
     return {"": tr("System"), **languages()}
 
@@ -121,15 +119,18 @@ def _why_not_kept(facts: Facts) -> str:
     return tr_said(facts.why_not_kept)
 
 
-def _recommended(name: str) -> Callable[[Facts], str]:
-    def note(facts: Facts) -> str:
-        if facts.model is None:
-            return ""
-        value = getattr(facts.model.sampling, name)
-        shown = locale().toString(float(value), "g", 4) if isinstance(value, float) else str(value)
-        return tr("Recommended for {model}: {value}.", model=facts.model.name, value=shown)
+def _recommended(facts: Facts, name: str) -> str:
+    if facts.model is None:
+        return ""
+    value = getattr(facts.model.sampling, name)
+    shown = locale().toString(float(value), "g", 4) if isinstance(value, float) else str(value)
+    return tr("Recommended for {model}: {value}.", model=facts.model.name, value=shown)
 
-    return note
+
+def _sampled(name: str, label: str, sentence: str, step: float = 1) -> Setting:
+    """None is what the model's maker recommends."""
+    note = partial(_recommended, name=name)
+    return Setting(name, label, sentence, word=mark("As recommended"), step=step, note=note)
 
 
 def _count(number: int) -> str:
@@ -223,46 +224,36 @@ PAGES = (
         "thermometer",
         (
             Remark(mark("How the next token is chosen, in every chat that has no settings of its own.")),
-            Setting(
+            _sampled(
                 "temperature",
                 mark("Temperature"),
                 mark("0 always takes the most likely token; higher values let less likely ones through."),
-                word=RECOMMENDED,
-                step=0.05,
-                note=_recommended("temperature"),
+                0.05,
             ),
-            Setting(
+            _sampled(
                 "top_k",
                 mark("Top-k"),
                 mark("Only the so many most likely tokens are considered; 0 considers all."),
-                word=RECOMMENDED,
-                note=_recommended("top_k"),
             ),
-            Setting(
+            _sampled(
                 "top_p",
                 mark("Top-p"),
                 mark("Only the likeliest tokens that together reach this probability; 1 considers all."),
-                word=RECOMMENDED,
-                step=0.05,
-                note=_recommended("top_p"),
+                0.05,
             ),
-            Setting(
+            _sampled(
                 "min_p",
                 mark("Min-p"),
                 mark(
                     "Tokens less likely than this part of the likeliest one are left out; 0 leaves out none."
                 ),
-                word=RECOMMENDED,
-                step=0.01,
-                note=_recommended("min_p"),
+                0.01,
             ),
-            Setting(
+            _sampled(
                 "repeat_penalty",
                 mark("Repeat penalty"),
                 mark("Makes tokens that were there lately less likely; 1 does nothing."),
-                word=RECOMMENDED,
-                step=0.05,
-                note=_recommended("repeat_penalty"),
+                0.05,
             ),
             Setting(
                 "max_tokens",
@@ -406,3 +397,10 @@ PAGES = (
         ),
     ),
 )
+
+
+def words_of(name: str, **changed: Any) -> Setting:
+    """For another window: with its words and its step, but nothing that is about all models and chats."""
+    words = next(row for page in PAGES for row in page.rows if isinstance(row, Setting) and row.name == name)
+    usual: dict[str, Any] = {"word": "", "needs_reload": False, "note": None}
+    return replace(words, **usual | changed)

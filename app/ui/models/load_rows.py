@@ -1,7 +1,4 @@
-"""The texts of a model's load settings, by group, and the row of one. GUI thread.
-
-Texts are marked here and translated where they are shown.
-"""
+"""A model's load settings, by group, and the row of one. GUI thread."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +14,12 @@ from app.look.icon_button import IconButton
 from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, sentences, tr
+from app.models.model_file import ModelFile
 from app.protocol.load import KvType, LoadParams
 from app.settings.settings import ModelSettings
-from app.ui.base.setting_controls import Control, control_for
+from app.ui.base.setting_controls import Control, NamedControl, control_for
 from app.ui.base.setting_fields import Field, field_of
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_list import Setting, words_of
 from app.ui.base.setting_row import RESET_SIDE, Row
 
 INHERIT = "inherit"  # stands for None in a list of choices
@@ -59,38 +57,15 @@ GROUPS = (
     Group(
         mark("Context"),
         (
-            Setting(
-                "n_ctx",
-                mark("Context pool (all chats)"),
-                mark("Tokens for all chats together."),
-                word=AS_FOR_ALL,
-                word_for_zero=AUTOMATIC,
-                step=1024,
-            ),
-            Setting(
-                "n_seq_max",
-                mark("Parallel chats (slots)"),
-                mark("How many answers are computed at the same time."),
-                word=AS_FOR_ALL,
-            ),
-            Setting(
-                "isolated",
-                mark("Isolated memory"),
-                mark("Each slot has its part of the pool for itself; else equal beginnings are kept once."),
-                named=_choices(AS_FOR_ALL, _ON_OFF),
-            ),
+            words_of("n_ctx", word=AS_FOR_ALL, word_for_zero=AUTOMATIC),
+            words_of("n_seq_max", word=AS_FOR_ALL),
+            words_of("isolated", named=_choices(AS_FOR_ALL, _ON_OFF)),
         ),
     ),
     Group(
         mark("Speed"),
         (
-            Setting(
-                "n_threads",
-                mark("Threads"),
-                mark("How many CPU threads compute."),
-                word=AS_FOR_ALL,
-                word_for_zero=AUTOMATIC,
-            ),
+            words_of("n_threads", word=AS_FOR_ALL, word_for_zero=AUTOMATIC),
             Setting(
                 "n_batch",
                 mark("Batch"),
@@ -111,10 +86,11 @@ GROUPS = (
                 mark("Reads keys and values in one pass: less memory, mostly faster."),
                 named=_choices(AUTOMATIC, {"on": mark("On"), "off": mark("Off")}),
             ),
-            Setting(
+            words_of(
                 "num_drafted_tokens",
-                mark("Guessed tokens"),
-                mark("Most tokens guessed from the chat's text or by a draft model and checked in one step."),
+                sentence=mark(
+                    "Most tokens guessed from the chat's text or by a draft model and checked in one step."
+                ),
                 word=AS_FOR_ALL,
             ),
         ),
@@ -241,6 +217,52 @@ class LoadRow(Row):
         grid.addLayout(words, 0, 0)
         grid.addWidget(self.widget, 0, 1, top | Qt.AlignmentFlag.AlignRight)
         grid.addWidget(self.reset, 0, 2, top)
+
+
+NONE = mark("None")
+DRAFT_MODEL = Setting(
+    "draft_model",
+    mark("Draft model"),
+    mark("A smaller model that guesses tokens, which this one checks: the same answers, often sooner."),
+    named=lambda: {INHERIT: tr(NONE)},
+)
+
+
+class DraftRow(LoadRow):
+    """The choice of a draft model among those of the library that fit."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(DRAFT_MODEL, parent)
+        assert isinstance(self.widget, NamedControl)
+        self._combo = self.widget
+        self._offered: tuple[ModelFile, ...] = ()
+
+    def offer(self, models: tuple[ModelFile, ...]) -> None:
+        if models == self._offered:
+            return
+        self._offered = models
+        chosen = self._combo.currentData()
+        self._combo.clear()
+        self._combo.addItem(tr(NONE), INHERIT)
+        for model in models:
+            self._combo.addItem(_name_of(model), str(model.path))
+        self._show(chosen)
+
+    def apply(self, own: Path | None, inherited: str, loaded: str, remark: str) -> None:
+        nothing = "" if self._offered or own else tr("No smaller model with the same vocabulary is here.")
+        chosen = str(own) if own else None
+        self._show(chosen or INHERIT)
+        super().apply(chosen, inherited, loaded, sentences(nothing, remark))
+
+    def _show(self, value: str) -> None:
+        """A missing model is shown by its file."""
+        if self._combo.findData(value) < 0:
+            self._combo.addItem(Path(value).stem, value)
+        self._combo.show_value(value)
+
+
+def _name_of(model: ModelFile) -> str:
+    return f"{model.name} · {model.quantisation}" if model.quantisation else model.name
 
 
 def in_words(setting: Setting, params: LoadParams) -> str:

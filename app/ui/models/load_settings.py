@@ -28,9 +28,8 @@ from app.settings.load import load_params
 from app.settings.settings import ModelSettings
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.adapter_list import AdapterList
-from app.ui.models.draft_row import DraftRow
 from app.ui.models.load_parts import DeviceList, MemoryLine, Section
-from app.ui.models.load_rows import GROUPS, LoadRow, in_words
+from app.ui.models.load_rows import GROUPS, DraftRow, LoadRow, in_words
 from app.ui.models.workers_section import WorkersSection
 
 SIZE, MIN_SIZE = QSize(680, 720), QSize(480, 400)

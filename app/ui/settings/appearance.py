@@ -4,10 +4,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.look.dressing import dress
-from app.look.fonts import MAX_ZOOM, MIN_ZOOM
 from app.look.motion import choose_motion
 from app.look.theme import apply_theme
 from app.services.preferences import Preferences
+from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.settings.settings import Settings
 
 ANGLE_PER_NOTCH = 120

@@ -31,7 +31,7 @@ from app.ui.base.choices import OVERFLOWS
 from app.ui.base.escape import keeps_escape
 from app.ui.base.setting_controls import LongText, WholeNumber, control_for
 from app.ui.base.setting_fields import Field
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_list import Setting, words_of
 from app.ui.settings.preset_bar import PresetBar
 from app.ui.settings.sampling_row import RESET, SPACE, SamplingRow
 from app.ui.settings.sampling_words import COMMON, MORE, clash, without_effect
@@ -55,13 +55,7 @@ MAX_CONTEXT = Setting(
     word=mark("As in settings"),
     step=256,
 )
-MAX_ANSWER = Setting(
-    "max_tokens",
-    mark("Longest answer"),
-    mark("How many tokens an answer may have."),
-    word=mark("As in settings"),
-    step=64,
-)
+MAX_ANSWER = words_of("max_tokens", word=mark("As in settings"))
 
 
 @dataclass(frozen=True, slots=True)

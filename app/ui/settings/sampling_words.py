@@ -1,4 +1,6 @@
-"""The texts of the sampling settings. Types and bounds are those of SamplingParams.
+"""The sampling settings of a chat, and the texts that all chats have no setting for.
+
+Types and bounds are those of SamplingParams.
 
 Texts are marked here and translated where they are shown.
 """
@@ -12,7 +14,7 @@ from app.bridge.parameters import Source
 from app.look.words import locale, mark, tr
 from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
 from app.ui.base.setting_fields import Field
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_list import Setting, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,33 +24,7 @@ class Group:
 
 
 COMMON = (
-    Setting(
-        "temperature",
-        mark("Temperature"),
-        mark("0 always takes the most likely token; higher values let less likely ones through."),
-        step=0.05,
-    ),
-    Setting(
-        "top_k", mark("Top-k"), mark("Only the so many most likely tokens are considered; 0 considers all.")
-    ),
-    Setting(
-        "top_p",
-        mark("Top-p"),
-        mark("Only the likeliest tokens that together reach this probability; 1 considers all."),
-        step=0.05,
-    ),
-    Setting(
-        "min_p",
-        mark("Min-p"),
-        mark("Tokens less likely than this part of the likeliest one are left out; 0 leaves out none."),
-        step=0.01,
-    ),
-    Setting(
-        "repeat_penalty",
-        mark("Repeat penalty"),
-        mark("Makes tokens that were there lately less likely; 1 does nothing."),
-        step=0.05,
-    ),
+    *map(words_of, ("temperature", "top_k", "top_p", "min_p", "repeat_penalty")),
     Setting(
         "seed",
         mark("Seed"),

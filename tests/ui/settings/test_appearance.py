@@ -5,9 +5,10 @@ from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 
 from app.look import motion
-from app.look.fonts import MAX_ZOOM, MIN_ZOOM, code_font, reading_font
+from app.look.fonts import code_font, reading_font
 from app.look.tokens import DARK, LIGHT, current
 from app.services.preferences import Preferences
+from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.settings.settings import Settings
 from app.ui.settings.appearance import Appearance, apply_appearance
 
