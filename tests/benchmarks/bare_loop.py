@@ -45,7 +45,9 @@ def answers(backend: LlamaBackend, prompts: list[list[int]], num_tokens: int) ->
     context = backend._context.pointer
     batch = lib.llama_batch_init(sum(map(len, prompts)), 0, 1)
     started = time.perf_counter()
-    samplers = [LlamaSampler(backend, sampling(seq), prompt) for seq, prompt in enumerate(prompts)]
+    samplers = [
+        LlamaSampler(backend, backend.logits, sampling(seq), prompt) for seq, prompt in enumerate(prompts)
+    ]
     chains = [sampler._chain.pointer for sampler in samplers]
     pending, pos, step_s = prompts, 0, []
     for _ in range(num_tokens):
@@ -70,7 +72,7 @@ def first_token_s(backend: LlamaBackend, prompt: list[int], chunk: int) -> float
     context = backend._context.pointer
     batch = lib.llama_batch_init(chunk, 0, 1)
     started = time.perf_counter()
-    sampler = LlamaSampler(backend, sampling(0), prompt)
+    sampler = LlamaSampler(backend, backend.logits, sampling(0), prompt)
     for pos in range(0, len(prompt), chunk):
         is_last = pos + chunk >= len(prompt)
         rows = _fill(batch, [prompt[pos : pos + chunk]], pos, wants_logits=is_last)

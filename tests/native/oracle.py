@@ -61,7 +61,7 @@ class Recorder:
         span = next(span for span in batch.spans if span.first_row <= row <= span.last_row)
         token_ids = tuple(span.seq.token_ids)
         assert len(token_ids) == batch.positions[row] + 1
-        self.sampled.setdefault(token_ids, []).append(self._backend.logits(row).copy())
+        self.sampled.setdefault(token_ids, []).append(self._backend.logits[row].copy())
 
     def _new_sampler(self, *values: Any) -> _RecordedSampler:
         return _RecordedSampler(LlamaBackend.new_sampler(self._backend, *values), self.keep)
@@ -126,7 +126,7 @@ def logits_alone(
         backend.decode(batch)
         for number in lengths:
             if start < number <= start + len(part):
-                yield number, backend.logits(number - 1 - start)
+                yield number, backend.logits[number - 1 - start]
 
 
 def _longest(lists: list[Tokens]) -> list[Tokens]:

@@ -71,7 +71,7 @@ def follow(backend: LlamaBackend, grammar: str) -> bool:
 def main(model: str, first: str, count: str) -> None:
     with open_llama_backend(LoadParams(Path(model), n_ctx=256, n_threads=1)) as backend:
         backend.decode(one_row(backend))
-        backend.logits(0)[:] = np.random.default_rng(3).normal(0.0, 2.0, backend.model.n_vocab)
+        backend.logits[0][:] = np.random.default_rng(3).normal(0.0, 2.0, backend.model.n_vocab)
         seeds = range(int(first), int(first) + int(count))
         num_followed = sum(follow(backend, random_grammar(seed)) for seed in seeds)
         sys.stdout.write(str(num_followed))

@@ -39,7 +39,7 @@ def alone(backend, seq_id: int, token_ids: list[int]) -> np.ndarray:
     clear(backend)
     for pos, token_id in enumerate(token_ids):
         backend.decode(rows(backend, (seq_id, pos, [token_id])))
-    return backend.logits(0).copy()
+    return backend.logits[0].copy()
 
 
 @pytest.mark.parametrize("num_rows", [1, 3, 4, 13, 16, 40, 64, 150])
@@ -54,7 +54,7 @@ def test_answers_beside_rows_of_a_prompt_are_computed_as_alone(backend, num_rows
             backend.decode(rows(backend, (seq_id, 0, tokens(seq_id, held))))
         backend.decode(rows(backend, *talking, prompt))
         for row, logits in zip((0, 1, 2, 2 + num_rows), expected, strict=True):
-            np.testing.assert_allclose(backend.logits(row), logits, atol=0.02 * logits.std())
+            np.testing.assert_allclose(backend.logits[row], logits, atol=0.02 * logits.std())
 
 
 @pytest.mark.parametrize("num_rows", [1, 5, 30])
@@ -67,7 +67,7 @@ def test_chats_whose_cells_lie_between_each_other_are_computed_as_alone(backend,
         spans = [(seq_id, pos, tokens(seq_id, pos + num_rows)[pos:]) for seq_id in TALKING]
         backend.decode(rows(backend, *spans))
     for index, logits in enumerate(expected):
-        found = backend.logits((index + 1) * num_rows - 1)
+        found = backend.logits[(index + 1) * num_rows - 1]
         np.testing.assert_allclose(found, logits, atol=0.02 * logits.std())
 
 
@@ -95,5 +95,5 @@ def test_branches_of_one_chat_do_not_see_each_other_in_one_step(backend, num_row
         )
     )
     for index, logits in enumerate(expected):
-        found = backend.logits((index + 1) * num_rows - 1)
+        found = backend.logits[(index + 1) * num_rows - 1]
         np.testing.assert_allclose(found, logits, atol=0.02 * logits.std())

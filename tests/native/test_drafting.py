@@ -53,12 +53,12 @@ class Watched:
     token_ids: list[int] = field(default_factory=list)
 
     def sample(self, row):
-        self.logits.append(self.sampler._backend.logits(row).copy())
+        self.logits.append(self.sampler._logits[row].copy())
         self.token_ids.append(self.sampler.sample(row))
         return self.token_ids[-1]
 
     def sample_with_logprobs(self, row, num_logprobs):
-        self.logits.append(self.sampler._backend.logits(row).copy())
+        self.logits.append(self.sampler._logits[row].copy())
         sampled = self.sampler.sample_with_logprobs(row, num_logprobs)
         self.token_ids.append(sampled.chosen.token_id)
         return sampled
@@ -198,9 +198,8 @@ def test_samplers_go_on_with_each_token_of_the_answer_and_with_no_other(starter,
     assert answer.usage.num_kept_tokens > 0
     replayed = starter.new_sampler(params, engine.prompts.build(second).token_ids)
     for logits, token_id in zip(ours.logits, ours.token_ids, strict=True):
-        replayed._backend = mock.Mock(
-            logits=lambda _row, logits=logits: logits, candidates=Candidates(starter.model.n_vocab)
-        )
+        replayed._logits = mock.MagicMock(candidates=Candidates(starter.model.n_vocab))
+        replayed._logits.__getitem__.return_value = logits
         assert replayed._draw(0).selected == token_id
     replayed.close()
     _, expected = watched_answer(starter, plain, replace(second, chat_id="other"))

@@ -72,7 +72,7 @@ class WatchedSampler:
         self.is_sure = True
 
     def sample(self, row: int) -> int:
-        second, first = np.partition(self.backend.logits(row), -2)[-2:]
+        second, first = np.partition(self.backend.logits[row], -2)[-2:]
         self.is_sure = self.is_sure and first - second > NOISE
         token_id = self.sampler.sample(row)
         if self.is_sure:

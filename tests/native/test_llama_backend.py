@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.llama.backend import LOOK_EVERY
 from app.engine.llama.loading import MAX_N_SEQ, num_threads, open_llama_backend
+from app.engine.llama.logits import LOOK_EVERY
 from app.engine.llama.native_library import library, native_objects
 from app.protocol.errors import (
     BadLogitsError,

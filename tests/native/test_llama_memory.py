@@ -38,7 +38,7 @@ def fill(backend, seq_id, num_tokens, first_token=3):
 def next_logits(backend, seq_id, token_id=60):
     """Of one token more, which stays."""
     backend.decode(rows(backend, (seq_id, backend.pos_max(seq_id) + 1, [token_id])))
-    return backend.logits(0).copy()
+    return backend.logits[0].copy()
 
 
 # Saving and restoring

@@ -36,7 +36,7 @@ def logits(path, **values):
     """After some tokens, and how the state that was computed there is told from others."""
     with open_llama_backend(params(path, **values)) as backend:
         backend.decode(rows(backend, (0, 0, TOKENS)))
-        return backend.logits(len(TOKENS) - 1).copy(), backend.fingerprint
+        return backend.logits[len(TOKENS) - 1].copy(), backend.fingerprint
 
 
 def refusal(path, **values):
@@ -91,7 +91,7 @@ def test_positions_move_only_where_keys_can_be_rotated_again(tmp_path, type_k, h
             backend.decode(rows(backend, (0, 0, TOKENS)))
             backend.remove_and_shift(0, 10, 20)
             backend.decode(rows(backend, (0, len(TOKENS) - 10, [4])))
-            assert np.isfinite(backend.logits(0)).all()
+            assert np.isfinite(backend.logits[0]).all()
 
 
 def test_batches_are_as_large_as_wished(wide_gguf):

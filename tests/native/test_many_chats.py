@@ -67,7 +67,7 @@ class WatchedSampler:
     choices: list[Choice]
 
     def sample(self, row: int) -> int:
-        logits = self.backend.logits(row)
+        logits = self.backend.logits[row]
         second, first = np.argsort(logits)[-2:]
         self.choices.append((self.candidate(first, logits), self.candidate(second, logits)))
         return self.sampler.sample(row)

@@ -54,13 +54,13 @@ def logits_of_many(backend, num_rows: int) -> np.ndarray:
     for seq_id in range(num_rows):
         backend.decode(rows(backend, (seq_id, 0, [3 + seq_id])))
     backend.decode(rows(backend, *((seq_id, 1, [40 + 11 * seq_id]) for seq_id in range(num_rows))))
-    return np.stack([backend.logits(row) for row in range(num_rows)])
+    return np.stack([backend.logits[row] for row in range(num_rows)])
 
 
 def logits_of_prompt(backend, num_rows: int) -> np.ndarray:
     backend.truncate(0, 0)
     backend.decode(rows(backend, (0, 0, [3 + i * 7 % 250 for i in range(num_rows)])))
-    return backend.logits(num_rows - 1).copy()
+    return backend.logits[num_rows - 1].copy()
 
 
 def error(found: np.ndarray, expected: np.ndarray) -> float:

@@ -40,7 +40,7 @@ class WatchedSampler:
         self.sampler, self.backend, self.logits = sampler, backend, logits
 
     def sample(self, row: int) -> int:
-        self.logits.append(np.asarray(self.backend.logits(row)).tobytes())
+        self.logits.append(np.asarray(self.backend.logits[row]).tobytes())
         return self.sampler.sample(row)
 
     def close(self) -> None:

@@ -43,7 +43,7 @@ def backend(tiny_gguf):
 def logits(backend):
     """The logits of row 0, after a decode. What is written into them is sampled."""
     backend.decode(one_row(backend))
-    view = backend.logits(0)
+    view = backend.logits[0]
     view[:] = np.random.default_rng(7).normal(0.0, 2.0, len(view))
     return view
 
@@ -62,7 +62,7 @@ def drawn_from(backend, params, prompt=(), num_tokens=1):
     for _ in range(num_tokens):
         sampled = sampler.sample_with_logprobs(0, 1)
     sampler.close()
-    left = backend.candidates.left
+    left = backend.logits.candidates.left
     assert sampled.chosen.token_id in left["id"]
     return {int(token_id): float(p) for token_id, p in zip(left["id"], left["p"], strict=True) if p > 0}
 
@@ -251,7 +251,7 @@ def test_mirostat_2_cuts_what_would_surprise_too_much_and_learns(backend, logits
     limit = 2 * tau
     for _ in range(3):
         chosen = sampler.sample_with_logprobs(0, 1).chosen
-        drawn = {int(token_id): float(p) for token_id, _logit, p in backend.candidates.left}
+        drawn = {int(token_id): float(p) for token_id, _logit, p in backend.logits.candidates.left}
         assert_drawn(drawn, np.flatnonzero(surprise <= limit), logits)
         limit -= eta * (-np.log2(chosen.probability) - tau)
     sampler.close()

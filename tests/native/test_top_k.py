@@ -44,7 +44,7 @@ def greedy(_k: int) -> object:
 def logits_of(backend, pos: int) -> np.ndarray:
     backend.truncate(0, pos)
     backend.decode(rows(backend, (0, pos, [3])))
-    return backend.logits(0)
+    return backend.logits[0]
 
 
 def sampled(backend, sampler: object) -> int:

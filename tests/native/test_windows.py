@@ -55,7 +55,7 @@ def wrong_rows(seed, models, family, is_isolated):
             backend.decode(batch)
             for span, (seq_id, _, token_ids) in zip(batch.spans, spans, strict=True):
                 held[seq_id] += token_ids
-                sampled[tuple(held[seq_id])] = [backend.logits(span.last_row).copy()]
+                sampled[tuple(held[seq_id])] = [backend.logits[span.last_row].copy()]
     compared = compare(sampled, params)
     assert compared.num_rows > NUM_STEPS
     return compared.wrong

@@ -9,11 +9,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import ctypes.util
-import math
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 
 import llama_cpp as lib
 import numpy as np
@@ -21,13 +18,14 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells
-from app.engine.llama.candidates import Candidates
 from app.engine.llama.cell_reader import CellReader
+from app.engine.llama.logits import Logits
 from app.engine.llama.mapped_files import MappedFiles
-from app.engine.llama.native_library import Native, library
+from app.engine.llama.native_library import Native, array_pointer, library
+from app.engine.llama.owning_thread import OwningThread
 from app.engine.llama.sampler import LlamaSampler, grammar_of
+from app.engine.llama.vocabulary import Vocabulary
 from app.protocol.errors import (
-    BadLogitsError,
     DecodeError,
     DecodeInterruptedError,
     EngineError,
@@ -39,33 +37,22 @@ from app.protocol.model import ModelInfo
 from app.protocol.sampling import SamplingParams
 from app.system.said import said
 
-ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
-PIECE_BYTES = 64  # longer than most tokens
-MAX_PIECE_BYTES = 4096  # of what a file calls a token: it is text in prompts, answers and messages
-LOOK_EVERY = 16  # decodes: every so many, all logits of a row are checked, else the first few
-NUM_FEW = 8
 
-_PieceBuffer = ctypes.c_char * PIECE_BYTES
-
-
-class LlamaBackend:
+class LlamaBackend(Vocabulary):
     """One model in one context. Made by `open_llama_backend`."""
 
     def __init__(
         self, model: Native, context: Native, info: ModelInfo, fingerprint: str, files: MappedFiles
     ) -> None:
+        super().__init__(model)
         self._model, self._context, self._files = model, context, files
-        self.vocab = lib.llama_model_get_vocab(model.pointer)  # for LlamaSampler, too
         self._memory = lib.llama_get_memory(context.pointer)
         self._native_batch: _NativeBatch | None = None  # of the last decode
         self._abort_flag = _AbortFlag(context)
-        self._logit_views: dict[int, npt.NDArray[np.float32]] = {}
-        self._logit_rows: list[int] = []  # of the last decode, if that succeeded
-        self._bad_rows: set[int] = set()  # of those
-        self._num_decodes = 0
+        self._check_thread = OwningThread().check
+        self.logits = Logits(context, self.n_vocab, self._check_thread)
         self._unrotated: set[int] = set()  # sequences with shifted positions but unrotated keys
         self._cell_reader = CellReader(model, context, info)
-        self._thread_id: int | None = None
         self.model = info
         self.fingerprint = fingerprint
         self.draft: LlamaBackend | None = None
@@ -73,63 +60,11 @@ class LlamaBackend:
         self.make_private: Callable[[int], LlamaBackend] | None = None  # who opened this one frees that
         template = lib.llama_model_chat_template(model.pointer, None)
         self.chat_template = template.decode("utf-8", "replace") if template else None
-        self.bos_text = self._token_text(lib.llama_vocab_bos(self.vocab))
-        self.eos_text = self._token_text(lib.llama_vocab_eos(self.vocab))
 
     # Any thread.
 
-    def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
-        data = text.encode("utf-8", "replace")  # bytes that are not UTF-8 abort the process
-        capacity = len(data) + 16
-        tokens = np.empty(capacity, np.int32)
-        count = lib.llama_tokenize(
-            self.vocab,
-            data,
-            len(data),
-            array_pointer(tokens, ctypes.c_int32),
-            capacity,
-            False,
-            parse_special,
-        )
-        if count < 0:
-            raise EngineError(
-                said(
-                    "llama.cpp wants {tokens} tokens for {bytes} bytes of text.",
-                    tokens=-count,
-                    bytes=len(data),
-                )
-            )
-        return [int(token) for token in tokens[:count]]
-
-    def token_piece(self, token_id: int) -> bytes:
-        return self._piece(token_id, special=False)
-
-    def written_piece(self, token_id: int) -> bytes:
-        """As `token_piece`, but the name of a control token."""
-        return self._piece(token_id, special=True)
-
     def take_log_lines(self) -> list[str]:
         return library().take_lines()
-
-    def is_end_of_generation(self, token_id: int) -> bool:
-        return bool(lib.llama_vocab_is_eog(self.vocab, token_id))
-
-    def control_texts(self) -> frozenset[str]:
-        return frozenset(filter(None, map(self._token_text, self.control_tokens)))
-
-    @cached_property
-    def control_tokens(self) -> frozenset[int]:
-        kinds = ATTR_CONTROL | ATTR_UNKNOWN
-        return frozenset(token for token in range(self.model.n_vocab) if self._attributes(token) & kinds)
-
-    def leading_tokens(self) -> list[int]:
-        bos = lib.llama_vocab_bos(self.vocab)
-        return [bos] if lib.llama_vocab_get_add_bos(self.vocab) and bos >= 0 else []
-
-    @cached_property
-    def end_tokens(self) -> frozenset[int]:
-        """All tokens that end an answer. Cached: a vocabulary of 152,000 takes a moment."""
-        return frozenset(filter(self.is_end_of_generation, range(self.model.n_vocab)))
 
     def check_sampling(self, params: SamplingParams) -> None:
         params.check_vocabulary(self.model.n_vocab)
@@ -155,7 +90,7 @@ class LlamaBackend:
 
     def decode(self, batch: Batch) -> None:
         self._check_thread()
-        self._logit_rows = []  # the rows of an earlier step would be sampled silently
+        self.logits.forget()
         logit_rows = self._checked_rows(batch)
         if self._abort_flag.is_set:
             raise DecodeInterruptedError("the step was interrupted before it began")
@@ -165,8 +100,7 @@ class LlamaBackend:
         if code >= 0:
             self._unrotated.clear()
         if code == 0:
-            self._num_decodes += 1
-            self._logit_rows, self._bad_rows = logit_rows, self._rows_of_bad_logits(logit_rows)
+            self.logits.note_decoded(logit_rows)
         elif code == 1:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
         elif code == 2:
@@ -184,7 +118,7 @@ class LlamaBackend:
     def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
         self._check_thread()
         self._check_seq_id(seq_id)
-        self._logit_rows = []
+        self.logits.forget()
         batch = Batch(len(token_ids))
         for row, token_id in enumerate(token_ids):
             batch.token_ids[row], batch.positions[row] = token_id, first_pos + row
@@ -203,56 +137,18 @@ class LlamaBackend:
                 self.private.interrupt()
         return self.private
 
-    def context_with_logits(self, row: int, *, looks_at_all: bool = False) -> object:
-        """The context, after checking that `row` has fresh and valid logits. For LlamaSampler.
-
-        Sure as far as `_rows_of_bad_logits` looks, and with `looks_at_all` entirely.
-        """
-        self._check_thread()
-        assert row in self._logit_rows, f"row {row} has no logits"  # llama.cpp would abort the process
-        if row in self._bad_rows or (looks_at_all and not _are_sane(self.logits(row))):
-            kind = said("NaN or infinite") if self.logits(row).any() else said("only zeros")
-            raise BadLogitsError(
-                said(
-                    "The model computed logits that are {kind}, so no word can be chosen. "
-                    "The file may be damaged. Download it again, or open another one.",
-                    kind=kind,
-                )
-            )
-        return self._context.pointer
-
-    def logits(self, row: int) -> npt.NDArray[np.float32]:
-        """Logits of one row, shape (n_vocab,): a view that the next decode overwrites."""
-        address = ctypes.addressof(self._logits_pointer(row).contents)
-        view = self._logit_views.get(address)
-        if view is None:  # one for each place in llama.cpp's output buffer, which moves only when it grows
-            values = (ctypes.c_float * self.model.n_vocab).from_address(address)
-            view = self._logit_views[address] = np.ctypeslib.as_array(values)
-        return view
-
-    def _logits_pointer(self, row: int) -> ctypes._Pointer[ctypes.c_float]:
-        pointer = lib.llama_get_logits_ith(self._context.pointer, row)
-        assert pointer, f"llama.cpp has no logits for row {row}"
-        first: ctypes._Pointer[ctypes.c_float] = pointer
-        return first
-
     def likeliest(self, row: int) -> tuple[int, float]:
-        self.context_with_logits(row)
-        logits = self.logits(row)
+        self.logits.checked_context(row)
+        logits = self.logits[row]
         token_id = int(logits.argmax())
         return token_id, float(1.0 / np.exp(logits - logits[token_id]).sum())
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        """One buffer for all samplers: 12 bytes a token of the vocabulary. For LlamaSampler."""
-        return Candidates(self.model.n_vocab)
 
     def new_sampler(
         self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0
     ) -> LlamaSampler:
         self._check_thread()
         self.check_sampling(params)
-        return LlamaSampler(self, params, prompt_token_ids, num_start_tokens)
+        return LlamaSampler(self, self.logits, params, prompt_token_ids, num_start_tokens)
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
         self._check_thread()
@@ -380,11 +276,6 @@ class LlamaBackend:
 
     # What the library does not check itself.
 
-    def _check_thread(self) -> None:
-        """The first thread that computes owns the context; a second one would corrupt it."""
-        self._thread_id = self._thread_id or threading.get_ident()
-        assert self._thread_id == threading.get_ident(), "llama.cpp was called from a second thread"
-
     def _check_seq_id(self, seq_id: int) -> None:
         assert 0 <= seq_id < self.model.n_seq_max, f"seq_id {seq_id} is out of range"
 
@@ -393,21 +284,6 @@ class LlamaBackend:
         if cells is None:
             return False
         return any(seq_id in holders and len(holders) > 1 for pos, holders in cells.listed() if pos >= start)
-
-    def _rows_of_bad_logits(self, rows: list[int]) -> set[int]:
-        """The rows with invalid logits.
-
-        A state that is no numbers leaves none in its row, so the first few tell. A weight of the output that
-        is none spoils one logit, but in every row, so each is read whole now and then, and by a sampler with
-        the first token of an answer and the one that ends it: to do that always takes as long as all else
-        between two decodes, for they are not in the caches any more.
-        """
-        return {row for row in rows if self._must_look(row) and not _are_sane(self.logits(row))}
-
-    def _must_look(self, row: int) -> bool:
-        few = self._logits_pointer(row)[: min(NUM_FEW, self.model.n_vocab)]
-        is_its_turn = (self._num_decodes + row) % LOOK_EVERY == 0
-        return is_its_turn or not any(few) or not math.isfinite(sum(few))
 
     def _checked_rows(self, batch: Batch) -> list[int]:
         """Check the rows; returns those with logits.
@@ -449,24 +325,6 @@ class LlamaBackend:
         native = self._native_batch.native
         native.n_tokens = batch.num_rows
         return native
-
-    # The vocabulary.
-
-    def _piece(self, token_id: int, special: bool) -> bytes:
-        assert 0 <= token_id < self.model.n_vocab  # llama.cpp ends the process for any other
-        buffer = _PieceBuffer()
-        length = lib.llama_token_to_piece(self.vocab, token_id, buffer, PIECE_BYTES, 0, special)
-        if length < 0:
-            long_buffer = ctypes.create_string_buffer(-length)
-            length = lib.llama_token_to_piece(self.vocab, token_id, long_buffer, -length, 0, special)
-            return long_buffer.raw[: min(length, MAX_PIECE_BYTES)]
-        return buffer.raw[:length]
-
-    def _token_text(self, token_id: int) -> str:
-        return self._piece(token_id, special=True).decode("utf-8", "replace") if token_id >= 0 else ""
-
-    def _attributes(self, token_id: int) -> int:
-        return int(lib.llama_vocab_get_attr(self.vocab, token_id))
 
 
 class _NativeBatch:
@@ -536,14 +394,5 @@ class _AbortFlag:
         lib.llama_set_abort_callback(self._context.pointer, self._callback, ctypes.addressof(text))
 
 
-def _are_sane(logits: npt.NDArray[np.float32]) -> bool:
-    peak: float = logits.item(logits.argmax())  # propagates NaN and +inf; `max` is slower in numpy
-    return math.isfinite(peak) and (peak != 0.0 or bool(logits.any()))
-
-
 def _pointer(array: ctypes.Array[ctypes.c_int32]) -> object:
     return ctypes.cast(array, ctypes.POINTER(ctypes.c_int32))
-
-
-def array_pointer(array: npt.NDArray[np.generic], c_type: type[ctypes._SimpleCData[int]]) -> object:
-    return array.ctypes.data_as(ctypes.POINTER(c_type))

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 
 import llama_cpp as lib
+import numpy as np
+import numpy.typing as npt
 from llama_cpp.llama_cpp import _lib
 
 from app.engine.freed_memory import keep_little
@@ -168,3 +170,7 @@ class Native:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def array_pointer(array: npt.NDArray[np.generic], c_type: type[ctypes._SimpleCData[int]]) -> object:
+    return array.ctypes.data_as(ctypes.POINTER(c_type))

@@ -20,8 +20,9 @@ from app.protocol.sampling import GREEDY_BELOW, NEVER, SamplingParams
 from app.system.said import said
 
 if TYPE_CHECKING:
-    from app.engine.llama.backend import LlamaBackend
     from app.engine.llama.candidates import Candidates
+    from app.engine.llama.logits import Logits
+    from app.engine.llama.vocabulary import Vocabulary
 
 FULL_TOP_K = 1000  # "off" for top_k: sorting a whole vocabulary of 152,000 costs 22 ms a token
 IMPOSSIBLE_P = 1e-30  # of the likeliest token's; its logarithm is still a number
@@ -39,20 +40,21 @@ class LlamaSampler:
 
     def __init__(
         self,
-        backend: LlamaBackend,
+        vocabulary: Vocabulary,
+        logits: Logits,
         params: SamplingParams,
         prompt_token_ids: Sequence[int],
         num_start_tokens: int = 0,
     ) -> None:
-        self._backend = backend
+        self._vocabulary, self._logits = vocabulary, logits
         self._is_greedy = params.is_greedy
         self._has_sampled = False
-        self._unwanted_ends = _unwanted_ends(params, backend)
+        self._unwanted_ends = _unwanted_ends(params, vocabulary)
         self._banned_tokens = list(params.banned_tokens | self._unwanted_ends)
-        self._grammar = _new_grammar(backend.vocab, grammar_of(params))
+        self._grammar = _new_grammar(vocabulary.vocab, grammar_of(params))
         chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         self._chain = Native("sampler", chain, lib.llama_sampler_free)
-        for sampler in _samplers(params, backend):
+        for sampler in _samplers(params, vocabulary):
             if not sampler:  # adding NULL to a chain crashes
                 self.close()
                 raise EngineError(said("llama.cpp could not create a sampler."))
@@ -76,15 +78,15 @@ class LlamaSampler:
         self._context(row)
         candidates = self._draw(row)
         self._check_end(row, candidates.selected)
-        logits = self._backend.logits(row)
+        logits = self._logits[row]
         normaliser = _log_sum_exp(logits)
         probabilities = np.zeros_like(logits)
         probabilities[candidates.left["id"]] = candidates.left["p"]
 
         def with_probability(token_id: int) -> TokenLogprob:
-            text = self._backend.written_piece(token_id)
+            text = self._vocabulary.written_piece(token_id)
             logprob = float(logits[token_id]) - normaliser
-            is_control = not self._backend.token_piece(token_id)
+            is_control = not self._vocabulary.token_piece(token_id)
             return TokenLogprob(token_id, text, logprob, float(probabilities[token_id]), is_control)
 
         likeliest = tuple(with_probability(token_id) for token_id in _highest(logits, num_logprobs))
@@ -99,16 +101,16 @@ class LlamaSampler:
 
     def _context(self, row: int) -> object:
         looks_at_all, self._has_sampled = not self._has_sampled, True
-        return self._backend.context_with_logits(row, looks_at_all=looks_at_all)
+        return self._logits.checked_context(row, looks_at_all=looks_at_all)
 
     def _check_end(self, row: int, token_id: int) -> None:
-        if self._backend.is_end_of_generation(token_id):
-            self._backend.context_with_logits(row, looks_at_all=True)
+        if self._vocabulary.is_end_of_generation(token_id):
+            self._logits.checked_context(row, looks_at_all=True)
 
     def _draw(self, row: int) -> Candidates:
         """Choose and accept a token. Returns the candidates of the chain."""
-        logits = self._backend.logits(row)
-        candidates = self._backend.candidates
+        logits = self._logits[row]
+        candidates = self._logits.candidates
         candidates.fill(logits)
         candidates.apply(self._chain.pointer)
         if self._grammar:
@@ -220,31 +222,31 @@ def _log_sum_exp(logits: npt.NDArray[np.float32]) -> float:
     return float(peak) + float(np.log(np.exp(logits - peak).sum(dtype=np.float64)))
 
 
-def _samplers(params: SamplingParams, backend: LlamaBackend) -> Iterator[object]:
+def _samplers(params: SamplingParams, vocabulary: Vocabulary) -> Iterator[object]:
     """The chain, in order; it always ends with one that selects a token."""
-    yield from _samplers_of_logits(params, backend)
+    yield from _samplers_of_logits(params, vocabulary)
     if params.is_greedy:
         yield lib.llama_sampler_init_greedy()
     elif params.mirostat:
-        yield from _mirostat(params, backend.model.n_vocab)
+        yield from _mirostat(params, vocabulary.n_vocab)
     else:
-        yield from _samplers_that_cut(params, backend.model.n_vocab)
+        yield from _samplers_that_cut(params, vocabulary.n_vocab)
         yield _temperature(params)
         yield lib.llama_sampler_init_dist(_seed(params))
 
 
-def _unwanted_ends(params: SamplingParams, backend: LlamaBackend) -> frozenset[int]:
-    return backend.end_tokens if params.ignore_eos else frozenset()
+def _unwanted_ends(params: SamplingParams, vocabulary: Vocabulary) -> frozenset[int]:
+    return vocabulary.end_tokens if params.ignore_eos else frozenset()
 
 
-def _samplers_of_logits(params: SamplingParams, backend: LlamaBackend) -> Iterator[object]:
-    logit_bias = dict(params.logit_bias) | dict.fromkeys(_unwanted_ends(params, backend), NEVER)
+def _samplers_of_logits(params: SamplingParams, vocabulary: Vocabulary) -> Iterator[object]:
+    logit_bias = dict(params.logit_bias) | dict.fromkeys(_unwanted_ends(params, vocabulary), NEVER)
     if logit_bias:
         biases = (lib.llama_logit_bias * len(logit_bias))(*logit_bias.items())
-        yield lib.llama_sampler_init_logit_bias(backend.model.n_vocab, len(biases), biases)
+        yield lib.llama_sampler_init_logit_bias(vocabulary.n_vocab, len(biases), biases)
     if (params.repeat_penalty, params.frequency_penalty, params.presence_penalty) != (1.0, 0.0, 0.0):
         yield lib.llama_sampler_init_penalties(
-            backend.model.n_vocab,
+            vocabulary.n_vocab,
             params.penalty_last_n,
             params.repeat_penalty,
             params.frequency_penalty,
@@ -253,7 +255,7 @@ def _samplers_of_logits(params: SamplingParams, backend: LlamaBackend) -> Iterat
     if params.dry_multiplier > 0.0:
         breakers = [text.encode() for text in params.dry_sequence_breakers]
         yield lib.llama_sampler_init_dry(
-            backend.vocab,
+            vocabulary.vocab,
             params.dry_multiplier,
             params.dry_base,
             params.dry_allowed_length,
