@@ -33,12 +33,6 @@ _STATE_AFTER = {
 }
 GO_ON = "Continue."
 MAX_WAYS = 8
-WAY_MARK = "#"
-
-
-def owner_of(chat_id: str) -> str:
-    """The chat a request belongs to: of alternative answers, all but the first have ids of their own."""
-    return chat_id.partition(WAY_MARK)[0]
 
 
 class ChatSession(QObject):
@@ -93,6 +87,10 @@ class ChatSession(QObject):
     def request_id(self) -> str | None:
         """The answer being written, if one is: of several, the first."""
         return next(iter(self._answers), None)
+
+    def is_asking(self, request_id: str) -> bool:
+        """The request's answer has not ended."""
+        return request_id in self._answers
 
     @property
     def draft(self) -> str:
@@ -418,8 +416,8 @@ class ChatSession(QObject):
         answer.state, answer.notice, answer.overflowed = TurnState.STREAMING, "", False
         answer.model = self._model_name()
         request = self._request(self._chat.messages(len(self._chat.turns) - 1), answer_start)
-        if way_number:
-            request = replace(request, chat_id=f"{self._chat.id}{WAY_MARK}{way_number}", keep_cells=False)
+        if way_number:  # beside the others, in a sequence of its own
+            request = replace(request, chat_id=f"{self._chat.id} way {way_number}", keep_cells=False)
         before = answer.usage if answer_start else NO_USAGE
         self._answers[request.request_id] = OpenAnswer(answer, before)
         self._emit_changed(answer)

@@ -3,7 +3,6 @@
 from PySide6.QtCore import QObject, Slot
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.chat_session import owner_of
 from app.bridge.workspace import Workspace
 from app.protocol.output import Output
 from app.protocol.report import StepReport
@@ -33,5 +32,5 @@ class ReportRouter(QObject):
         self._bring(output)
 
     def _bring(self, *outputs: Output) -> None:
-        if session := self._workspace.session_of(owner_of(outputs[0].chat_id)):
+        if session := self._workspace.session_asking(outputs[0].request_id):
             session.apply(*outputs)

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
-from app.bridge.chat_session import ChatSession, owner_of
+from app.bridge.chat_session import ChatSession
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
 from app.chats.chat import Chat, Turn
@@ -95,6 +95,10 @@ class Workspace(QObject):
 
     def session_of(self, chat_id: str) -> ChatSession | None:
         return self._by_chat_id.get(chat_id)
+
+    def session_asking(self, request_id: str) -> ChatSession | None:
+        """A request's `chat_id` does not tell: of several answers to one message, each has a sequence."""
+        return next((one for one in self._by_chat_id.values() if one.is_asking(request_id)), None)
 
     def is_pinned(self, session: ChatSession) -> bool:
         return self._row.is_pinned(session)
@@ -416,7 +420,7 @@ class Workspace(QObject):
 
     @Slot(object)
     def _on_asked(self, request: Request) -> None:
-        spawn(self._submit_when_saved(self._by_chat_id[owner_of(request.chat_id)], request))
+        spawn(self._submit_when_saved(self._sender(), request))
 
     async def _submit_when_saved(self, session: ChatSession, request: Request) -> None:
         """Submits it once it is on disk, or once `save_failed` was emitted."""

@@ -10,7 +10,7 @@ import uuid
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.chat_session import WAY_MARK, ChatSession
+from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.chats.thinking import split_thinking
@@ -140,7 +140,7 @@ def request_for(session: ChatSession) -> Request:
     chat = session.chat
     return Request(
         request_id=uuid.uuid4().hex,
-        chat_id=f"{chat.id}{WAY_MARK}title",
+        chat_id=f"{chat.id} title",
         messages=(*chat.messages(2), Message(Role.USER, WISH)),
         sampling=SamplingParams(temperature=0.0),
         max_tokens=MAX_TOKENS,

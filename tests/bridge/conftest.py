@@ -10,7 +10,6 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.chat_session import owner_of
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
@@ -227,7 +226,7 @@ def asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine hears of a question without the loop turning. That it is saved first has its own tests."""
 
     def submit(workspace: Workspace, request: Request) -> None:
-        session = workspace.session_of(owner_of(request.chat_id))
+        session = workspace.session_asking(request.request_id)
         assert session
         session.submit(request)
 

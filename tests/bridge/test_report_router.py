@@ -17,6 +17,17 @@ async def test_each_output_reaches_the_tab_that_asked(qloop, workspace, load) ->
     assert [session.is_busy for session in sessions] == [False, True, True]
 
 
+async def test_of_several_answers_each_output_reaches_its_own(qloop, workspace, load) -> None:
+    thread = load()
+    session = workspace.new_chat()
+    session.send("a name?")
+    thread.answer(thread.submitted[0], "Ann", FinishReason.STOP)
+    ways = session.answer_in_ways(2)
+    for request, text in zip(thread.submitted[1:], ("Bob", "Cleo"), strict=True):
+        thread.answer(request, text)
+    assert [way.text for way in ways] == ["Bob", "Cleo"]
+
+
 async def test_outputs_of_a_closed_tab_go_nowhere(qloop, workspace, load) -> None:
     thread = load()
     closed, open_one = workspace.new_chat(), workspace.new_chat()
