@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -42,7 +42,6 @@ class ActiveEngine(QObject):
     """Every request that was posted ends: by an Output in `reported`, or by one in `ended`."""
 
     loading = Signal(object)  # Path
-    load_progressed = Signal(float)  # 0..1
     loaded = Signal(object)  # ModelInfo; the new model is now active
     load_failed = Signal(object, object)  # Path, message; the former model (if any) stays active
     load_cancelled = Signal(object)  # Path; the former model (if any) stays active
@@ -50,7 +49,6 @@ class ActiveEngine(QObject):
     engine_failed = Signal(object)  # message: the active engine died; every open request has ended with ERROR
     recovering = Signal(object)  # message: the active engine died and is loaded again, and its answers go on
     reported = Signal(object)  # tuple[StepReport, ...], coalesced
-    ended = Signal(object)  # Output that is in no report: mostly the end of a request that no engine can end
 
     def __init__(self, parent: QObject | None = None, make_thread: StartThread = EngineThread) -> None:
         super().__init__(parent)
@@ -58,19 +56,19 @@ class ActiveEngine(QObject):
         self._model: ModelInfo | None = None
         self._asleep: LoadParams | None = None  # of `_model`, while nothing is active
         self._open = OpenRequests(self)
+        # Outputs that are in no report, mostly the end of a request that no engine can end.
+        self.ended = self._open.reported
         self._uses = PromptUses()
         self._wishes = EngineWishes()
         self._used_at = monotonic()
         self._recovered_at: deque[float] = deque(maxlen=MAX_RECOVERIES)
-        self._threads = EngineThreads(make_thread, self)
-        self._threads.progressed.connect(self.load_progressed)
+        self._threads = EngineThreads(make_thread, self._on_reported, self)
+        self.load_progressed = self._threads.progressed
         self._threads.loaded.connect(self._on_loaded)
         self._threads.load_failed.connect(self._on_load_failed)
         self._threads.room_missed.connect(self._load_after_active)
-        self._threads.reported.connect(self._on_reported)
         self._threads.failed.connect(self._on_failed)
         self._threads.ended.connect(self._on_ended)
-        self._open.reported.connect(self.ended)
 
     @property
     def model(self) -> ModelInfo | None:
@@ -211,8 +209,9 @@ class ActiveEngine(QObject):
             self._set_aside(before.params)
         self._threads.start(params, after=before)
 
-    @Slot(object)
-    def _on_reported(self, engine: EngineThread) -> None:
+    @Slot()
+    def _on_reported(self) -> None:
+        engine = cast(EngineThread, self.sender())
         if engine is self._active:
             self._deliver(engine)
         else:

@@ -32,13 +32,14 @@ class EngineThreads(QObject):
     loaded = Signal(object, object)  # EngineThread, ModelInfo: the load has ended
     load_failed = Signal(object, object)  # LoadParams, message: the load has failed
     room_missed = Signal(object)  # LoadParams: too little memory until the former engine has ended
-    reported = Signal(object)  # EngineThread that has reports
     failed = Signal(object, object)  # EngineThread, message: it had loaded
     ended = Signal(object)  # EngineThread; its last reports must be taken now
 
-    def __init__(self, make_thread: StartThread, parent: QObject) -> None:
+    def __init__(self, make_thread: StartThread, on_reported: Callable[[], None], parent: QObject) -> None:
+        """`on_reported`, a slot, receives the `reported` of every thread."""
         super().__init__(parent)
         self._make_thread = make_thread
+        self._receive_reported = on_reported
         self._threads: list[EngineThread] = []
         self._loading: EngineThread | None = None
         self._wanted: LoadParams | None = None  # waits for the memory of those that end
@@ -108,7 +109,7 @@ class EngineThreads(QObject):
         thread.reclaimable_bytes = self._reclaimable_bytes
         thread.progressed.connect(self._on_progressed)
         thread.loaded.connect(self._on_loaded)
-        thread.reported.connect(self._on_reported)
+        thread.reported.connect(self._receive_reported)
         thread.failed.connect(self._on_failed)
         thread.finished.connect(self._on_finished)
         self._threads.append(thread)
@@ -131,10 +132,6 @@ class EngineThreads(QObject):
         if thread is self._loading and not self.is_closing:
             self._loading = None
             self.loaded.emit(thread, model)
-
-    @Slot()
-    def _on_reported(self) -> None:
-        self.reported.emit(self._sending())
 
     @Slot(object)
     def _on_failed(self, message: str) -> None:
