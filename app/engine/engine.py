@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from app.engine.answers import Answers
 from app.engine.cells import CellWatch
 from app.engine.detokenizer import Detokenizer
 from app.engine.draft_planner import DraftPlanner
@@ -19,16 +19,18 @@ from app.engine.hibernation import HibernatedChats
 from app.engine.idle import MIN_CELLS, IdleChats
 from app.engine.inspection import Inspection
 from app.engine.kept_cells import KEEPING_S, KeptCells
-from app.engine.lane import Lane
-from app.engine.overflow import context_limit, longer_chats_need
+from app.engine.lane import Lane, Lanes
+from app.engine.overflow import context_limit
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
-from app.engine.repeatable import CHUNK_ROWS, RepeatableScheduler, RepeatableSlots
+from app.engine.repeatable import open_private
+from app.engine.sampling import Sampling
 from app.engine.scheduler import Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
 from app.engine.step_budget import StepBudget
 from app.engine.stepping import SampledId, Stepping
+from app.engine.stopwatch import Stopwatch
 from app.protocol.commands import (
     Abort,
     AbortAll,
@@ -52,24 +54,18 @@ from app.protocol.commands import (
     WatchCells,
 )
 from app.protocol.errors import (
-    BadLogitsError,
     DecodeError,
     DecodeInterruptedError,
-    EngineError,
-    GrammarError,
     NoKvCellsError,
     PositionMismatchError,
-    PromptTooLongError,
     RequestError,
 )
-from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.output import FinishReason
 from app.protocol.report import EventKind, Span, StepReport
-from app.protocol.request import Overflow, Request
-from app.system.said import said, together
+from app.protocol.request import Request
+from app.system.said import said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from app.engine.backend import Backend
     from app.engine.batch import Batch, BatchSpan
     from app.protocol.output import SampledToken
@@ -103,41 +99,27 @@ class Engine:
         self._inspection = Inspection(
             backend, self.prompts, self.slots, self._scheduler, checks_each_step=verify
         )
-        self._shared = Lane(backend, self.slots, self._scheduler, self._inspection)
-        self._private: Lane | None = None  # of repeatable answers, once there was one
-        self._lane = self._last_lane = self._shared  # of this step, and of the last one that was computed
+        shared = Lane(backend, self.slots, self._scheduler, self._inspection)
+        self._lanes = Lanes(shared, partial(open_private, prompts=self.prompts, checks_each_step=verify))
+        self.answers = Answers(backend, self._lanes, self._build_shorter_prompt)
+        self._sampling = Sampling(self.answers)
         self.stepping = Stepping()
-        self._outputs: list[Output] = []  # since the last report
-        self._sampled: list[tuple[Sequence, int]] = []  # in this step, including end tokens
-        self._num_accepted: Counter[int] = Counter()  # draft tokens accepted in this step, by seq_id
-        self._sample_s = 0.0  # time spent sampling in this step
         self._return_code = 0  # of this step
         self._is_planned = False  # the batch waits for its step
-        # Builds the prompt for so many generated tokens and calls `refit`. An `EngineLoop` does it on another
-        # thread.
-        self.build_shorter_prompt: Callable[[Request, int], None] = self._build_shorter_prompt
         self._step = 0
 
     @property
     def has_work(self) -> bool:
-        return bool(self._outputs) or any(lane.scheduler.has_work for lane in self._lanes)
+        return self.answers.has_outputs or any(lane.scheduler.has_work for lane in self._lanes)
 
     @property
     def has_open_answers(self) -> bool:
         """Also those that wait for a shorter prompt, so that there is nothing to compute now."""
-        return bool(self._sequences)
-
-    @property
-    def _lanes(self) -> list[Lane]:
-        return [self._shared, self._private] if self._private else [self._shared]
-
-    @property
-    def _sequences(self) -> list[Sequence]:
-        return [seq for lane in self._lanes for seq in lane.scheduler.sequences]
+        return bool(self._lanes.sequences)
 
     @property
     def _batch(self) -> Batch:
-        return self._lane.batch
+        return self._lanes.current.batch
 
     def add_request(self, request: Request, prompt: Prompt | None = None) -> None:
         """Queue a request. Without `prompt`, it is built here, on the calling thread."""
@@ -145,10 +127,10 @@ class Engine:
         self.slots.hibernated.take_found()
         try:
             prompt = prompt or self.prompts.build(request)
-            lane = self._lane_for(request)
+            lane = self._lanes.opened_for(request)
             seq = self._new_sequence(request, prompt, lane)
         except RequestError as error:
-            self.refuse_for(request, error)
+            self.answers.refuse_for(request, error)
             return
         for other in self._lanes:
             if other is not lane:
@@ -159,9 +141,9 @@ class Engine:
         """Compute a prompt that was not sent yet, unless there is other work, or others would lose cells."""
         self._end_ahead()
         self.slots.hibernated.take_found()
-        if self._sequences or self.stepping.pause or request.is_repeatable:
+        if self._lanes.sequences or self.stepping.pause or request.is_repeatable:
             return
-        seq = self._new_sequence(request, prompt, self._shared)
+        seq = self._new_sequence(request, prompt, self._lanes.shared)
         seq.is_ahead = True
         if self.slots.has_room_beside_all(seq):
             self._scheduler.add(seq)
@@ -170,9 +152,9 @@ class Engine:
 
     def _end_ahead(self) -> None:
         """It stays in its cells: a prompt that begins with it goes on from there."""
-        for seq in self._sequences:
+        for seq in self._lanes.sequences:
             if seq.is_ahead:
-                self._finish(seq, FinishReason.ABORT)
+                self.answers.finish(seq, FinishReason.ABORT)
 
     def refit(self, request_id: str, prompt: Prompt | RequestError) -> None:
         """Continue an answer that reached its context limit with a shorter prompt, or end it."""
@@ -181,46 +163,27 @@ class Engine:
         if seq is None:
             return  # aborted meanwhile
         if isinstance(prompt, RequestError):
-            self._finish(seq, FinishReason.LENGTH, self._context_full(seq.request))
+            self.answers.finish(seq, FinishReason.LENGTH, self.answers.context_full(seq.request))
             return
         seq.refit(prompt, context_limit(seq.request, self.model))
-        self._lane_of(seq).scheduler.put_back(seq)
+        self._lanes.of(seq.request).scheduler.put_back(seq)
         self._note_overflow(seq)
-
-    def refuse(self, request: Request, reason: FinishReason, notice: str = "") -> None:
-        """End a request that never became a sequence."""
-        self._outputs.append(Output(request.request_id, request.chat_id, "", reason, notice))
-
-    def refuse_for(self, request: Request, error: RequestError) -> None:
-        """End a request whose prompt cannot be built."""
-        num_prompt_tokens = error.num_prompt_tokens if isinstance(error, PromptTooLongError) else 0
-        self._outputs.append(
-            Output(
-                request.request_id,
-                request.chat_id,
-                finish_reason=FinishReason.ERROR,
-                notice=str(error),
-                usage=Usage(num_prompt_tokens=num_prompt_tokens),
-                found_no_room=isinstance(error, PromptTooLongError),
-                is_refused=True,
-            )
-        )
 
     def abort(self, request_id: str) -> None:
         """End an answer now: it is in no later batch. No effect if it has ended already."""
-        for seq in self._sequences:
+        for seq in self._lanes.sequences:
             if seq.request.request_id == request_id:
-                self._break_off(seq, FinishReason.ABORT)
+                self.answers.break_off(seq, FinishReason.ABORT)
 
     def abort_all(self, reason: FinishReason, notice: str) -> None:
-        for seq in self._sequences:
-            self._break_off(seq, reason, notice)
+        for seq in self._lanes.sequences:
+            self.answers.break_off(seq, reason, notice)
 
     def forget(self, chat_id: str) -> None:
         """The chat was closed: abort its answer, free its cells."""
-        for seq in self._sequences:
+        for seq in self._lanes.sequences:
             if seq.request.chat_id == chat_id:
-                self._break_off(seq, FinishReason.ABORT)
+                self.answers.break_off(seq, FinishReason.ABORT)
         for lane in self._lanes:
             lane.slots.forget(chat_id)
 
@@ -230,7 +193,7 @@ class Engine:
 
     def hibernate(self, chat_id: str) -> bool:
         """Save the cells of an idle chat and free them. False: it holds none, or is answering."""
-        return self._lane_with(chat_id).slots.hibernate_chat(chat_id)
+        return self._lanes.with_chat(chat_id).slots.hibernate_chat(chat_id)
 
     def obey(self, command: Command) -> None:
         """The result is in the next report. Raises PositionMismatchError if the library holds other cells."""
@@ -263,43 +226,27 @@ class Engine:
             case (
                 Hibernate(chat_id) | Restore(chat_id) | ClearCells(chat_id) | Pin(chat_id) | TokensOf(chat_id)
             ):
-                self._lane_with(chat_id).inspection.obey(command, self._step)
+                self._lanes.with_chat(chat_id).inspection.obey(command, self._step)
             case _:
                 self._inspection.obey(command, self._step)
 
     def step(self) -> StepReport:
         """At most one decode, and its report. Raises EngineError when the engine cannot go on."""
         self._step += 1
-        started = time.perf_counter()
-        if not (self._is_planned and self._can_compute_plan):
-            self._schedule()
-        self._is_planned = False
-        scheduled = time.perf_counter()
-        if not self._decode():
-            self._batch.clear()
-        self._last_lane = self._lane
-        decoded = time.perf_counter()
-        self._update(decode_ms=(decoded - scheduled) * 1000)
-        updated = time.perf_counter()
+        watch = Stopwatch()
+        self._schedule()
+        watch.schedule_ms = watch.lap_ms()
+        self._decode()
+        watch.decode_ms = watch.lap_ms()
+        self._update(watch.decode_ms)
+        watch.update_ms = watch.lap_ms()
         if self._verify:
             self.verify()
-        report = self._report(
-            started,
-            self._snapshots(),
-            schedule_ms=(scheduled - started) * 1000,
-            decode_ms=(decoded - scheduled) * 1000,
-            update_ms=(updated - decoded) * 1000,
-            draft_ms=self._draft_planner.take_model_ms(),
-        )
-        sampled = (SampledId(seq.request.chat_id, token_id) for seq, token_id in self._sampled)
-        self.stepping.note_step(report, sampled)
-        self._end_step()
-        log_step(report)
-        return report
+        return self._end_step(watch)
 
     def plan(self) -> StepReport:
         """While paused: choose the batch of the next step. Slots are leased for it; it is not decoded."""
-        self._schedule()
+        self._choose_batch()
         self._is_planned = True
         self.stepping.note_plan(self._spans())
         return self.report()
@@ -318,14 +265,14 @@ class Engine:
 
     def report(self) -> StepReport:
         """A report without a step, such as of aborted answers."""
-        return self._report(time.perf_counter(), self._snapshots())
+        return self._report(self._snapshots())
 
     def post_mortem(self, error: Exception) -> StepReport:
         """The last report of an engine that failed with `error`: the failed batch and the findings."""
         if isinstance(error, PositionMismatchError):
             self._inspection.note_disagreement(error, self._step)
         evidence = (slot for lane in self._lanes for slot in lane.slots.evidence())
-        return self._report(time.perf_counter(), tuple(evidence))
+        return self._report(tuple(evidence))
 
     def interrupt(self) -> None:
         """Make a running step return soon, and every later one at once. Any thread."""
@@ -344,29 +291,6 @@ class Engine:
         self.prompts.close()
         self.slots.keep_all(time.monotonic() + KEEPING_S)
         self.slots.hibernated.close()
-
-    def _lane_for(self, request: Request) -> Lane:
-        """Raises RequestError when there is no room for it."""
-        if not request.is_repeatable:
-            return self._shared
-        if self._private is None:
-            try:
-                backend = self._backend.open_private(CHUNK_ROWS)
-            except EngineError as error:
-                what = said("No repeatable answer can be made: it needs a context of its own.")
-                raise RequestError(together(what, str(error))) from error
-            slots = RepeatableSlots(backend, self.slots.hibernated)
-            slots.front_chat_id, slots.pinned_chat_ids = self.slots.front_chat_id, self.slots.pinned_chat_ids
-            scheduler = RepeatableScheduler(slots, StepBudget(backend.model.n_batch), DraftPlanner(backend))
-            inspection = Inspection(backend, self.prompts, slots, scheduler, checks_each_step=self._verify)
-            self._private = Lane(backend, slots, scheduler, inspection)
-        return self._private
-
-    def _lane_of(self, seq: Sequence) -> Lane:
-        return self._private if self._private and seq.request.is_repeatable else self._shared
-
-    def _lane_with(self, chat_id: str) -> Lane:
-        return self._private if self._private and self._private.has(chat_id) else self._shared
 
     def _new_sequence(self, request: Request, prompt: Prompt, lane: Lane) -> Sequence:
         sampling = request.sampling or self.model.sampling
@@ -412,47 +336,43 @@ class Engine:
             self._idle.note_none_found()
 
     def _schedule(self) -> None:
+        if not (self._is_planned and self._can_compute_plan):
+            self._choose_batch()
+        self._is_planned = False
+
+    def _choose_batch(self) -> None:
         self._batch.clear()
-        self._lane = self._next_lane()
-        if self._lane is self._shared:
+        lane = self._lanes.take_turn()
+        if lane is self._lanes.shared:
             self._hibernate_for_speed()
-        self._lane.scheduler.schedule(self._batch)
-        if self._lane.scheduler.has_work and not self._batch.num_rows:
-            self._end_stuck()
+        lane.scheduler.schedule(lane.batch)
+        if lane.scheduler.has_work and not lane.batch.num_rows:
+            self._end_stuck(lane.scheduler.sequences)
 
-    def _next_lane(self) -> Lane:
-        """Each in turn, where both have work."""
-        private = self._private
-        if private is None or not private.scheduler.has_work:
-            return self._shared
-        is_its_turn = self._last_lane is self._shared or not self._scheduler.has_work
-        return private if is_its_turn else self._shared
-
-    def _end_stuck(self) -> None:
+    def _end_stuck(self, stuck: list[Sequence]) -> None:
         """Our mistake: without a row no later step would be another. It costs one answer, not all."""
-        stuck = self._lane.scheduler.sequences
         seq = next((seq for seq in stuck if seq.slot and not seq.num_pending_tokens), stuck[0])
         log.error("request %s has nothing that can be computed", seq.request.request_id)
-        self._finish(seq, FinishReason.ERROR, said("Skein had nothing to compute for this answer."))
+        self.answers.finish(seq, FinishReason.ERROR, said("Skein had nothing to compute for this answer."))
 
     @property
     def _can_compute_plan(self) -> bool:
         """A chat restored since then may have taken the free cells it counted on."""
-        return self._batch.is_current and self._batch.num_rows <= self._lane.slots.cells.num_free
+        return self._batch.is_current and self._batch.num_rows <= self._lanes.current.slots.cells.num_free
 
-    def _end_step(self) -> None:
-        self._batch.clear()
-        self._sampled.clear()
-        self._num_accepted.clear()
-        self._sample_s, self._return_code = 0.0, 0
+    def _decode(self) -> None:
+        """Compute the batch; if nothing was computed, the next step will try something smaller."""
+        if not self._is_computed():
+            self._batch.clear()
+        self._lanes.note_computed()
 
-    def _decode(self) -> bool:
-        """Compute the batch. False: nothing was computed, and the next step will try something smaller."""
-        if not self._batch.num_rows:
+    def _is_computed(self) -> bool:
+        lane, batch = self._lanes.current, self._batch
+        if not batch.num_rows:
             return False
-        self._lane.slots.checkpoints.save_due(self._batch)
+        lane.slots.checkpoints.save_due(batch)
         try:
-            self._lane.backend.decode(self._batch)
+            lane.backend.decode(batch)
         except NoKvCellsError as error:
             self._return_code = error.return_code
             self._make_room()
@@ -460,33 +380,40 @@ class Engine:
         except DecodeInterruptedError as error:
             self._return_code = error.return_code
             if error.has_begun:
-                self._lane.slots.resync(self._batch)
+                lane.slots.resync(batch)
             return False
         except DecodeError as error:
             self._return_code = error.return_code
-            self._lane.slots.resync(self._batch)
+            lane.slots.resync(batch)
             raise
         return True
 
     def _make_room(self) -> None:
         """The library found no cells although some are free in our books: a sliding window pins more."""
-        if not self._lane.scheduler.make_room_for_good():
+        if not self._lanes.current.scheduler.make_room_for_good():
             seq = self._batch.spans[0].seq
-            self._finish(seq, FinishReason.LENGTH, self._context_full(seq.request))
+            self.answers.finish(seq, FinishReason.LENGTH, self.answers.context_full(seq.request))
 
     def _update(self, decode_ms: float) -> None:
         """Record what was computed, then sample for every sequence whose last token was in the batch."""
-        if self._batch.num_rows and self._lane is self._shared:
+        lane, batch = self._lanes.current, self._batch
+        if batch.num_rows and lane is self._lanes.shared:
             self._learn(decode_ms)
-        self._lane.slots.memory.note_decoded(self._batch)
-        for span in self._batch.spans:
+        lane.slots.memory.note_decoded(batch)
+        for span in batch.spans:
             span.seq.num_rows_computed += span.num_rows
-        # First for all: a sampler works through so much memory that the next lines leave the caches.
-        began = time.perf_counter()
-        drawn = [(span, self._sample_first(span)) for span in self._batch.spans if span.wants_logits]
-        self._sample_s = time.perf_counter() - began
-        for span, sampled in drawn:
-            self._advance(span, sampled)
+        self._sampling.sample(lane)
+
+    def _end_step(self, watch: Stopwatch) -> StepReport:
+        watch.draft_ms = self._draft_planner.take_model_ms()
+        report = self._report(self._snapshots(), watch)
+        sampled = (SampledId(seq.request.chat_id, token_id) for seq, token_id in self._sampling.sampled)
+        self.stepping.note_step(report, sampled)
+        self._batch.clear()
+        self._sampling.clear()
+        self._return_code = 0
+        log_step(report)
+        return report
 
     def _learn(self, decode_ms: float) -> None:
         """Record the times of this step."""
@@ -501,192 +428,46 @@ class Engine:
             self._budget.learn(num_decoding, num_prompt_rows, decode_ms)
             self._idle.learn(num_decoding, num_prompt_rows, decode_ms)
 
-    def _sample_first(self, span: BatchSpan) -> Sampled | None:
-        """The token after a sequence's newest one. None: it was ended."""
-        seq = span.seq
-        if seq.max_tokens == 0:  # only its prompt was wanted
-            self._finish(seq, FinishReason.LENGTH)
-            return None
-        if seq.drafter:
-            seq.drafter.note_checked(span.num_drafted)
-        return self._sample(seq, span.last_row - span.num_drafted)
-
-    def _advance(self, span: BatchSpan, sampled: Sampled | None) -> None:
-        """Take the next token of one sequence and, as long as it equals the draft token, the one after it."""
-        seq, row = span.seq, span.last_row - span.num_drafted
-        while sampled is not None:
-            was_drafted = row < span.last_row and self._check_draft_token(span, row + 1, sampled[0])
-            self._take(seq, *sampled)
-            has_ended = seq.slot is None  # or waits for a shorter prompt
-            if has_ended or not was_drafted:
-                return
-            row += 1
-            began = time.perf_counter()
-            sampled = self._sample(seq, row)
-            self._sample_s += time.perf_counter() - began
-
-    def _check_draft_token(self, span: BatchSpan, row: int, token: int) -> bool:
-        """Accept the draft token in `row` if it is the sampled one, else drop it and all after it."""
-        drafter, slot = span.seq.drafter, span.seq.slot
-        assert drafter is not None
-        assert slot is not None
-        is_right = self._batch.token_ids[row] == token
-        drafter.learn(is_right)
-        self._num_accepted[span.seq_id] += is_right
-        if not is_right:
-            self.slots.cut_back(slot, self._batch.positions[row])
-        return is_right
-
-    def _sample(self, seq: Sequence, row: int) -> Sampled | None:
-        """The next token of one sequence, with its log probabilities if requested.
-
-        None: no valid token, so the sequence was ended.
-        """
-        sampled: Sampled
-        try:
-            if seq.request.num_logprobs:
-                one = seq.sampler.sample_with_logprobs(row, seq.request.num_logprobs)
-                sampled = one.chosen.token_id, (one,)
-            else:
-                sampled = seq.sampler.sample(row), ()
-        except (BadLogitsError, GrammarError) as error:
-            self._finish(seq, FinishReason.ERROR, str(error))
-            return None
-        self._sampled.append((seq, sampled[0]))
-        return sampled
-
-    def _take(self, seq: Sequence, token: int, logprobs: tuple[SampledToken, ...]) -> None:
-        """Add a token to its answer, and end the answer at an end token, stop string or limit."""
-        if self._backend.is_end_of_generation(token):
-            self._finish(seq, FinishReason.STOP, ended_by=next(iter(logprobs), None))
-            return
-        seq.append(token)
-        text = seq.detokenizer.add(token)
-        if seq.detokenizer.stopped:
-            self._finish(seq, FinishReason.STOP, text=text, logprobs=logprobs)
-        elif seq.num_generated_tokens < seq.max_tokens:
-            self._append_output(seq, text, logprobs)
-        elif seq.request.overflow is Overflow.STOP or seq.has_all_that_was_asked:
-            self._finish(seq, FinishReason.LENGTH, self._length_notice(seq), text, logprobs)
-        else:
-            self._append_output(seq, text, logprobs)
-            self._lane.scheduler.set_aside(seq)
-            self.build_shorter_prompt(seq.request, seq.num_generated_tokens)
-
-    def _append_output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:
-        if text or logprobs:
-            self._outputs.append(self._output(seq, text, logprobs))
-
-    def _break_off(self, seq: Sequence, reason: FinishReason, notice: str = "") -> None:
-        made = seq.num_generated_tokens
-        if seq.slot:
-            text = said(
-                "broke off the answer in sequence {seq_id}: {tokens} tokens were made",
-                seq_id=seq.slot.seq_id,
-                tokens=made,
-            )
-        else:
-            text = said("broke off the answer that had no slot: {tokens} tokens were made", tokens=made)
-        self.slots.event_log.add(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
-        self._finish(seq, reason, notice)
-
-    def _finish(
-        self,
-        seq: Sequence,
-        reason: FinishReason,
-        notice: str = "",
-        text: str = "",
-        logprobs: tuple[SampledToken, ...] = (),
-        ended_by: SampledToken | None = None,
-    ) -> None:
-        seq.finish(reason, notice)
-        text += seq.detokenizer.flush()
-        self._lane_of(seq).scheduler.remove(seq)
-        seq.sampler.close()
-        if seq.is_ahead:
-            return
-        last = replace(
-            self._output(seq, text, logprobs),
-            finish_reason=reason,
-            notice=seq.notice,
-            found_no_room=reason is FinishReason.LENGTH and not seq.has_all_that_was_asked,
-            stopping_word=seq.detokenizer.stopping_word,
-            ended_by=ended_by,
-        )
-        self._outputs.append(last)
-
-    def _output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> Output:
-        """The output so far, with all tokens since the last one."""
-        token_ids = seq.unreported_token_ids
-        seq.num_reported_tokens += len(token_ids)
-        request = seq.request
-        return Output(
-            request.request_id,
-            request.chat_id,
-            text,
-            usage=seq.usage,
-            logprobs=logprobs,
-            token_ids=token_ids,
-        )
-
-    def _length_notice(self, seq: Sequence) -> str:
-        """Empty for a limit that the caller set."""
-        return "" if seq.has_all_that_was_asked else self._context_full(seq.request)
-
-    def _context_full(self, request: Request) -> str:
-        limit = context_limit(request, self.model)
-        cut = said("The answer was cut: this chat fills its context of {limit:,} tokens.", limit=limit)
-        return together(cut, longer_chats_need(request, self.model))
-
     # Reports.
 
-    def _report(
-        self,
-        started_at: float,
-        slots: tuple[SlotSnapshot, ...],
-        schedule_ms: float = 0.0,
-        decode_ms: float = 0.0,
-        update_ms: float = 0.0,
-        draft_ms: float = 0.0,
-    ) -> StepReport:
+    def _report(self, slots: tuple[SlotSnapshot, ...], watch: Stopwatch | None = None) -> StepReport:
+        """Without `watch`, no step was taken."""
+        watch = watch or Stopwatch()
         for line in self._backend.take_log_lines():
             self.slots.event_log.add(EventKind.NATIVE, line)
-        outputs, self._outputs = tuple(self._outputs), []
         event_log = [lane.slots.event_log.take() for lane in self._lanes]
         return StepReport(
             step=self._step,
-            outputs=outputs,
+            outputs=self.answers.take_outputs(),
             spans=() if self._is_planned else self._spans(),
             slots=slots,
             cells=self.slots.cells.usage,
-            schedule_ms=schedule_ms,
-            decode_ms=decode_ms,
-            update_ms=update_ms,
+            schedule_ms=watch.schedule_ms,
+            decode_ms=watch.decode_ms,
+            update_ms=watch.update_ms,
             events=tuple(event for events, _ in event_log for event in events),
             leases=tuple(lease for _, leases in event_log for lease in leases),
             hibernated=self.slots.hibernated.chats(),
-            started_at=started_at,
+            started_at=watch.started_at,
             return_code=self._return_code,
-            sample_ms=self._sample_s * 1000,
+            sample_ms=self._sampling.sample_s * 1000,
             waiting=tuple(one for lane in self._lanes for one in lane.scheduler.waiting_requests()),
             last_check=self._inspection.last_check,
             cell_map=self._cell_map() if self._cell_watch.is_watching else None,
             pause=self.stepping.pause,
             answers=tuple(one for lane in self._lanes for one in lane.inspection.take_answers()),
-            draft_ms=draft_ms,
+            draft_ms=watch.draft_ms,
         )
 
     def _snapshots(self) -> tuple[SlotSnapshot, ...]:
-        if self._private is None:
-            return self.slots.snapshots()
-        return self.slots.snapshots() + self._private.slots.snapshots()
+        return tuple(slot for lane in self._lanes for slot in lane.slots.snapshots())
 
     def _cell_map(self) -> CellMap | None:
         is_resting = not self.has_work or self.stepping.pause is not None
         return self._cell_watch.take(time.perf_counter(), is_last=is_resting)
 
     def _spans(self) -> tuple[Span, ...]:
-        batch, num_accepted = self._batch, self._num_accepted
+        batch, num_accepted = self._batch, self._sampling.num_accepted
         return tuple([_span(span, batch, num_accepted.get(span.seq_id, 0)) for span in batch.spans])
 
 

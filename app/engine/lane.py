@@ -5,6 +5,7 @@ Engine thread only.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.inspection import Inspection
     from app.engine.scheduler import Scheduler
+    from app.engine.sequence import Sequence
     from app.engine.slots import SlotPool
+    from app.protocol.request import Request
 
 
 @dataclass(eq=False, slots=True)
@@ -38,3 +41,43 @@ class Lane:
         """The chat goes on in another lane, where nothing that was computed here is of use."""
         if self.has(chat_id) and all(seq.request.chat_id != chat_id for seq in self.scheduler.sequences):
             self.slots.clear_chat(chat_id)
+
+
+class Lanes:
+    """The shared one and, once there was a repeatable answer, the private one of those."""
+
+    def __init__(self, shared: Lane, open_private: Callable[[Lane], Lane]) -> None:
+        """`open_private` is given the shared one."""
+        self.shared = self.current = self._last = shared  # of this step, of the last one that was computed
+        self.private: Lane | None = None
+        self._open_private = open_private
+
+    def __iter__(self) -> Iterator[Lane]:
+        return iter((self.shared, self.private) if self.private else (self.shared,))
+
+    @property
+    def sequences(self) -> list[Sequence]:
+        return [seq for lane in self for seq in lane.scheduler.sequences]
+
+    def opened_for(self, request: Request) -> Lane:
+        """Raises RequestError when there is no room for it."""
+        if request.is_repeatable and self.private is None:
+            self.private = self._open_private(self.shared)
+        return self.of(request)
+
+    def of(self, request: Request) -> Lane:
+        return self.private if self.private and request.is_repeatable else self.shared
+
+    def with_chat(self, chat_id: str) -> Lane:
+        return self.private if self.private and self.private.has(chat_id) else self.shared
+
+    def take_turn(self) -> Lane:
+        """The lane of the next step: each in turn, where both have work."""
+        self.current = self.shared
+        if self.private and self.private.scheduler.has_work:
+            is_its_turn = self._last is self.shared or not self.shared.scheduler.has_work
+            self.current = self.private if is_its_turn else self.shared
+        return self.current
+
+    def note_computed(self) -> None:
+        self._last = self.current

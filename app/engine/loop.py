@@ -95,7 +95,7 @@ class EngineLoop:
         self._stopping = False
         self._preparing: dict[str, Request] = {}  # the engine thread only
         self._prompt_thread = _PromptThread(engine, self._mailbox)
-        engine.build_shorter_prompt = self._prompt_thread.build_shorter
+        engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
 
@@ -199,7 +199,7 @@ class EngineLoop:
             self._prompt_thread.post(command)
         for request in [one for one in self._preparing.values() if ends(command, one)]:
             del self._preparing[request.request_id]
-            self._engine.refuse(request, FinishReason.ABORT)
+            self._engine.answers.refuse(request, FinishReason.ABORT)
         self._engine.obey(command)
         if isinstance(command, AbortAll):
             self._engine.resume()
@@ -210,7 +210,7 @@ class EngineLoop:
         if self._preparing.pop(request.request_id, None) is None:
             return  # aborted meanwhile
         if isinstance(result, RequestError):
-            self._engine.refuse_for(request, result)
+            self._engine.answers.refuse_for(request, result)
         else:
             self._engine.add_request(request, result)
 
@@ -221,7 +221,7 @@ class EngineLoop:
             if isinstance(letter, Submit):
                 self._preparing[letter.request.request_id] = letter.request
         for request in self._preparing.values():
-            self._engine.refuse(request, reason, notice)
+            self._engine.answers.refuse(request, reason, notice)
         self._preparing.clear()
         self._engine.abort_all(reason, notice)
 

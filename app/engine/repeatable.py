@@ -11,13 +11,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from app.engine.draft_planner import DraftPlanner
+from app.engine.inspection import Inspection
+from app.engine.lane import Lane
 from app.engine.prefix import common_prefix
 from app.engine.scheduler import Scheduler
 from app.engine.slots import SlotPool
+from app.engine.step_budget import StepBudget
+from app.protocol.errors import EngineError, RequestError
+from app.system.said import said, together
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.hibernation import HibernatedChats
+    from app.engine.prompt_builder import PromptBuilder
     from app.engine.sequence import Sequence, Slot
     from app.protocol.report import SlotSnapshot
 
@@ -36,6 +43,20 @@ def num_rows(seq: Sequence) -> int:
 
 def whole_chunks(num_tokens: int) -> int:
     return num_tokens // CHUNK_ROWS * CHUNK_ROWS
+
+
+def open_private(shared: Lane, prompts: PromptBuilder, *, checks_each_step: bool) -> Lane:
+    """Raises RequestError when there is no room for it."""
+    try:
+        backend = shared.backend.open_private(CHUNK_ROWS)
+    except EngineError as error:
+        what = said("No repeatable answer can be made: it needs a context of its own.")
+        raise RequestError(together(what, str(error))) from error
+    slots = RepeatableSlots(backend, shared.slots.hibernated)
+    slots.front_chat_id, slots.pinned_chat_ids = shared.slots.front_chat_id, shared.slots.pinned_chat_ids
+    scheduler = RepeatableScheduler(slots, StepBudget(backend.model.n_batch), DraftPlanner(backend))
+    inspection = Inspection(backend, prompts, slots, scheduler, checks_each_step=checks_each_step)
+    return Lane(backend, slots, scheduler, inspection)
 
 
 class RepeatableSlots(SlotPool):

@@ -119,7 +119,7 @@ def test_the_next_turn_of_a_rolling_chat_reuses_what_moved(engine):
 def test_an_answer_that_is_being_shortened_can_be_stopped():
     engine = Engine(CountingBackend(endless_token))
     ordered = []
-    engine.build_shorter_prompt = lambda request, count: ordered.append((request.request_id, count))
+    engine.answers.build_shorter_prompt = lambda request, count: ordered.append((request.request_id, count))
     one = request(
         "go on", history=HISTORY, overflow=Overflow.ROLLING_WINDOW, max_context_tokens=LIMIT, max_tokens=160
     )

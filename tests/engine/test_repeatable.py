@@ -198,7 +198,7 @@ def test_a_state_of_the_shared_context_is_not_restored_for_it():
     engine.hibernate(first.chat_id)
     second = replace(next_turn(first, text, "more"), sampling=REPEATABLE)
     assert ask(engine, second).text == answer_alone(second)
-    assert first.chat_id not in engine.slots.hibernated or engine._private.has(first.chat_id)
+    assert first.chat_id not in engine.slots.hibernated or engine._lanes.private.has(first.chat_id)
 
 
 def test_an_interrupted_step_is_computed_again_in_the_same_shape():
@@ -228,7 +228,7 @@ def test_an_answer_whose_cells_were_lost_is_computed_again_in_the_same_shapes():
 
 def pause(engine, one):
     """As for the chat in front."""
-    lane = engine._private
+    lane = engine._lanes.private
     [seq] = [seq for seq in lane.scheduler.running if seq.request is one]
     lane.slots.suspend(seq.slot)
     seq.paused_at = 1.0

@@ -1,0 +1,138 @@
+"""Answers as they grow and end, and the outputs that tell so. Engine thread only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.engine.overflow import context_limit, longer_chats_need
+from app.protocol.errors import PromptTooLongError, RequestError
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.report import EventKind
+from app.protocol.request import Overflow, Request
+from app.system.said import said, together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.engine.backend import Backend
+    from app.engine.lane import Lanes
+    from app.engine.sequence import Sequence
+    from app.protocol.output import SampledToken
+
+
+class Answers:
+    """Outputs wait here for the next report."""
+
+    def __init__(
+        self, backend: Backend, lanes: Lanes, build_shorter_prompt: Callable[[Request, int], None]
+    ) -> None:
+        """`build_shorter_prompt` builds it for so many generated tokens and calls `Engine.refit`.
+
+        An `EngineLoop` sets one that does it on another thread.
+        """
+        self._backend, self._lanes = backend, lanes
+        self.build_shorter_prompt = build_shorter_prompt
+        self._outputs: list[Output] = []
+
+    @property
+    def has_outputs(self) -> bool:
+        return bool(self._outputs)
+
+    def take_outputs(self) -> tuple[Output, ...]:
+        outputs, self._outputs = tuple(self._outputs), []
+        return outputs
+
+    def refuse(self, request: Request, reason: FinishReason, notice: str = "") -> None:
+        """End a request that never became a sequence."""
+        self._outputs.append(Output(request.request_id, request.chat_id, "", reason, notice))
+
+    def refuse_for(self, request: Request, error: RequestError) -> None:
+        """End a request whose prompt cannot be built."""
+        self.refuse(request, FinishReason.ERROR, str(error))
+        refusal = replace(self._outputs.pop(), is_refused=True)
+        if isinstance(error, PromptTooLongError):
+            usage = Usage(num_prompt_tokens=error.num_prompt_tokens)
+            refusal = replace(refusal, usage=usage, found_no_room=True)
+        self._outputs.append(refusal)
+
+    def take(self, seq: Sequence, token: int, logprobs: tuple[SampledToken, ...]) -> None:
+        """Add a token to its answer, and end the answer at an end token, stop string or limit."""
+        if self._backend.is_end_of_generation(token):
+            self.finish(seq, FinishReason.STOP, ended_by=next(iter(logprobs), None))
+            return
+        seq.append(token)
+        text = seq.detokenizer.add(token)
+        if seq.detokenizer.stopped:
+            self.finish(seq, FinishReason.STOP, text=text, logprobs=logprobs)
+        elif seq.num_generated_tokens < seq.max_tokens:
+            self._append_output(seq, text, logprobs)
+        elif seq.request.overflow is Overflow.STOP or seq.has_all_that_was_asked:
+            # A limit that the caller set needs no notice.
+            notice = "" if seq.has_all_that_was_asked else self.context_full(seq.request)
+            self.finish(seq, FinishReason.LENGTH, notice, text, logprobs)
+        else:
+            self._append_output(seq, text, logprobs)
+            self._lanes.of(seq.request).scheduler.set_aside(seq)
+            self.build_shorter_prompt(seq.request, seq.num_generated_tokens)
+
+    def break_off(self, seq: Sequence, reason: FinishReason, notice: str = "") -> None:
+        made = seq.num_generated_tokens
+        if seq.slot:
+            text = said(
+                "broke off the answer in sequence {seq_id}: {tokens} tokens were made",
+                seq_id=seq.slot.seq_id,
+                tokens=made,
+            )
+        else:
+            text = said("broke off the answer that had no slot: {tokens} tokens were made", tokens=made)
+        self._lanes.shared.slots.event_log.add(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
+        self.finish(seq, reason, notice)
+
+    def finish(
+        self,
+        seq: Sequence,
+        reason: FinishReason,
+        notice: str = "",
+        text: str = "",
+        logprobs: tuple[SampledToken, ...] = (),
+        ended_by: SampledToken | None = None,
+    ) -> None:
+        seq.finish(reason, notice)
+        text += seq.detokenizer.flush()
+        self._lanes.of(seq.request).scheduler.remove(seq)
+        seq.sampler.close()
+        if seq.is_ahead:
+            return
+        last = replace(
+            _output(seq, text, logprobs),
+            finish_reason=reason,
+            notice=seq.notice,
+            found_no_room=reason is FinishReason.LENGTH and not seq.has_all_that_was_asked,
+            stopping_word=seq.detokenizer.stopping_word,
+            ended_by=ended_by,
+        )
+        self._outputs.append(last)
+
+    def context_full(self, request: Request) -> str:
+        limit = context_limit(request, self._backend.model)
+        cut = said("The answer was cut: this chat fills its context of {limit:,} tokens.", limit=limit)
+        return together(cut, longer_chats_need(request, self._backend.model))
+
+    def _append_output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:
+        if text or logprobs:
+            self._outputs.append(_output(seq, text, logprobs))
+
+
+def _output(seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> Output:
+    """The output so far, with all tokens since the last one."""
+    token_ids = seq.unreported_token_ids
+    seq.num_reported_tokens += len(token_ids)
+    return Output(
+        seq.request.request_id,
+        seq.request.chat_id,
+        text,
+        usage=seq.usage,
+        logprobs=logprobs,
+        token_ids=token_ids,
+    )
