@@ -19,11 +19,14 @@ def usage_json(usages: Sequence[Usage], num_copies: int = 1) -> dict[str, Any]:
     prompts = usages[::num_copies]
     num_prompt_tokens = sum(usage.num_prompt_tokens for usage in prompts)
     num_completion_tokens = sum(usage.num_generated_tokens for usage in usages)
+    details = {"cached_tokens": sum(usage.num_cached_tokens for usage in prompts)}
+    if num_from_checkpoints := sum(usage.num_checkpoint_tokens for usage in prompts):
+        details["checkpoint_tokens"] = num_from_checkpoints
     return {
         "completion_tokens": num_completion_tokens,
         "prompt_tokens": num_prompt_tokens,
         "total_tokens": num_prompt_tokens + num_completion_tokens,
-        "prompt_tokens_details": {"cached_tokens": sum(usage.num_cached_tokens for usage in prompts)},
+        "prompt_tokens_details": details,
     }
 
 

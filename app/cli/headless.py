@@ -38,6 +38,12 @@ def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
         default=None,
         help="each answer has cells of its own: ctx / slots",
     )
+    parser.add_argument(
+        "--swa-full",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="keep all cells of a sliding window: a chat goes back anywhere, but steps are slower",
+    )
     parser.add_argument("--threads", type=_at_least(0), metavar="N", help="CPU threads; 0: choose")
     parser.add_argument(
         "--draft",
@@ -92,6 +98,7 @@ def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParam
         "n_ctx": options.ctx,
         "n_seq_max": options.slots or own.n_seq_max or default_slots,
         "isolated": options.isolated,
+        "swa_full": options.swa_full,
         "n_threads": options.threads,
         "num_drafted_tokens": options.draft,
         "draft_model": options.draft_model,

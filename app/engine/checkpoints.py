@@ -86,11 +86,10 @@ def up_to(checkpoints: dict[int, State], num_tokens: int) -> dict[int, State]:
 class Checkpoints:
     """Saves those that are due, and drops the least useful where they take too much memory."""
 
-    def __init__(self, backend: Backend, slots: Iterable[Slot], max_bytes: int | None = None) -> None:
-        """`max_bytes` None: a share of the machine's memory."""
+    def __init__(self, backend: Backend, slots: Iterable[Slot]) -> None:
         self._backend = backend
         self._slots = tuple(slots)
-        self._max_bytes = _default_bytes() if max_bytes is None else max_bytes
+        self._max_bytes = backend.model.max_checkpoint_bytes
 
     def plan(self, seq: Sequence, known: Iterable[int] = ()) -> None:
         """Its prompt is about to be computed, behind what its slot holds."""
@@ -162,5 +161,6 @@ def _losses(checkpoints: Collection[int], num_tokens: int) -> Iterator[tuple[flo
         yield (place - before) * (after - place) / (num_tokens - place + GAP), place
 
 
-def _default_bytes() -> int:
+def usual_checkpoint_bytes() -> int:
+    """Where nothing was chosen."""
     return min(int(psutil.virtual_memory().total * RAM_SHARE), MAX_RAM_BYTES)

@@ -42,6 +42,7 @@ class Sequence:
     num_reused_tokens: int = 0
     num_shared_tokens: int = 0
     num_restored_tokens: int = 0
+    num_checkpoint_tokens: int = 0  # of these, found by a checkpoint
     is_shortened: bool = False  # not all of the chat is in the prompt
     prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT
     is_ahead: bool = False  # of a prompt that was not sent yet: it makes no answer, and its end is not told
@@ -99,6 +100,7 @@ class Sequence:
             num_reused_tokens=self.num_reused_tokens,
             num_shared_tokens=self.num_shared_tokens,
             num_restored_tokens=self.num_restored_tokens,
+            num_checkpoint_tokens=self.num_checkpoint_tokens,
             prefix_end=self.prefix_end,
             num_computed_tokens=self.num_rows_computed,
             num_generated_tokens=len(self.token_ids) - self.num_prompt_tokens,
@@ -117,6 +119,7 @@ class Sequence:
         self.num_reused_tokens += prefix.num_reused
         self.num_shared_tokens += prefix.num_shared
         self.num_restored_tokens += prefix.num_restored
+        self.num_checkpoint_tokens += prefix.num_tokens if prefix.is_from_checkpoint else 0
         self.paused_at = 0.0
         if not self.leased_at:
             self.prefix_end = prefix_end

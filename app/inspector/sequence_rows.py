@@ -159,7 +159,7 @@ class SequenceColumn(Column):
         return "" if value is None else self.text(value)
 
 
-def _of_slot(get: Callable[[SlotSnapshot], int]) -> Callable[[SequenceRow], int | None]:
+def _of_slot(get: Callable[[SlotSnapshot], int | None]) -> Callable[[SequenceRow], int | None]:
     def value(row: SequenceRow) -> int | None:
         return get(row.slot) if row.slot and not row.is_empty else None
 
@@ -337,6 +337,20 @@ COLUMNS = (
         "99,999.9",
     ),
     _figure(
+        "checkpoints",
+        mark("check-\npoints"),
+        mark("Places in the chat that it can go back to, where the model cannot go back anywhere"),
+        _of_slot(lambda slot: len(slot.checkpoints) or None),
+    ),
+    _figure(
+        "checkpoint_size",
+        mark("check-\npoints MiB"),
+        mark("Memory of its checkpoints, with those that other sequences have, too"),
+        lambda row: (row.slot.checkpoint_bytes or None) if row.slot else None,
+        _size_text,
+        "99,999.9",
+    ),
+    _figure(
         "drafted",
         mark("tokens\ndrafted"),
         mark("Guesses at the last answer that were checked beside its own tokens"),
@@ -414,6 +428,9 @@ def row_tip(row: SequenceRow) -> str:
             parts.append(tr("{tokens} saved on disk, {size}", tokens=held, size=size))
         else:
             parts.append(tr("{tokens} saved in RAM, {size}", tokens=held, size=size))
+    if row.slot and row.slot.checkpoints:
+        places = ", ".join(map(count, row.slot.checkpoints))
+        parts.append(tr("can be cut back to its first {places} tokens", places=places))
     if row.is_pinned:
         parts.append(tr("pinned: neither hibernated nor evicted while that can be avoided"))
     return " · ".join(parts)

@@ -225,7 +225,8 @@ class StopChoice(QWidget):
     def _suggest_position(self) -> None:
         seq_id = self.sequence.value
         if isinstance(seq_id, int) and not self.position.hasFocus():
-            self.position.setValue(max(self._slots[seq_id].pos_max, 0) + A_FEW_TOKENS)
+            next_pos = max(self._slots[seq_id].pos_max, 0) + A_FEW_TOKENS
+            self.position.setValue(min(next_pos, self.position.maximum()))
         self._enable()
 
     @Slot()

@@ -65,7 +65,8 @@ def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]
             "n_ubatch",
             said("A batch has {rows:,} rows, so no more are computed at once.", rows=params.n_batch),
         )
-    trained = Hyperparameters(header).number("context_length")
+    hyper = Hyperparameters(header)
+    trained = hyper.number("context_length")
     n_ctx_seq = params.n_ctx // params.n_seq_max if params.isolated else params.n_ctx
     if trained and n_ctx_seq > trained and not is_scaled:
         yield (
@@ -75,6 +76,8 @@ def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]
                 trained=trained,
             ),
         )
+    if params.swa_full and not hyper.has("attention.sliding_window"):
+        yield "swa_full", said("This model has no sliding window, so it does nothing.")
     if not can_take_back(header):
         reason = said("This model cannot take back a guess, so none are made.")
         if params.num_drafted_tokens:

@@ -112,6 +112,8 @@ class ContextNeed:
         """0: no layer has a window."""
         if not any(layer.has_window for layer in self._layers):
             return 0
+        if self._params.swa_full:
+            return self._n_ctx_seq
         windows = 1 if self._params.isolated else self._n_seq_max
         needed = sliding_window(self._header) * windows + self._n_ubatch
         return -(-min(self._n_ctx_seq, needed) // N_CTX_STEP) * N_CTX_STEP

@@ -79,6 +79,7 @@ class LoadParams:
     type_v: KvType = KvType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
     swa_full: bool = False  # keep all cells of a sliding window, so that a tail can be cut anywhere
+    checkpoint_mib: int = 0  # memory for checkpoints, of models that take such
     use_mmap: bool = True  # the weights stay in the file's pages, which the system can take back
     n_gpu_layers: int | None = None  # None: as many as fit
     devices: tuple[str, ...] = ()  # by the library's names, such as "CUDA0"; (): all it has

@@ -89,6 +89,7 @@ class ModelInfo:
     is_hybrid: bool = False
     # What is left of a sequence when its tail is cut (a window's cells, a state) can be saved by itself.
     takes_checkpoints: bool = False
+    max_checkpoint_bytes: int = 2**30  # of all checkpoints together
     is_unified: bool = True  # False: each sequence has cells of its own, `n_ctx / n_seq_max` of them
     can_shift: bool = True  # positions of cells can be moved (RoPE of the plain kind)
     n_ubatch: int = 256  # rows that are computed at once: a longer batch goes through in parts

@@ -31,7 +31,8 @@ class Usage:
     """The statistics of one answer so far. Times in seconds.
 
     Prompt tokens are reused (their cells were warm), shared (their cells are another chat's too), restored
-    (their cells were saved) or computed. `prefix_end` says why the prefix was not longer.
+    (their cells were saved) or computed. `prefix_end` says why the prefix was not longer. Checkpoints
+    spared `num_checkpoint_tokens` of them being computed.
     `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, those
     recomputed after a pause or with a shorter prompt, and rejected draft tokens. Of `num_drafted_tokens`
     draft tokens `num_kept_tokens` were accepted; `num_model_…` are those of the draft model among them, the
@@ -53,6 +54,7 @@ class Usage:
     prompt_s: float = 0.0  # from the slot to the first token, or so far
     time_to_first_token_s: float = 0.0  # from submission: `queue_s` and `prompt_s` are part of it
     decode_s: float = 0.0  # first token to last
+    num_checkpoint_tokens: int = 0
 
     @property
     def num_cached_tokens(self) -> int:

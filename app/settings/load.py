@@ -5,7 +5,7 @@ from pathlib import Path
 from app.protocol.load import FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
 from app.settings.settings import ModelSettings, Settings
 
-FOR_ALL_MODELS = {"n_ctx", "n_seq_max", "n_threads", "isolated", "num_drafted_tokens"}
+FOR_ALL_MODELS = {"n_ctx", "n_seq_max", "n_threads", "isolated", "num_drafted_tokens", "checkpoint_mib"}
 _ENUMS = {"type_k": KvType, "type_v": KvType, "flash_attention": FlashAttention, "rope_scaling": RopeScaling}
 
 

@@ -71,6 +71,7 @@ class ModelSettings(BaseModel):
     type_v: KvType | None = None
     flash_attention: FlashAttention | None = None
     use_mmap: bool | None = None
+    swa_full: bool | None = None
     n_gpu_layers: Annotated[int, Field(ge=0, le=10_000)] | None = None
     devices: tuple[str, ...] | None = None
     rope_scaling: RopeScaling | None = None
@@ -114,6 +115,7 @@ class Settings(BaseModel):
     n_ctx: NumTokens = 0  # the pool: tokens of all chats together
     n_seq_max: NumSlots = 8
     n_threads: NumThreads = 0
+    checkpoint_mib: Annotated[int, Field(ge=0, le=2**20)] = 0  # memory of all of a model's checkpoints
     isolated: bool = False  # each slot has its part of the pool for itself
     speed: Speed = "responsive"
     max_chat_tokens: NumTokens = 0  # the longest one chat may get; 0: what fits

@@ -123,17 +123,17 @@
     </message>
     <message>
         <source>broke off the answer in sequence {seq_id}: {tokens} tokens were made</source>
-        <extracomment>app/engine/engine.py</extracomment>
+        <extracomment>app/engine/answers.py</extracomment>
         <translation>中断了序列 {seq_id} 中的回答：已生成 {tokens} 个词元</translation>
     </message>
     <message>
         <source>broke off the answer that had no slot: {tokens} tokens were made</source>
-        <extracomment>app/engine/engine.py</extracomment>
+        <extracomment>app/engine/answers.py</extracomment>
         <translation>中断了没有槽位的回答：已生成 {tokens} 个词元</translation>
     </message>
     <message>
         <source>The answer was cut: this chat fills its context of {limit:,} tokens.</source>
-        <extracomment>app/engine/engine.py</extracomment>
+        <extracomment>app/engine/answers.py</extracomment>
         <translation>回答被截断：这个对话已占满 {limit:,} 个词元的上下文。</translation>
     </message>
     <message>
@@ -738,7 +738,7 @@
     </message>
     <message>
         <source>llama.cpp wants {tokens} tokens for {bytes} bytes of text.</source>
-        <extracomment>app/engine/llama/backend.py</extracomment>
+        <extracomment>app/engine/llama/vocabulary.py</extracomment>
         <translation>llama.cpp 要为 {bytes} 字节的文本使用 {tokens} 个词元。</translation>
     </message>
     <message>
@@ -1616,12 +1616,12 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>only zeros</source>
-        <extracomment>app/engine/llama/backend.py</extracomment>
+        <extracomment>app/engine/llama/logits.py</extracomment>
         <translation>全为零</translation>
     </message>
     <message>
         <source>NaN or infinite</source>
-        <extracomment>app/engine/llama/backend.py</extracomment>
+        <extracomment>app/engine/llama/logits.py</extracomment>
         <translation>是 NaN 或无穷大</translation>
     </message>
     <message>
@@ -1636,7 +1636,7 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>No repeatable answer can be made: it needs a context of its own.</source>
-        <extracomment>app/engine/engine.py</extracomment>
+        <extracomment>app/engine/repeatable.py</extracomment>
         <translation>无法生成可重现的回答：它需要一个自己的上下文。</translation>
     </message>
     <message>
@@ -1890,6 +1890,11 @@ High water: cells used at most since the model was loaded.</source>
         <translation>模型无法回退</translation>
     </message>
     <message>
+        <source>Went back to a checkpoint</source>
+        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <translation>回到了一个检查点</translation>
+    </message>
+    <message>
         <source>Its cells were given away</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>它的单元让给了别的对话</translation>
@@ -1933,6 +1938,11 @@ High water: cells used at most since the model was loaded.</source>
         <source>model cannot remove a tail</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>模型无法删去末尾</translation>
+    </message>
+    <message>
+        <source>went back to a checkpoint</source>
+        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <translation>回到检查点</translation>
     </message>
     <message>
         <source>evicted</source>
@@ -1983,6 +1993,11 @@ High water: cells used at most since the model was loaded.</source>
         <source>The first {tokens} are the same, but {memory} cannot be cut back to them.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>前 {tokens}相同，但{memory}无法退回到那里。</translation>
+    </message>
+    <message>
+        <source>The first {tokens} are the same, but {memory} can be cut back to checkpoints only, and the nearest is after {kept}.</source>
+        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <translation>前 {tokens} 相同，但{memory}只能退回到检查点，最近的一个在 {kept} 之后。</translation>
     </message>
     <message>
         <source>Its cells were needed by other chats, and its state was not kept.</source>
@@ -2043,6 +2058,11 @@ High water: cells used at most since the model was loaded.</source>
         <source>{computed} prompt tokens computed in {time}.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>用 {time}计算了 {computed} 个提示词词元。</translation>
+    </message>
+    <message>
+        <source>A checkpoint saved {tokens}, about {time}.</source>
+        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <translation>一个检查点省去了 {tokens}，约 {time}。</translation>
     </message>
     <message>
         <source>the memory of a model with a sliding window</source>
@@ -2580,6 +2600,30 @@ MiB</translation>
         <translation>键和值占用的内存，包括共享单元；休眠时为已保存的大小</translation>
     </message>
     <message>
+        <source>check-
+points</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>检查
+点</translation>
+    </message>
+    <message>
+        <source>Places in the chat that it can go back to, where the model cannot go back anywhere</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>模型不能任意回退时，对话中可以退回到的位置</translation>
+    </message>
+    <message>
+        <source>check-
+points MiB</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>检查点
+MiB</translation>
+    </message>
+    <message>
+        <source>Memory of its checkpoints, with those that other sequences have, too</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>其检查点占用的内存，包括与其他序列共有的</translation>
+    </message>
+    <message>
         <source>tokens
 drafted</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
@@ -2619,6 +2663,11 @@ share</source>
         <source>{tokens} saved in RAM, {size}</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>{tokens}保存在内存中，{size}</translation>
+    </message>
+    <message>
+        <source>can be cut back to its first {places} tokens</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>可以退回到前 {places} 个词元</translation>
     </message>
     <message>
         <source>pinned: neither hibernated nor evicted while that can be avoided</source>
@@ -3013,6 +3062,11 @@ share</source>
         <translation>{sequences}的 {rows}；{sampled}</translation>
     </message>
     <message>
+        <source>This model can go back to checkpoints only.</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>这个模型只能回到检查点。</translation>
+    </message>
+    <message>
         <source>The disk with {folder} is full. Free some space, then start again.</source>
         <extracomment>app/window.py</extracomment>
         <translation>{folder} 所在的磁盘已满。请释放一些空间，然后重新启动。</translation>
@@ -3056,7 +3110,7 @@ share</source>
     </message>
     <message>
         <source>The model computed logits that are {kind}, so no word can be chosen. The file may be damaged. Download it again, or open another one.</source>
-        <extracomment>app/engine/llama/backend.py</extracomment>
+        <extracomment>app/engine/llama/logits.py</extracomment>
         <translation>模型算出的 logits {kind}，因此无法选择词元。文件可能已损坏。请重新下载，或打开另一个文件。</translation>
     </message>
     <message>
@@ -3844,6 +3898,11 @@ kept</source>
         <translation>一个回答以错误结束：{reason}</translation>
     </message>
     <message>
+        <source>This model has no sliding window, so it does nothing.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>这个模型没有滑动窗口，因此不起作用。</translation>
+    </message>
+    <message>
         <source>one chat can have {limit:,} tokens only, which is too few for this</source>
         <extracomment>app/selftest/bench.py</extracomment>
         <translation>一个对话只能有 {limit:,} 个词元，不足以进行这项检测</translation>
@@ -4470,47 +4529,47 @@ kept</source>
     </message>
     <message>
         <source>&amp;Local API</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>本地 API(&amp;L)</translation>
     </message>
     <message>
         <source>Let other programs on this computer ask the model</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>让这台电脑上的其他程序向模型提问</translation>
     </message>
     <message>
         <source>Copy API &amp;address</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>复制 API 地址(&amp;A)</translation>
     </message>
     <message>
         <source>What other programs call the base URL</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>其他程序称之为 base URL</translation>
     </message>
     <message>
         <source>The local API is off.</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>本地 API 已关闭。</translation>
     </message>
     <message>
         <source>Copy API &amp;key</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>复制 API 密钥(&amp;K)</translation>
     </message>
     <message>
         <source>What other programs must send</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>其他程序必须发送的密钥</translation>
     </message>
     <message>
         <source>The key is made when the local API is first switched on.</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>密钥在首次开启本地 API 时生成。</translation>
     </message>
     <message>
         <source>Port, address and key</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>端口、地址和密钥</translation>
     </message>
     <message>
@@ -4675,12 +4734,12 @@ kept</source>
     </message>
     <message>
         <source>&amp;Backups…</source>
-        <extracomment>app/ui/data/backups_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>备份(&amp;B)…</translation>
     </message>
     <message>
         <source>Copies of all chats, and how to go back to one</source>
-        <extracomment>app/ui/data/backups_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>所有对话的副本，以及如何恢复到其中之一</translation>
     </message>
     <message>
@@ -4896,7 +4955,7 @@ kept</source>
     </message>
     <message>
         <source>&amp;Settings…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>设置(&amp;S)…</translation>
     </message>
     <message>
@@ -4916,7 +4975,7 @@ kept</source>
     </message>
     <message>
         <source>Re&amp;load model</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>重新加载模型(&amp;L)</translation>
     </message>
     <message>
@@ -4936,32 +4995,32 @@ kept</source>
     </message>
     <message>
         <source>Threads, and what goes first</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>线程，以及优先顺序</translation>
     </message>
     <message>
         <source>Conte&amp;xt settings…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>上下文设置(&amp;X)…</translation>
     </message>
     <message>
         <source>Tokens for all chats together, slots, and the longest chat</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>所有对话共用的词元数、槽位和最长对话</translation>
     </message>
     <message>
         <source>Version, diagnostics and licences</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>版本、诊断信息和许可</translation>
     </message>
     <message>
         <source>L&amp;og…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>日志(&amp;O)…</translation>
     </message>
     <message>
         <source>Show what Skein has done since it was started</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示 Skein 启动以来所做的事</translation>
     </message>
     <message>
@@ -4971,57 +5030,57 @@ kept</source>
     </message>
     <message>
         <source>Add as mode&amp;l&apos;s answer</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>作为模型的回答添加(&amp;L)</translation>
     </message>
     <message>
         <source>&amp;List of chats</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>对话列表(&amp;L)</translation>
     </message>
     <message>
         <source>Show or hide all chats at the left</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示或隐藏左侧的所有对话</translation>
     </message>
     <message>
         <source>&amp;Search all chats…</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>搜索所有对话(&amp;S)…</translation>
     </message>
     <message>
         <source>Find a chat by its title, or by anything that was said</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>按标题或说过的内容查找对话</translation>
     </message>
     <message>
         <source>&amp;Filter list of chats</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>筛选对话列表(&amp;F)</translation>
     </message>
     <message>
         <source>Go to the field above the list of all chats</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>转到所有对话列表上方的输入框</translation>
     </message>
     <message>
         <source>New f&amp;older</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>新建文件夹(&amp;O)</translation>
     </message>
     <message>
         <source>Make a folder in the list of chats</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在对话列表中新建文件夹</translation>
     </message>
     <message>
         <source>&amp;Delete chat</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>删除对话(&amp;D)</translation>
     </message>
     <message>
         <source>Delete this chat; it can be had back for a moment</source>
-        <extracomment>app/ui/chats/navigation.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>删除这个对话；片刻之内可以恢复</translation>
     </message>
     <message>
@@ -5218,7 +5277,7 @@ kept</source>
     </message>
     <message>
         <source>Go to the other one of two chats side by side, or show two</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>转到并排显示的另一个对话，或显示两个</translation>
     </message>
     <message>
@@ -5370,47 +5429,47 @@ kept</source>
     </message>
     <message>
         <source>Stop the answer in this tab, else the loading of a model</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>停止这个标签页中的回答；没有回答时停止加载模型</translation>
     </message>
     <message>
         <source>&amp;Cancel loading</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>取消加载(&amp;C)</translation>
     </message>
     <message>
         <source>Stop loading a model; the one that answers now stays</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>停止加载模型；正在回答的模型保留</translation>
     </message>
     <message>
         <source>No model is being loaded.</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>没有正在加载的模型。</translation>
     </message>
     <message>
         <source>Put to &amp;sleep</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>让模型睡眠(&amp;S)</translation>
     </message>
     <message>
         <source>The model gives its memory back, and comes back with the next message</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>模型释放内存，并随下一条消息恢复</translation>
     </message>
     <message>
         <source>No model is loaded, or it is answering.</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>没有加载模型，或模型正在回答。</translation>
     </message>
     <message>
         <source>&amp;How this model is loaded…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这个模型的加载方式(&amp;H)…</translation>
     </message>
     <message>
         <source>Context, speed and memory of the model that is open</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>打开的模型的上下文、速度和内存</translation>
     </message>
     <message>
@@ -5607,42 +5666,42 @@ kept</source>
     </message>
     <message>
         <source>&amp;Export chat…</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>导出对话(&amp;E)…</translation>
     </message>
     <message>
         <source>Save this chat as Markdown, as a web page, or complete</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把这个对话保存为 Markdown、网页或完整格式</translation>
     </message>
     <message>
         <source>Export &amp;all chats…</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>导出所有对话(&amp;A)…</translation>
     </message>
     <message>
         <source>Save all chats in one file, or each in a file of its own</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把所有对话保存在一个文件中，或各存一个文件</translation>
     </message>
     <message>
         <source>&amp;Import chats…</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>导入对话(&amp;I)…</translation>
     </message>
     <message>
         <source>Take over chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>导入来自 Skein、ChatGPT、Open WebUI、LM Studio、Jan 或 llama.cpp 的对话</translation>
     </message>
     <message>
         <source>Import chats from a &amp;folder…</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>从文件夹导入对话(&amp;F)…</translation>
     </message>
     <message>
         <source>Take over all chats in a folder, such as that of LM Studio or Jan</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>导入一个文件夹中的所有对话，例如 LM Studio 或 Jan 的文件夹</translation>
     </message>
     <message>
@@ -6007,62 +6066,62 @@ kept</source>
     </message>
     <message>
         <source>&amp;Undo</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>撤销(&amp;U)</translation>
     </message>
     <message>
         <source>Take back the last change to the message</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>撤销对消息的上一次修改</translation>
     </message>
     <message>
         <source>&amp;Redo</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>重做(&amp;R)</translation>
     </message>
     <message>
         <source>Make it again</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>重新做一次</translation>
     </message>
     <message>
         <source>Cu&amp;t</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>剪切(&amp;T)</translation>
     </message>
     <message>
         <source>Cut the selected text</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>剪切选中的文本</translation>
     </message>
     <message>
         <source>&amp;Copy</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>复制(&amp;C)</translation>
     </message>
     <message>
         <source>Copy the selected text</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>复制选中的文本</translation>
     </message>
     <message>
         <source>&amp;Paste</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>粘贴(&amp;P)</translation>
     </message>
     <message>
         <source>Paste text</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>粘贴文本</translation>
     </message>
     <message>
         <source>Select &amp;all</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>全选(&amp;A)</translation>
     </message>
     <message>
         <source>Select all of this text</source>
-        <extracomment>app/ui/commands/edit_actions.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>选中这里的全部文本</translation>
     </message>
     <message>
@@ -6286,27 +6345,27 @@ kept</source>
     </message>
     <message>
         <source>&amp;Reopen closed chat</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>重新打开已关闭的对话(&amp;R)</translation>
     </message>
     <message>
         <source>Bring back the tab closed last</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>恢复上次关闭的标签页</translation>
     </message>
     <message>
         <source>No chat was closed.</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>没有关闭过对话。</translation>
     </message>
     <message>
         <source>&amp;Quit</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>退出(&amp;Q)</translation>
     </message>
     <message>
         <source>Save everything and quit</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>保存一切并退出</translation>
     </message>
     <message>
@@ -6316,27 +6375,27 @@ kept</source>
     </message>
     <message>
         <source>&amp;New chat</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>新建对话(&amp;N)</translation>
     </message>
     <message>
         <source>Open a new chat in a new tab</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在新标签页中打开新对话</translation>
     </message>
     <message>
         <source>&amp;Close chat</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关闭对话(&amp;C)</translation>
     </message>
     <message>
         <source>Close this tab; it can be reopened</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关闭这个标签页；可以重新打开</translation>
     </message>
     <message>
         <source>Everything that can be chosen, with a search</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>所有可选的设置，可以搜索</translation>
     </message>
     <message>
@@ -6346,12 +6405,12 @@ kept</source>
     </message>
     <message>
         <source>F&amp;ull screen</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>全屏(&amp;U)</translation>
     </message>
     <message>
         <source>Use the whole screen, or go back</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>使用整个屏幕，或返回</translation>
     </message>
     <message>
@@ -6361,72 +6420,72 @@ kept</source>
     </message>
     <message>
         <source>&amp;Command palette…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>命令面板(&amp;C)…</translation>
     </message>
     <message>
         <source>Find a command, a chat or a setting by its name</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>按名称查找命令、对话或设置</translation>
     </message>
     <message>
         <source>Next &amp;pane</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>下一窗格(&amp;P)</translation>
     </message>
     <message>
         <source>Move the focus to the next pane</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把焦点移到下一个窗格</translation>
     </message>
     <message>
         <source>Previous p&amp;ane</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>上一窗格(&amp;A)</translation>
     </message>
     <message>
         <source>Move the focus to the pane before</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把焦点移到上一个窗格</translation>
     </message>
     <message>
         <source>&amp;Larger</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>较大(&amp;L)</translation>
     </message>
     <message>
         <source>Larger text</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>较大的文字</translation>
     </message>
     <message>
         <source>&amp;Smaller</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>较小(&amp;S)</translation>
     </message>
     <message>
         <source>Smaller text</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>较小的文字</translation>
     </message>
     <message>
         <source>&amp;Usual size</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>常规大小(&amp;U)</translation>
     </message>
     <message>
         <source>Text at its usual size</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>常规大小的文字</translation>
     </message>
     <message>
         <source>&amp;Stop answer</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>停止回答(&amp;S)</translation>
     </message>
     <message>
         <source>No answer is being written in this tab.</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这个标签页中没有正在生成的回答。</translation>
     </message>
     <message>
@@ -6436,42 +6495,42 @@ kept</source>
     </message>
     <message>
         <source>&amp;Copy last answer</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>复制上一个回答(&amp;C)</translation>
     </message>
     <message>
         <source>Copy the last answer as Markdown</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把上一个回答复制为 Markdown</translation>
     </message>
     <message>
         <source>Token &amp;probabilities</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>词元概率(&amp;P)</translation>
     </message>
     <message>
         <source>Show what else the last answer could have said</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示上一个回答还可能说什么</translation>
     </message>
     <message>
         <source>&amp;Fork chat</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>分叉对话(&amp;F)</translation>
     </message>
     <message>
         <source>Go on in a copy of this chat</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在这个对话的副本中继续</translation>
     </message>
     <message>
         <source>Chat s&amp;ettings…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>对话设置(&amp;E)…</translation>
     </message>
     <message>
         <source>How long this chat may get, and what becomes of it then</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这个对话可以多长，以及到那时如何处理</translation>
     </message>
     <message>
@@ -6481,87 +6540,87 @@ kept</source>
     </message>
     <message>
         <source>&amp;Next tab</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>下一标签页(&amp;N)</translation>
     </message>
     <message>
         <source>Show the next tab</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示下一个标签页</translation>
     </message>
     <message>
         <source>&amp;Previous tab</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>上一标签页(&amp;P)</translation>
     </message>
     <message>
         <source>Show the previous tab</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示上一个标签页</translation>
     </message>
     <message>
         <source>Move tab &amp;right</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>右移标签页(&amp;R)</translation>
     </message>
     <message>
         <source>Move this tab one place to the right</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把这个标签页向右移一位</translation>
     </message>
     <message>
         <source>Move tab &amp;left</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>左移标签页(&amp;L)</translation>
     </message>
     <message>
         <source>Move this tab one place to the left</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把这个标签页向左移一位</translation>
     </message>
     <message>
         <source>P&amp;in tab</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>固定标签页(&amp;I)</translation>
     </message>
     <message>
         <source>Keep this tab at the left, or let it go again</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>让这个标签页留在左侧，或不再固定</translation>
     </message>
     <message>
         <source>R&amp;ename chat…</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>重命名对话(&amp;E)…</translation>
     </message>
     <message>
         <source>Give this chat another title</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>给这个对话换一个标题</translation>
     </message>
     <message>
         <source>Close all tabs but this one</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关闭除此之外的所有标签页</translation>
     </message>
     <message>
         <source>Close all tabs to the right of this one</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关闭这个标签页右侧的所有标签页</translation>
     </message>
     <message>
         <source>&amp;Split view</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>拆分视图(&amp;S)</translation>
     </message>
     <message>
         <source>Show two chats side by side, or one again</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>并排显示两个对话，或恢复为一个</translation>
     </message>
     <message>
         <source>Ot&amp;her side</source>
-        <extracomment>app/ui/tabs/tabs_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>另一侧(&amp;H)</translation>
     </message>
     <message>
@@ -6576,27 +6635,27 @@ kept</source>
     </message>
     <message>
         <source>Load the same file again, with empty memory</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>重新加载同一文件，内存清空</translation>
     </message>
     <message>
         <source>No model was opened.</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>没有打开过模型。</translation>
     </message>
     <message>
         <source>Stop &amp;all answers</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>停止所有回答(&amp;A)</translation>
     </message>
     <message>
         <source>Stop the answers of all chats</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>停止所有对话的回答</translation>
     </message>
     <message>
         <source>No answer is being written.</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>没有正在生成的回答。</translation>
     </message>
     <message>
@@ -6606,17 +6665,17 @@ kept</source>
     </message>
     <message>
         <source>&amp;Open model…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>打开模型(&amp;O)…</translation>
     </message>
     <message>
         <source>Open a model from a GGUF file</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>从 GGUF 文件打开模型</translation>
     </message>
     <message>
         <source>&amp;Engine settings…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>引擎设置(&amp;E)…</translation>
     </message>
     <message>
@@ -6626,7 +6685,7 @@ kept</source>
     </message>
     <message>
         <source>&amp;About Skein</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关于 Skein(&amp;A)</translation>
     </message>
     <message>
@@ -6636,32 +6695,32 @@ kept</source>
     </message>
     <message>
         <source>&amp;Keyboard shortcuts</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>键盘快捷键(&amp;K)</translation>
     </message>
     <message>
         <source>All keys on one page</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在一页上列出所有按键</translation>
     </message>
     <message>
         <source>Open &amp;data folder</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>打开数据文件夹(&amp;D)</translation>
     </message>
     <message>
         <source>Show the folder with the chats in the file browser</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在文件浏览器中显示保存对话的文件夹</translation>
     </message>
     <message>
         <source>Open &amp;log folder</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>打开日志文件夹(&amp;L)</translation>
     </message>
     <message>
         <source>Show the folder with the logs in the file browser</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在文件浏览器中显示日志所在的文件夹</translation>
     </message>
     <message>
@@ -6798,7 +6857,7 @@ kept</source>
     </message>
     <message>
         <source>Local API s&amp;ettings…</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>本地 API 设置(&amp;E)…</translation>
     </message>
     <message>
@@ -6883,52 +6942,52 @@ kept</source>
     </message>
     <message>
         <source>This chat is empty.</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这个对话是空的。</translation>
     </message>
     <message>
         <source>&amp;Find in chat…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在对话中查找(&amp;F)…</translation>
     </message>
     <message>
         <source>Find words in this chat</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在这个对话中查找文字</translation>
     </message>
     <message>
         <source>Find &amp;next</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>查找下一个(&amp;N)</translation>
     </message>
     <message>
         <source>Go to the next place with these words</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>转到下一处这些文字</translation>
     </message>
     <message>
         <source>Find pre&amp;vious</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>查找上一个(&amp;V)</translation>
     </message>
     <message>
         <source>Go to the place before with these words</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>转到上一处这些文字</translation>
     </message>
     <message>
         <source>There is no answer yet.</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>还没有回答。</translation>
     </message>
     <message>
         <source>&amp;Attach files…</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>附加文件(&amp;A)…</translation>
     </message>
     <message>
         <source>Put the text of files into the next message</source>
-        <extracomment>app/ui/commands/menus.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把文件的文本放入下一条消息</translation>
     </message>
     <message>
@@ -7128,37 +7187,37 @@ kept</source>
     </message>
     <message>
         <source>Previo&amp;us version</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>上一版本(&amp;U)</translation>
     </message>
     <message>
         <source>Show the version before</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示上一个版本</translation>
     </message>
     <message>
         <source>Ne&amp;xt version</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>下一版本(&amp;X)</translation>
     </message>
     <message>
         <source>Show the version after</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示下一个版本</translation>
     </message>
     <message>
         <source>Add without as&amp;king</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>添加而不提问(&amp;K)</translation>
     </message>
     <message>
         <source>The draft becomes a message</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>草稿成为一条消息</translation>
     </message>
     <message>
         <source>The draft becomes an answer, as if the model had written it</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>草稿成为一个回答，如同模型所写</translation>
     </message>
     <message>
@@ -7178,12 +7237,12 @@ kept</source>
     </message>
     <message>
         <source>There is no other version there.</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>那里没有其他版本。</translation>
     </message>
     <message>
         <source>Write something first, while no answer is being written.</source>
-        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>请先在没有生成回答时写点内容。</translation>
     </message>
     <message>
@@ -7465,18 +7524,28 @@ kept</source>
         <translation>{name} 无法下载。</translation>
     </message>
     <message>
+        <source>Whole sliding window</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>完整的滑动窗口</translation>
+    </message>
+    <message>
+        <source>Keeps all cells of layers with a window: a chat goes back anywhere, but is slower.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>保留带窗口的各层的全部单元：对话可以退回到任意位置，但速度较慢。</translation>
+    </message>
+    <message>
         <source>Draft model</source>
-        <extracomment>app/ui/models/draft_row.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>草稿模型</translation>
     </message>
     <message>
         <source>A smaller model that guesses tokens, which this one checks: the same answers, often sooner.</source>
-        <extracomment>app/ui/models/draft_row.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答相同，往往更快。</translation>
     </message>
     <message>
         <source>No smaller model with the same vocabulary is here.</source>
-        <extracomment>app/ui/models/draft_row.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>这里没有词表相同的更小模型。</translation>
     </message>
     <message>
@@ -8253,12 +8322,12 @@ kept</source>
     </message>
     <message>
         <source>&amp;Models…</source>
-        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>模型(&amp;M)…</translation>
     </message>
     <message>
         <source>The models on this machine, and where to get more</source>
-        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这台电脑上的模型，以及从哪里获取更多</translation>
     </message>
     <message>
@@ -8730,12 +8799,12 @@ kept</source>
     </message>
     <message>
         <source>&amp;Self-test…</source>
-        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>自检(&amp;S)…</translation>
     </message>
     <message>
         <source>Prove on this model and this computer that chats do not disturb each other</source>
-        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在这个模型和这台电脑上证明对话之间互不干扰</translation>
     </message>
     <message>
@@ -8896,6 +8965,16 @@ kept</source>
         <translation>语言</translation>
     </message>
     <message>
+        <source>{model} needs none: it can go back anywhere.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>{model} 不需要检查点：它可以回到任意位置。</translation>
+    </message>
+    <message>
+        <source>Automatic is {size} here.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>在这里，自动为 {size}。</translation>
+    </message>
+    <message>
         <source>What the window speaks, from the next start on.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>窗口使用的语言，从下次启动起生效。</translation>
@@ -8969,6 +9048,16 @@ kept</source>
         <source>A new chat is named after its first message, until you give it another name.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>新对话以第一条消息命名，直到您另起名称。</translation>
+    </message>
+    <message>
+        <source>Read ahead while typing</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>输入时预先读取</translation>
+    </message>
+    <message>
+        <source>What you type is computed before you send it, while nothing else is. Not on battery.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>您输入的内容在发送前、没有其他计算时就先行计算。使用电池时不会这样做。</translation>
     </message>
     <message>
         <source>What every new chat tells the model before the first message.</source>
@@ -9134,6 +9223,16 @@ kept</source>
         <source>Each slot has its part of the pool for itself; else equal beginnings are kept once.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>每个槽位独自拥有池的一部分；否则相同的开头只保存一次。</translation>
+    </message>
+    <message>
+        <source>Memory for checkpoints (MiB)</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>检查点内存 (MiB)</translation>
+    </message>
+    <message>
+        <source>For models that can go back in a chat only to where that was saved.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>用于在对话中只能退回到已保存位置的模型。</translation>
     </message>
     <message>
         <source>Longest chat</source>
@@ -9549,12 +9648,12 @@ kept</source>
     </message>
     <message>
         <source>Close &amp;others</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关闭其他(&amp;O)</translation>
     </message>
     <message>
         <source>Close to the ri&amp;ght</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关闭右侧(&amp;G)</translation>
     </message>
     <message>

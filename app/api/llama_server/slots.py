@@ -67,6 +67,7 @@ def slot_json(slot: SlotSnapshot, max_tokens: int, span: Span | None) -> dict[st
         "n_cells_shared": slot.num_shared_cells,
         "n_pending": slot.num_pending_tokens,
         "is_pinned": slot.is_pinned,
+        "checkpoints": list(slot.checkpoints),
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import llama_cpp as lib
 
+from app.engine.checkpoints import usual_checkpoint_bytes
 from app.engine.llama import load_errors
 from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
@@ -442,6 +443,7 @@ def _model_info(
         # Some composite memories are not flagged as such.
         is_hybrid=lib.llama_model_is_hybrid(pointer) or not (is_plain or n_swa or is_recurrent),
         takes_checkpoints=bool(n_swa or is_recurrent or lib.llama_model_is_hybrid(pointer)),
+        max_checkpoint_bytes=params.checkpoint_mib * 2**20 or usual_checkpoint_bytes(),
         is_unified=native.kv_unified,
         # The library reports that for recurrent states, too, where only a position would change.
         can_shift=is_plain

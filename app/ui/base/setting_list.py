@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtGui import QFontDatabase
 
+from app.look.figures import data_size
 from app.look.fonts import reading_font
 from app.look.language import languages
 from app.look.words import locale, mark, tr, tr_n, tr_said
@@ -109,6 +110,16 @@ def _part_note(facts: Facts) -> str:
     )
 
 
+def _checkpoint_note(facts: Facts) -> str:
+    if facts.model is None:
+        return ""
+    if not facts.model.takes_checkpoints:
+        return tr("{model} needs none: it can go back anywhere.", model=facts.model.name)
+    if facts.settings.checkpoint_mib:
+        return ""
+    return tr("Automatic is {size} here.", size=data_size(facts.model.max_checkpoint_bytes))
+
+
 def _core_note(facts: Facts) -> str:
     return tr_n(
         "This computer has {n} physical core.", "This computer has {n} physical cores.", facts.num_cores
@@ -202,6 +213,11 @@ PAGES = (
                 "model_titles",
                 mark("Titles by the model"),
                 mark("The model names a new chat after its first answer, while it has nothing else to do."),
+            ),
+            Setting(
+                "reads_ahead",
+                mark("Read ahead while typing"),
+                mark("What you type is computed before you send it, while nothing else is. Not on battery."),
             ),
             Setting(
                 "system_prompt",
@@ -337,6 +353,15 @@ PAGES = (
                 mark("Each slot has its part of the pool for itself; else equal beginnings are kept once."),
                 needs_reload=True,
                 note=_part_note,
+            ),
+            Setting(
+                "checkpoint_mib",
+                mark("Memory for checkpoints (MiB)"),
+                mark("For models that can go back in a chat only to where that was saved."),
+                word=mark("Automatic"),
+                step=64,
+                needs_reload=True,
+                note=_checkpoint_note,
             ),
             Setting(
                 "max_chat_tokens",

@@ -116,6 +116,12 @@ GROUPS = (
                 mark("The system can take their memory back and read them again; else they are copied."),
                 named=_choices(AUTOMATIC, _ON_OFF),
             ),
+            Setting(
+                "swa_full",
+                mark("Whole sliding window"),
+                mark("Keeps all cells of layers with a window: a chat goes back anywhere, but is slower."),
+                named=_choices(AUTOMATIC, _ON_OFF),
+            ),
         ),
     ),
     Group(
