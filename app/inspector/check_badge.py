@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
-from app.look.icons import icon
+from app.look.icon_button import IconLabel
 from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.quiet_button import quiet_button
-from app.look.tokens import current
 from app.look.words import tr, tr_n
 from app.protocol.report import CellCheck
-
-ICON = QSize(15, 15)
 
 
 def evidence_text(disagreement: CellCheck) -> str:
@@ -56,7 +53,7 @@ class CheckBadge(QWidget):
         super().__init__(parent)
         self._last: CellCheck | None = None
         self._disagreement: CellCheck | None = None
-        self._icon = QLabel(self)
+        self._icon = IconLabel(15, self)
         self._words = PlainLabel(parent=self, tone="muted")
         self._words.setFont(tabular(small_font()))
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -80,25 +77,18 @@ class CheckBadge(QWidget):
             self._last, self._disagreement = last, disagreement
             self._show()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._show()
-
     def _show(self) -> None:
         text = check_text(self._last, self._disagreement)
-        name, colour = self._look()
         self._words.setText(text)
         self._words.setToolTip(as_tooltip(evidence_text(self._disagreement) if self._disagreement else text))
         self._words.set_tone("danger" if self._disagreement else "muted")
-        self._icon.setPixmap(icon(name, colour).pixmap(ICON))
+        self._icon.show_icon(*self._look())
         self.copy.setVisible(self._disagreement is not None)
 
     def _look(self) -> tuple[str, str]:
-        tokens = current()
         if self._disagreement:
-            return "triangle-alert", tokens.danger
-        return ("circle-check", tokens.ok) if self._last else ("info", tokens.muted)
+            return "triangle-alert", "danger"
+        return ("circle-check", "ok") if self._last else ("info", "muted")
 
     def _copy_evidence(self) -> None:
         if self._disagreement:

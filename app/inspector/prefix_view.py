@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.figures import count, percent
 from app.look.fonts import code_font, small_font, tabular
+from app.look.painted import paint_rounded
 from app.look.tokens import Tokens, current
 from app.look.words import mark, tr
 from app.protocol.report import Lease
@@ -199,8 +200,6 @@ class PartingView(QWidget):
 
 
 def _paint_chip(painter: QPainter, rect: QRectF, text: str, colour: str, tokens: Tokens) -> None:
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(tokens.raised))
-    painter.drawRoundedRect(rect, 4, 4)
+    paint_rounded(painter, rect, 4, fill=tokens.raised)
     painter.setPen(QColor(colour))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)

@@ -1,11 +1,12 @@
 """The banner of a panel that shows a recorded file, with a button back to the live one. GUI thread."""
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.fonts import small_font
 from app.look.layouts import hbox
+from app.look.painted import paint_tinted
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -47,9 +48,4 @@ class RecordingBanner(QWidget):
         return QSize(200, HEIGHT)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        tint = QColor(tokens.warning)
-        tint.setAlphaF(0.16)
-        painter.fillRect(self.rect(), QColor(tokens.window))
-        painter.fillRect(self.rect(), tint)
+        paint_tinted(self, current().warning, 0.16)

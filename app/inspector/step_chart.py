@@ -232,11 +232,6 @@ class StepChart(QAbstractScrollArea):
         self._left = min(self._left, self.excerpt.most_left)
         self.refresh()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.viewport().update()
-
     def sizeHint(self) -> QSize:
         return QSize(480, 190)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.inspector.batch_shares import ShareModel, ShareTable
 from app.inspector.dock_panel import DockPanel
@@ -17,10 +17,9 @@ from app.inspector.step_rows import StepRows, StepTable
 from app.inspector.stop_choice import StopChoice
 from app.look.figures import rows
 from app.look.fonts import small_font, tabular
-from app.look.icons import icon
+from app.look.icon_button import IconLabel
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
-from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.commands import Command, DescribeTokens, RunUntil
 from app.protocol.report import PauseState, StepReport
@@ -30,7 +29,6 @@ RUNNING = mark(
 )
 NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to step through what it computes.")
 RECORDED = mark("This is a recording: what it shows is over. Only a running engine can be paused.")
-MARK = QSize(14, 14)
 NOTHING_PLANNED = mark("Nothing is planned. Send a message in any tab, and its first batch is shown here.")
 
 
@@ -68,7 +66,7 @@ class StepperPanel(DockPanel):
         self.actions_of_step = StepActions(self)
         self.stop_choice = StopChoice(self)
         self.state = PlainLabel(parent=self)
-        self._mark = QLabel(self)
+        self._mark = IconLabel(14, self, "pause", "warning")
         self.shares = ShareModel(self)
         self.rows = StepRows(self)
         self.share_table = ShareTable(self.shares, self)
@@ -136,7 +134,6 @@ class StepperPanel(DockPanel):
 
     def _show_icons(self) -> None:
         self.actions_of_step.show_icons()
-        self._mark.setPixmap(icon("pause", current().warning).pixmap(MARK))
 
     def _lay_out(self) -> None:
         self.state.setFont(tabular(small_font()))

@@ -1,10 +1,30 @@
-"""A small button that shows an icon, drawn again when the colours change. GUI thread."""
+"""Icons as buttons and as labels, drawn again when the colours change. GUI thread."""
 
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
 from app.look.icons import icon
+from app.look.tokens import current
+
+
+class IconLabel(QLabel):
+    """`colour` is the name of a token."""
+
+    def __init__(self, side: int, parent: QWidget, name: str = "", colour: str = "") -> None:
+        super().__init__(parent)
+        self._side = side
+        if name:
+            self.show_icon(name, colour)
+
+    def show_icon(self, name: str, colour: str) -> None:
+        self._icon = name, colour
+        self.setPixmap(icon(name, getattr(current(), colour)).pixmap(QSize(self._side, self._side)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and not self.pixmap().isNull():
+            self.show_icon(*self._icon)
 
 
 class IconButton(QToolButton):

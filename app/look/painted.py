@@ -2,8 +2,9 @@
 
 from functools import cache
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QStyle, QWidget
 
 from app.look import marks
 from app.look.icons import paint_icon
@@ -80,3 +81,38 @@ def _paint_dot(painter: QPainter, rect: QRectF, colour: str) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(colour))
     painter.drawEllipse(rect.center(), 3.6, 3.6)
+
+
+def paint_rounded(
+    painter: QPainter,
+    rect: QRectF | QRect,
+    radius: float,
+    inset: float = 0.0,  # half the width of an edge at least
+    *,
+    fill: str = "",
+    edge: str = "",
+    width: float = 1,
+) -> None:
+    """A smooth box, and the painter stays smooth. Without `fill` or `edge` it has none."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(edge), width) if edge else Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(fill) if fill else Qt.BrushStyle.NoBrush)
+    box = QRectF(rect).adjusted(inset, inset, -inset, -inset) if inset else rect
+    painter.drawRoundedRect(box, radius, radius)
+
+
+def paint_row_ground(painter: QPainter, rect: QRect, state: QStyle.StateFlag, is_framed: bool) -> None:
+    """Of a row of a list that is chosen or pointed at; the frame is for a chosen one."""
+    is_selected = bool(state & QStyle.StateFlag.State_Selected)
+    if is_selected or state & QStyle.StateFlag.State_MouseOver:
+        edge = current().accent if is_selected and is_framed else ""
+        paint_rounded(painter, rect, 6, 0.5, fill=current().raised, edge=edge)
+
+
+def paint_tinted(widget: QWidget, colour: str, share: float) -> None:
+    """The page with a little of a colour, over all of the widget."""
+    tint = QColor(colour)
+    tint.setAlphaF(share)
+    painter = QPainter(widget)
+    painter.fillRect(widget.rect(), QColor(current().window))
+    painter.fillRect(widget.rect(), tint)

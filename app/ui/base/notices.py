@@ -6,13 +6,15 @@ A load's progress, errors that stay until dismissed, an undo that disappears by 
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from app.look.figures import percent
+from app.look.icon_button import IconLabel
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
+from app.look.painted import paint_rounded, paint_tinted
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -79,15 +81,16 @@ class Banner(QWidget):
         self.text = text
         self.is_error = is_error
         self.has_offer = is_error and bool(action and on_action)  # offers to restart the engine
-        self._mark = QLabel(self)
-        self._mark.setAccessibleName(tr("Error") if is_error else tr("Note"))
+        look = ("triangle-alert", "danger") if is_error else ("info", "accent")
+        mark = IconLabel(18, self, *look)
+        mark.setAccessibleName(tr("Error") if is_error else tr("Note"))
         words = PlainLabel(text, self, wraps=True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._dismiss = QToolButton(self)
         self._dismiss.setAccessibleName(tr("Dismiss"))
         self._dismiss.setToolTip(tr("Dismiss"))
         self._dismiss.clicked.connect(self.dismiss)
-        row = hbox(self._mark, (words, 1), on=self, margins=(16, 8, 12, 8), spacing=12)
+        row = hbox(mark, (words, 1), on=self, margins=(16, 8, 12, 8), spacing=12)
         if action and on_action:
             row.addWidget(self._action(action, on_action))
         row.addWidget(self._dismiss)
@@ -105,8 +108,6 @@ class Banner(QWidget):
         self.deleteLater()
 
     def _dress(self) -> None:
-        name, colour = ("triangle-alert", current().danger) if self.is_error else ("info", current().accent)
-        self._mark.setPixmap(icon(name, colour).pixmap(QSize(18, 18)))
         self._dismiss.setIcon(icon("x"))
 
     def changeEvent(self, event: QEvent) -> None:
@@ -115,12 +116,7 @@ class Banner(QWidget):
             self._dress()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        tint = QColor(tokens.danger if self.is_error else tokens.accent)
-        tint.setAlphaF(0.10)
-        painter.fillRect(self.rect(), QColor(tokens.window))
-        painter.fillRect(self.rect(), tint)
+        paint_tinted(self, current().danger if self.is_error else current().accent, 0.10)
 
 
 class LoadStrip(QWidget):
@@ -229,10 +225,7 @@ class UndoToast(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens = current()
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(tokens.hairline))
-        painter.setBrush(QColor(tokens.surface))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        paint_rounded(painter, self.rect(), 8, 0.5, fill=tokens.surface, edge=tokens.hairline)
 
 
 def load_error_text(path: Path, message: str, model: ModelInfo | None) -> str:

@@ -1,11 +1,12 @@
 """The strip across the window that shows that all chats are paused, with buttons to resume. GUI thread."""
 
-from PySide6.QtCore import QEvent, QSize, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from app.look.icons import icon
+from app.look.icon_button import IconLabel
 from app.look.layouts import hbox
+from app.look.painted import paint_tinted
 from app.look.plain_text import PlainLabel
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -23,7 +24,6 @@ class PauseStrip(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._mark = QLabel(self)
         self._words = PlainLabel(tr(PAUSED), self)
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.step = self._button(tr("Step"), tr("Run one step, then pause again (F10)"))
@@ -36,10 +36,10 @@ class PauseStrip(QWidget):
         self._leave.setSingleShot(True)
         self._leave.setInterval(HIDE_AFTER_MS)
         self._leave.timeout.connect(self.hide)
-        hbox(self._mark, (self._words, 1), self.step, self.resume, on=self, margins=(16, 0, 12, 0))
+        mark = IconLabel(16, self, "pause", "warning")
+        hbox(mark, (self._words, 1), self.step, self.resume, on=self, margins=(16, 0, 12, 0))
         self.setFixedHeight(HEIGHT)
         self.setAccessibleName(tr("Paused"))
-        self._dress()
         self.hide()
 
     @property
@@ -60,18 +60,5 @@ class PauseStrip(QWidget):
         button.setToolTip(tip)
         return button
 
-    def _dress(self) -> None:
-        self._mark.setPixmap(icon("pause", current().warning).pixmap(QSize(16, 16)))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._dress()
-
     def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        tint = QColor(tokens.warning)
-        tint.setAlphaF(0.12)
-        painter.fillRect(self.rect(), QColor(tokens.window))
-        painter.fillRect(self.rect(), tint)
+        paint_tinted(self, current().warning, 0.12)

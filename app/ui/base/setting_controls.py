@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QValidator
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QValidator
 from PySide6.QtWidgets import (
     QCheckBox,
     QDoubleSpinBox,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.flat_combo import FlatCombo
+from app.look.painted import paint_rounded
 from app.look.tokens import current
 from app.look.words import locale, tr
 from app.ui.base.choice_list import ChoiceList
@@ -86,9 +87,9 @@ class Switch(QCheckBox):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         edge = tokens.text if self.hasFocus() else tokens.accent if is_on else tokens.muted
-        painter.setPen(QPen(QColor(edge), 1.5))
-        painter.setBrush(QColor(tokens.accent if is_on else tokens.window))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(1, 1, -1, -1), 10, 10)
+        paint_rounded(
+            painter, self.rect(), 10, 1, fill=tokens.accent if is_on else tokens.window, edge=edge, width=1.5
+        )
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.on_accent if is_on else tokens.muted))
         painter.drawEllipse(QPointF(27 if is_on else 11, 11), 6, 6)

@@ -4,11 +4,11 @@ import time
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app.look import marks
 from app.look.fonts import small_font
-from app.look.painted import paint_mark
+from app.look.painted import paint_mark, paint_row_ground
 from app.look.tokens import Tokens, current
 from app.ui.chats.search_model import ROW
 from app.ui.chats.search_rows import Found, Heading, day_text
@@ -36,16 +36,9 @@ class SearchDelegate(QStyledItemDelegate):
             painter.setPen(QColor(tokens.muted))
             painter.drawText(rect.adjusted(_INSET, 4, 0, 0), Qt.AlignmentFlag.AlignVCenter, row.text)
         elif isinstance(row, Found):
-            self._paint_ground(painter, rect, option.state, tokens)
+            paint_row_ground(painter, rect, option.state, is_framed=True)
             self._paint_found(painter, rect.adjusted(_INSET, 3, -_INSET, -3), row, tokens)
         painter.restore()
-
-    def _paint_ground(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, tokens: Tokens) -> None:
-        is_selected = bool(state & QStyle.StateFlag.State_Selected)
-        if is_selected or state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(QColor(tokens.accent) if is_selected else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.raised))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
 
     def _paint_found(self, painter: QPainter, rect: QRect, found: Found, tokens: Tokens) -> None:
         font = QFont(painter.font())

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
 from app.look.icons import icon
 from app.look.layouts import vbox
 from app.look.marks import Mark
+from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import tr
@@ -207,7 +208,4 @@ class SearchPopup(QFrame):
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens = current()
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(tokens.hairline))
-        painter.setBrush(QColor(tokens.window))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        paint_rounded(painter, self.rect(), 8, 0.5, fill=tokens.window, edge=tokens.hairline)

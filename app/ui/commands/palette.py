@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -32,6 +32,7 @@ from shiboken6 import isValid
 
 from app.look.fonts import small_font
 from app.look.layouts import vbox
+from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr
@@ -263,9 +264,7 @@ class _Row(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.state & QStyle.StateFlag.State_Selected:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.raised))
-            painter.drawRoundedRect(rect.adjusted(0, 1, 0, -1), 6, 6)
+            paint_rounded(painter, rect.adjusted(0, 1, 0, -1), 6, fill=tokens.raised)
         rest = rect.adjusted(10, 0, -10, 0)
         rest = _paint_keys(painter, rest, entry.keys)
         rest = _paint_name(painter, rest, hit)
@@ -283,9 +282,7 @@ def _paint_keys(painter: QPainter, rect: QRect, keys: str) -> QRect:
     painter.setFont(small_font())
     width = painter.fontMetrics().horizontalAdvance(keys) + 14
     cap = QRect(rect.right() - width, rect.center().y() - 9, width, 20)
-    painter.setPen(QPen(QColor(current().hairline), 1))
-    painter.setBrush(QColor(current().window))
-    painter.drawRoundedRect(cap.toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
+    paint_rounded(painter, cap, 5, 0.5, fill=current().window, edge=current().hairline)
     painter.setPen(QColor(current().muted))
     painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, keys)
     return rect.adjusted(0, 0, -width - 12, 0)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.bridge.token_counter import TokenCount
@@ -11,6 +11,7 @@ from app.chats.attachment import Attachment
 from app.look.fonts import small_font, tabular
 from app.look.icon_button import IconButton
 from app.look.icons import paint_icon
+from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr
@@ -175,10 +176,14 @@ class _Chip(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens, metrics = current(), self.fontMetrics()
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(tokens.accent if self.hasFocus() else tokens.hairline), 1))
-        painter.setBrush(QColor(tokens.raised if self.underMouse() else tokens.surface))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_rounded(
+            painter,
+            self.rect(),
+            RADIUS,
+            0.5,
+            fill=tokens.raised if self.underMouse() else tokens.surface,
+            edge=tokens.accent if self.hasFocus() else tokens.hairline,
+        )
         paint_icon(painter, self._icon, QRectF(PADDING, (HEIGHT - 15) / 2, 15, 15), tokens.muted)
         x = PADDING + 16 + GAP
         end = self.width() - END
@@ -201,11 +206,6 @@ class _Chip(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.cross.move(self.width() - SIDE - 4, (HEIGHT - SIDE) // 2)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.update()
 
 
 class PendingChip(_Chip):

@@ -4,12 +4,13 @@ import asyncio
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
 from app.look.fonts import small_font
 from app.look.icon_button import IconButton
+from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -141,10 +142,7 @@ class CodeBlock(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(current().raised))
-        painter.drawRoundedRect(self.rect(), RADIUS, RADIUS)
+        paint_rounded(painter, self.rect(), RADIUS, fill=current().raised)
 
     def sizeHint(self) -> QSize:
         return self.size()

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from app.look.figures import count, data_size, num_params
 from app.look.fonts import line_height, small_font
 from app.look.icons import paint_icon
+from app.look.painted import paint_row_ground
 from app.look.plain_text import as_tooltip, one_line
 from app.look.tokens import Tokens, current
 from app.look.words import mark, tr, tr_n, tr_said
@@ -158,7 +159,8 @@ class HubDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(option.font)
         rect: QRect = option.rect
-        _paint_ground(painter, rect, option.state, tokens)
+        has_focus = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        paint_row_ground(painter, rect, option.state, is_framed=has_focus)
         self._paint_row(painter, rect.adjusted(INSET, LINE_ROOM + 2, -INSET, -LINE_ROOM - 2), row, tokens)
         painter.restore()
 
@@ -194,15 +196,6 @@ def _badge_icon(row: HubRow, tokens: Tokens) -> tuple[str, str]:
     if row.fitting:
         return FIT_ICONS[row.fitting.fit], fit_colour(row.fitting.fit)
     return "shield", tokens.muted
-
-
-def _paint_ground(painter: QPainter, rect: QRect, state: QStyle.StateFlag, tokens: Tokens) -> None:
-    is_selected = bool(state & QStyle.StateFlag.State_Selected)
-    if is_selected or state & QStyle.StateFlag.State_MouseOver:
-        has_focus = is_selected and bool(state & QStyle.StateFlag.State_HasFocus)
-        painter.setPen(QColor(tokens.accent) if has_focus else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.raised))
-        painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
 
 
 def _draw(painter: QPainter, rect: QRect, text: str) -> None:

@@ -1,14 +1,13 @@
 """Says that another model has answered in this chat so far, and offers to switch. GUI thread."""
 
-from PySide6.QtCore import QEvent, QSize, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.look.fonts import small_font
-from app.look.icons import icon
+from app.look.icon_button import IconLabel
 from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel, as_tab_text, as_tooltip, one_line
 from app.look.quiet_button import quiet_button
-from app.look.tokens import current
 from app.look.words import tr
 
 MAX_NAME = 28  # characters on a button
@@ -22,7 +21,6 @@ class ModelLine(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._icon = QLabel(self)
         self._words = PlainLabel(parent=self, tone="muted")
         self._words.setFont(small_font())
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -30,8 +28,14 @@ class ModelLine(QWidget):
         self.switch = self._button()
         self.keep.clicked.connect(self.kept)
         self.switch.clicked.connect(self.switch_requested)
-        hbox(self._icon, (self._words, 1), self.keep, self.switch, on=self, margins=(8, 0, 0, 4))
-        self._dress()
+        hbox(
+            IconLabel(14, self, "info", "muted"),
+            (self._words, 1),
+            self.keep,
+            self.switch,
+            on=self,
+            margins=(8, 0, 0, 4),
+        )
         self.hide()
 
     @property
@@ -52,14 +56,6 @@ class ModelLine(QWidget):
         button = quiet_button("", self, "bar")
         button.setFont(small_font())
         return button
-
-    def _dress(self) -> None:
-        self._icon.setPixmap(icon("info", current().muted).pixmap(QSize(14, 14)))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._dress()
 
 
 def _short(name: str) -> str:

@@ -1,12 +1,13 @@
 """All versions of the last answer side by side, to choose one of them. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.chats.chat import Turn, TurnState
 from app.look import marks
 from app.look.fonts import small_font, tabular
+from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr
@@ -177,7 +178,4 @@ class AnswerColumn(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(current().hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_rounded(painter, self.rect(), RADIUS, 0.5, edge=current().hairline)

@@ -1,11 +1,12 @@
 """The button that scrolls to the end, with a badge for new turns there. GUI thread."""
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.look.fonts import small_font
 from app.look.icons import icon
+from app.look.painted import paint_rounded
 from app.look.tokens import current
 from app.look.words import tr, tr_n
 
@@ -47,11 +48,6 @@ class JumpButton(QToolButton):
         self.setToolTip(self.accessibleName())
         self.update()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.update()
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens = current()
         painter = QPainter(self)
@@ -72,8 +68,6 @@ class JumpButton(QToolButton):
         painter.setFont(small_font())
         width = max(self.BADGE, painter.fontMetrics().horizontalAdvance(text) + 8)
         badge = QRectF(self.width() - width, 0, width, self.BADGE)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.accent))
-        painter.drawRoundedRect(badge, self.BADGE / 2, self.BADGE / 2)
+        paint_rounded(painter, badge, self.BADGE / 2, fill=tokens.accent)
         painter.setPen(QColor(tokens.on_accent))
         painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, text)

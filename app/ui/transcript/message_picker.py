@@ -8,6 +8,7 @@ from app.chats.chat import Chat, Turn
 from app.look.bars import Bar
 from app.look.icons import paint_icon
 from app.look.layouts import STRETCH, hbox
+from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
@@ -139,9 +140,13 @@ class PickCover(QAbstractButton):
             painter.setBrush(tint)
             painter.drawRoundedRect(self.rect().toRectF().adjusted(1, 1, -1, -1), 8, 8)
         box = QRectF(2.5, 6.5, BOX - 1, BOX - 1)
-        painter.setPen(QPen(QColor(tokens.accent if self.isChecked() else tokens.muted), 1))
-        painter.setBrush(QColor(tokens.accent if self.isChecked() else tokens.window))
-        painter.drawRoundedRect(box, 4, 4)
+        paint_rounded(
+            painter,
+            box,
+            4,
+            fill=tokens.accent if self.isChecked() else tokens.window,
+            edge=tokens.accent if self.isChecked() else tokens.muted,
+        )
         if self.isChecked():
             paint_icon(painter, "check", box.adjusted(2, 2, -2, -2), tokens.on_accent)
 

@@ -1,9 +1,10 @@
 """Edits a turn in place. GUI thread."""
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
 
+from app.look.painted import paint_rounded
 from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr
@@ -105,7 +106,4 @@ class TurnEditor(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens = current()
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(tokens.accent), 1.5))
-        painter.setBrush(QColor(tokens.window))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        paint_rounded(painter, self.rect(), RADIUS, 1, fill=tokens.window, edge=tokens.accent, width=1.5)

@@ -1,11 +1,12 @@
 """A user message, in a bubble. GUI thread."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
+from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr, tr_said
@@ -90,7 +91,4 @@ class UserView(TurnView):
             -BUBBLE_PADDING_X, -BUBBLE_PADDING_TOP, BUBBLE_PADDING_X, BUBBLE_PADDING_BOTTOM
         )
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(current().raised))
-        painter.drawRoundedRect(bubble, BUBBLE_RADIUS, BUBBLE_RADIUS)
+        paint_rounded(painter, bubble, BUBBLE_RADIUS, fill=current().raised)
