@@ -4,8 +4,6 @@ One is loaded at a time. A native load cannot be interrupted, so a cancelled one
 next waits for the memory it frees, as it may for that of a stopped engine. Knows no requests.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping

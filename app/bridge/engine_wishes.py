@@ -4,8 +4,6 @@ A pinned chat and an open cell map belong to a chat and a panel, so they outlive
 the next batch: a new model that began paused would seem to hang.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from app.bridge.engine_thread import EngineThread

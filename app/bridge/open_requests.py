@@ -4,8 +4,6 @@ The tokens of an answer are recorded as they are reported, so that another conte
 from there. Does not choose the engine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 

@@ -3,8 +3,6 @@
 Several prompts are answered side by side in one context, and printed in the order they were given.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

@@ -3,8 +3,6 @@
 Settings made for the model in the window apply where the options say nothing. Knows no Qt.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`skein serve`: other programs ask the model over HTTP, without a window and without Qt."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

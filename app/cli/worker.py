@@ -3,8 +3,6 @@
 So a model that is too large for one machine is spread over several. Without a window and without Qt.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

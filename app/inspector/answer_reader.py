@@ -4,8 +4,6 @@ Nothing is recorded for it while answers are written: alternatives are computed 
 are there. Knows no widget. GUI thread.
 """
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """An answer as tokens, and the request that probes one place of it. No widgets. Any thread."""
 
-from __future__ import annotations
-
 import codecs
 import math
 import uuid

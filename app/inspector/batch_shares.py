@@ -1,7 +1,5 @@
 """The share of each sequence in a batch, as a table with a row for each. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject

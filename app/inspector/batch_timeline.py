@@ -1,7 +1,5 @@
 """The batch timeline: every step as a column, and details of one step. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QByteArray, QModelIndex, QSize, Qt, Slot

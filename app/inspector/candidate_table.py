@@ -1,7 +1,5 @@
 """Candidates at one place of an answer: probability by the model, and after the samplers. GUI thread."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures and sentences about a map of the KV cells. Pure functions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

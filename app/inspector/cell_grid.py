@@ -1,7 +1,5 @@
 """The KV cells as squares in order of their index, with a current cell. GUI thread."""
 
-from __future__ import annotations
-
 from math import ceil, log2
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal

@@ -1,7 +1,5 @@
 """What the colours of the KV map mean: free, shared, each sequence by number and title. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRectF, QSize, Qt

@@ -1,7 +1,5 @@
 """Shows whether the library's cells agree with our books, and when that was checked. GUI thread."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget

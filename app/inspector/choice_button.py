@@ -1,7 +1,5 @@
 """A button that shows the current choice and opens the list of choices. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Keeps every report, draws at most ten times a second, and does nothing for a hidden panel. GUI thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The events as table rows: bounded, filtered, and exported as text or JSON. GUI thread."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The events panel: what the engine did with cells, and llama.cpp's log. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -3,8 +3,6 @@
 Works on numbers alone. GUI thread, since the recording changes there.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property

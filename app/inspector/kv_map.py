@@ -1,7 +1,5 @@
 """The KV map: every cell of the context and its holders, and whether the library agrees. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt, Slot

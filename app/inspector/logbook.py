@@ -4,8 +4,6 @@ Kept apart from the steps, so that a panel that was hidden need not read thousan
 GUI thread.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice

@@ -4,8 +4,6 @@ A report of eight running sequences is forty Python objects and 10 KB. Packed it
 object of its own, so that ten thousand of them burden neither memory nor garbage collector. Knows no widget.
 """
 
-from __future__ import annotations
-
 import pickle
 import zlib
 from collections import deque

@@ -3,8 +3,6 @@
 GUI thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Slot

@@ -1,7 +1,5 @@
 """Sentences about why a request computed what it did. Pure functions."""
 
-from __future__ import annotations
-
 from app.look.figures import count, percent, seconds, tokens
 from app.look.words import mark, tr
 from app.protocol.model import ModelInfo

@@ -3,8 +3,6 @@
 GUI thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt

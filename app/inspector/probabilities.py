@@ -1,7 +1,5 @@
 """The panel of token probabilities: the alternatives at each place of an answer. GUI thread."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget

@@ -3,8 +3,6 @@
 Dialogs are here, the work is done on another thread. GUI thread.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from pathlib import Path

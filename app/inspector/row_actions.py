@@ -1,7 +1,5 @@
 """What can be done with a chosen row: in a menu, and as buttons below the table. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt

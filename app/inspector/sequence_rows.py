@@ -3,8 +3,6 @@
 Pure functions; knows no widget.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 GUI thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 A badge shows whether the library's cells agree with our books. GUI thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot

@@ -3,8 +3,6 @@
 Pure functions over numpy arrays, constant work for a frame, whatever the number of steps. Knows no widget.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

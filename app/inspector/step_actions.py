@@ -1,7 +1,5 @@
 """Pause, resume, step: the same three actions in the menu, in the panel and under their keys. GUI thread."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 

@@ -3,8 +3,6 @@
 Holds what is in view and what is chosen; `step_picture` paints it. GUI thread.
 """
 
-from __future__ import annotations
-
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,

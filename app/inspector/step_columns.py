@@ -3,8 +3,6 @@
 Kept beside the reports, so that drawing never touches them. Knows no widget. GUI thread.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The rows of one step's batch as a table: each token with its position and sequence. GUI thread."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """One step of a recording in words. Pure functions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from app.inspector.recording import Recording

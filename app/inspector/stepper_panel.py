@@ -1,7 +1,5 @@
 """The stepping panel: pause, see the next batch before it is computed, continue. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

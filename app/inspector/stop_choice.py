@@ -1,7 +1,5 @@
 """One line in which the user chooses the condition until which the engine runs. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QTimer, Signal, Slot

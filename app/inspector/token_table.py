@@ -1,7 +1,5 @@
 """The tokens of an answer, one row each, and a last row for what came after them. GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QModelIndex, QObject

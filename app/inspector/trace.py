@@ -4,8 +4,6 @@ One process: a track for the batcher with the phases of each step, and one for e
 it; counters for cells and waiting requests; marks for events. Knows no widget and no thread of its own.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ The library plans the graph of the largest step in advance and reuses a tensor's
 the peak counts. The peak differs by kind of layer; for each kind it is noted here, as measured. Any thread.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from app.models.gguf_header import GgufHeader

@@ -3,8 +3,6 @@
 The library checks it again at the load; this is for choosing among many without loading any.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from app.models.gguf_header import TOKENS, GgufHeader, HeaderError, LongArray, read_token_texts

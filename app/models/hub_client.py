@@ -3,8 +3,6 @@
 Its own client would wait without limit, read responses of any size, and retry for half a minute. Any thread.
 """
 
-from __future__ import annotations
-
 import time
 from contextlib import closing
 from functools import cache

@@ -3,8 +3,6 @@
 Pure functions. Any thread.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

@@ -4,8 +4,6 @@ As llama.cpp splits them (llama_model::load_tensors): the last layers go to the 
 their free memory, and the output counts as one more layer. Any thread.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

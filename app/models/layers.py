@@ -3,8 +3,6 @@
 As llama.cpp has it (llama-hparams.cpp, llama-kv-cache*.cpp, llama-memory-recurrent.cpp). Any thread.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Pure arithmetic on the header. Any thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from app.models.gguf_header import TENSOR_TYPES, GgufHeader

@@ -3,8 +3,6 @@
 Any thread; `fitted` reads the model's header.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections import Counter

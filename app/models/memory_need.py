@@ -3,8 +3,6 @@
 From the header alone, so also for models that are not downloaded yet. Does not know what is free. Any thread.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from functools import cached_property

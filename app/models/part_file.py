@@ -3,8 +3,6 @@
 Files are touched in threads, one call at a time. Any asyncio loop.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

@@ -4,8 +4,6 @@ llama.cpp reports errors in a grammar on the terminal only. Knows only the synta
 after expansion.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ rule that can never end, rules that begin in millions of ways, texts that can be
 in <> behind characters. Knows nothing of the vocabulary and of JSON.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 from bisect import bisect_left, bisect_right

@@ -1,7 +1,5 @@
 """JSON objects passed as text, so that the values that contain them stay frozen. Any thread."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Knows no model: only `check_vocabulary` compares with one. Any thread.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The same tokens in other cells, or in another batch, give sums that differ in th
 tokens are nearly tied the model may choose either, and what follows a tie is not compared.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable, Sequence

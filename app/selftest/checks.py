@@ -1,7 +1,5 @@
 """The seven checks: each function returns what it saw, or raises what is wrong."""
 
-from __future__ import annotations
-
 import gc
 import re
 from collections.abc import Callable

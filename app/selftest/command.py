@@ -1,7 +1,5 @@
 """`skein selftest`: the self-test in the terminal, without a window and without Qt."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

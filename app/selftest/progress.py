@@ -3,8 +3,6 @@
 Cancelled by SIGTERM, or when its stdin is closed, as happens when the parent dies. The main thread.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable, Iterator

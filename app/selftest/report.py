@@ -1,7 +1,5 @@
 """The results of a self-test, as text and JSON. Frozen, so any thread may hold it."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum

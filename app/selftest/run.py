@@ -3,8 +3,6 @@
 The thread that calls it owns the context until it returns.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

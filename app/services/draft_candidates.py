@@ -1,7 +1,5 @@
 """Finds the library's models that can draft for one of them, in a thread. GUI thread."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 For untrusted code and data: a child can be limited, and killed. Knows nothing of the messages. Any thread.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
