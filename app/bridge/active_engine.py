@@ -53,7 +53,7 @@ class ActiveEngine(QObject):
     def __init__(self, parent: QObject | None = None, make_thread: StartThread = EngineThread) -> None:
         super().__init__(parent)
         self._active: EngineThread | None = None
-        self._model: ModelInfo | None = None
+        self.model: ModelInfo | None = None  # the one that answers, also while it is asleep
         self._asleep: LoadParams | None = None  # of `_model`, while nothing is active
         self._open = OpenRequests(self)
         # Outputs that are in no report, mostly the end of a request that no engine can end.
@@ -71,11 +71,6 @@ class ActiveEngine(QObject):
         self._threads.ended.connect(self._on_ended)
 
     @property
-    def model(self) -> ModelInfo | None:
-        """The one that answers, also while it is asleep."""
-        return self._model
-
-    @property
     def params(self) -> LoadParams | None:
         """How `model` was loaded."""
         return self._active.params if self._active else self._asleep
@@ -91,14 +86,14 @@ class ActiveEngine(QObject):
     @property
     def loaded_params(self) -> LoadParams | None:
         """With automatic values resolved. None: nothing is loaded."""
-        if not self._active or not self._model:
+        if not self._active or not self.model:
             return None
-        return replace(self._active.params, n_ctx=self._model.n_ctx, n_gpu_layers=self._model.n_gpu_layers)
+        return replace(self._active.params, n_ctx=self.model.n_ctx, n_gpu_layers=self.model.n_gpu_layers)
 
     @property
     def held_bytes(self) -> Mapping[str, int]:
         """What unloading the model will free, by device name; "" is this machine."""
-        return self._model.held_bytes if self._active and self._model else {}
+        return self.model.held_bytes if self._active and self.model else {}
 
     @property
     def idle_s(self) -> float:
@@ -159,7 +154,7 @@ class ActiveEngine(QObject):
         """
         if isinstance(command, Submit):
             self._used_at = monotonic()
-            self._open.add(command.request, self._model)
+            self._open.add(command.request, self.model)
             self._serve(FinishReason.ERROR, NO_MODEL)
             return
         for each in self._open:
@@ -186,7 +181,7 @@ class ActiveEngine(QObject):
     @Slot(object, object)
     def _on_loaded(self, engine: EngineThread, model: ModelInfo) -> None:
         self._retire()
-        self._active, self._model, self._asleep = engine, model, None
+        self._active, self.model, self._asleep = engine, model, None
         self._used_at = monotonic()
         self._wishes.post_to(engine)
         self.loaded.emit(model)
@@ -196,7 +191,7 @@ class ActiveEngine(QObject):
     def _on_load_failed(self, params: LoadParams, message: str) -> None:
         """A sleeping model that fails to load again is gone; if another one failed, it sleeps on."""
         if params == self._asleep:
-            self._asleep = self._model = None
+            self._asleep = self.model = None
         self.load_failed.emit(params.path, message)
         self._serve(FinishReason.ERROR, message)
         self._emit_slept_if_asleep()
@@ -229,7 +224,7 @@ class ActiveEngine(QObject):
             self._wake()
             return
         self._retire()
-        self._model = None
+        self.model = None
         for each in self._open:
             if each.engine is engine:
                 self._open.end(each, FinishReason.ERROR, ENGINE_GONE)
@@ -260,8 +255,8 @@ class ActiveEngine(QObject):
         """Submits waiting requests to the active engine, else wakes a sleeping one, else ends them."""
         if self._threads.is_closing:
             return
-        if self._active and self._model:
-            self._open.ask(self._active, self._model)
+        if self._active and self.model:
+            self._open.ask(self._active, self.model)
             self._uses.hand_to(self._active)
         elif self.is_loading:
             return

@@ -58,26 +58,18 @@ class ChatSession(QObject):
         leaf_id: str = "",
     ) -> None:
         super().__init__(parent)
-        self._chat = chat
+        self.chat = chat
         self._engine = engine
         self._settings = settings
         self._draft = draft
         self._draft_attachments = draft_attachments
-        self._is_loaded = is_loaded
+        # Its turns are here. Until then only its title, settings and draft are known.
+        self.is_loaded = is_loaded
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
         self._answers: dict[str, OpenAnswer] = {}  # by request id
         self.files = DraftFiles(self)
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
-
-    @property
-    def chat(self) -> Chat:
-        return self._chat
-
-    @property
-    def is_loaded(self) -> bool:
-        """Its turns are here. Until then only its title, settings and draft are known."""
-        return self._is_loaded
 
     @property
     def is_busy(self) -> bool:
@@ -123,44 +115,44 @@ class ChatSession(QObject):
     @property
     def queue(self) -> tuple[QueuedMessage, ...]:
         """Messages to send after the current answer, the next one first."""
-        return tuple(self._chat.queue)
+        return tuple(self.chat.queue)
 
     @property
     def is_blank(self) -> bool:
         """Contains nothing worth keeping."""
-        chat = self._chat
+        chat = self.chat
         has_draft = self._draft.strip() or self._draft_attachments
-        return self._is_loaded and not (chat.turns or chat.title or chat.queue or has_draft)
+        return self.is_loaded and not (chat.turns or chat.title or chat.queue or has_draft)
 
     @property
     def leaf_id(self) -> str:
         """The last turn that is shown, which may still be on disk."""
-        return self._chat.turns[-1].id if self._chat.turns else self._kept_leaf_id
+        return self.chat.turns[-1].id if self.chat.turns else self._kept_leaf_id
 
     def show_end(self, turns: list[Turn]) -> None:
         """The newest turns were loaded from disk; the others will follow."""
-        if not self._is_loaded:
-            self._chat.turns[:] = turns
+        if not self.is_loaded:
+            self.chat.turns[:] = turns
             self.changed.emit()
 
     def fill(self, turns: list[Turn], asides: dict[str, list[Turn]]) -> None:
         """Its turns have come from the disk."""
-        known = {turn.id: turn for turn in self._chat.turns}  # they are being shown
-        self._chat.turns[:] = [known.get(turn.id, turn) for turn in turns]
+        known = {turn.id: turn for turn in self.chat.turns}  # they are being shown
+        self.chat.turns[:] = [known.get(turn.id, turn) for turn in turns]
         self._kept_leaf_id = ""
-        self._chat.asides.update(asides)
-        self._is_loaded = True
+        self.chat.asides.update(asides)
+        self.is_loaded = True
         self.loaded.emit()
         self.changed.emit()
         self.send_queued()
 
     def context_limit(self, n_ctx: int) -> int:
         """How many tokens this chat can have, where the context has room for `n_ctx`."""
-        return min(n_ctx, context_cap(self._settings, self._chat) or n_ctx)
+        return min(n_ctx, context_cap(self._settings, self.chat) or n_ctx)
 
     def set_limits(self, overflow: Overflow, max_context_tokens: int) -> None:
         """From the next message on. `max_context_tokens` 0 means as the settings say."""
-        self._chat.overflow, self._chat.max_context_tokens = overflow, max_context_tokens
+        self.chat.overflow, self.chat.max_context_tokens = overflow, max_context_tokens
         self.emit_settings_changed()
 
     def emit_settings_changed(self) -> None:
@@ -173,16 +165,16 @@ class ChatSession(QObject):
     ) -> None:
         """Renames, moves or pins the chat in the list of all chats; None leaves it as it is."""
         if title is not None:
-            self._chat.title = valid_unicode(title)
+            self.chat.title = valid_unicode(title)
         if folder is not None:
-            self._chat.folder = folder
+            self.chat.folder = folder
         if is_pinned is not None:
-            self._chat.is_pinned = is_pinned
+            self.chat.is_pinned = is_pinned
         self._emit_changed()
 
     def suggest_title(self, title: str) -> None:
         """Replaces a title made from the first message, never one that the user gave."""
-        self._chat.auto_title = valid_unicode(title)
+        self.chat.auto_title = valid_unicode(title)
         self._emit_changed()
 
     def rename(self, title: str) -> None:
@@ -191,11 +183,11 @@ class ChatSession(QObject):
     @property
     def _is_fixed(self) -> bool:
         """Turns cannot be edited now."""
-        return self.is_busy or not self._is_loaded
+        return self.is_busy or not self.is_loaded
 
     def _can_ask_for(self, answer: Turn) -> bool:
         """Not where the question was deleted, and nothing else stands before it."""
-        return not self._is_fixed and self._chat.has_messages_before(answer)
+        return not self._is_fixed and self.chat.has_messages_before(answer)
 
     # Saying something
 
@@ -204,21 +196,21 @@ class ChatSession(QObject):
         message = QueuedMessage(valid_unicode(text), tuple(attachments))
         if not message.text.strip() and not message.attachments:
             return
-        self._chat.queue.append(message)
+        self.chat.queue.append(message)
         self._emit_changed()
         self.send_queued()
 
     def send_queued(self) -> None:
         """Sends the next message of the queue, if there is one and the chat is free."""
-        if self.is_busy or not self._is_loaded or not self._chat.queue:
+        if self.is_busy or not self.is_loaded or not self.chat.queue:
             return
-        message = self._chat.queue.pop(0)
+        message = self.chat.queue.pop(0)
         self._append(Turn(Role.USER, message.text, attachments=message.attachments))
         self._answer()
 
     def unqueue(self, message: QueuedMessage) -> None:
         """It is not sent after all."""
-        self._chat.queue = [each for each in self._chat.queue if each is not message]
+        self.chat.queue = [each for each in self.chat.queue if each is not message]
         self._emit_changed()
 
     def insert(self, role: Role, text: str, attachments: Iterable[Attachment] = ()) -> None:
@@ -231,33 +223,33 @@ class ChatSession(QObject):
 
     def answer(self) -> None:
         """Asks for an answer to the last turn, if that is a user message."""
-        if not self._is_fixed and self._chat.turns and self._chat.turns[-1].role is Role.USER:
+        if not self._is_fixed and self.chat.turns and self.chat.turns[-1].role is Role.USER:
             self._answer()
 
     def keep_model(self) -> None:
         """From now on the chat prefers the active model."""
         if self._engine.model:
-            self._chat.model_path = str(self._engine.model.path)
+            self.chat.model_path = str(self._engine.model.path)
             self.touched.emit((), ())
 
     def keep_going(self) -> None:
         """The chat was full: drop its oldest turns from now on, and finish the answer that did not fit."""
-        if self._is_fixed or not self._chat.turns:
+        if self._is_fixed or not self.chat.turns:
             return
-        self.set_limits(Overflow.ROLLING_WINDOW, self._chat.max_context_tokens)
-        if self._chat.turns[-1].text:
+        self.set_limits(Overflow.ROLLING_WINDOW, self.chat.max_context_tokens)
+        if self.chat.turns[-1].text:
             self.send(GO_ON)
-        elif self._can_ask_for(self._chat.turns[-1]):
-            self._ask(self._chat.turns[-1])
+        elif self._can_ask_for(self.chat.turns[-1]):
+            self._ask(self.chat.turns[-1])
 
     def go_on(self, answer_start: str | tuple[int, ...]) -> None:
         """Asks for the rest of the last answer. `answer_start` is its beginning, as text or tokens."""
-        if self._can_ask_for(self._chat.turns[-1]):
-            self._ask(self._chat.turns[-1], answer_start)
+        if self._can_ask_for(self.chat.turns[-1]):
+            self._ask(self.chat.turns[-1], answer_start)
 
     def continue_answer(self) -> None:
         """Continues the last answer, which ended early."""
-        last = self._chat.turns[-1] if self._chat.turns else None
+        last = self.chat.turns[-1] if self.chat.turns else None
         if last and last.role is Role.ASSISTANT and last.text:
             self.go_on(last.text)
 
@@ -265,11 +257,11 @@ class ChatSession(QObject):
 
     def regenerate(self, answer: Turn | None = None) -> None:
         """Asks once more for `answer`, or for the last one."""
-        turns = self._chat.turns
+        turns = self.chat.turns
         answer = answer or next((turn for turn in reversed(turns) if turn.role is Role.ASSISTANT), None)
         if answer is None or not self._can_ask_for(answer):
             return
-        self._chat.put_aside(self._chat.index_of(answer))
+        self.chat.put_aside(self.chat.index_of(answer))
         self._answer()
 
     def answer_in_ways(self, num_ways: int) -> tuple[Turn, ...]:
@@ -277,18 +269,18 @@ class ChatSession(QObject):
 
         They share the cells of all that stands before. Returns them; none if busy or there is nothing to ask.
         """
-        turns = self._chat.turns
+        turns = self.chat.turns
         if self._is_fixed or not turns:
             return ()
         if turns[-1].role is Role.ASSISTANT:
             if not self._can_ask_for(turns[-1]):
                 return ()
-            self._chat.put_aside(len(turns) - 1)
+            self.chat.put_aside(len(turns) - 1)
         ways = [Turn(Role.ASSISTANT, "") for _ in range(min(num_ways, MAX_WAYS))]
-        self._chat.add(ways[0])
+        self.chat.add(ways[0])
         for way in ways[1:]:
             way.parent_id = ways[0].parent_id
-            self._chat.add_aside(way)
+            self.chat.add_aside(way)
         for number, way in enumerate(ways):
             self._ask(way, way_number=number)
         return tuple(ways)
@@ -298,7 +290,7 @@ class ChatSession(QObject):
         if self._is_fixed or not text.strip():
             return
         kept = message.attachments if attachments is None else tuple(attachments)
-        self._chat.put_aside(self._chat.index_of(message))
+        self.chat.put_aside(self.chat.index_of(message))
         self._append(Turn(Role.USER, valid_unicode(text), attachments=kept))
         self._answer()
 
@@ -306,44 +298,44 @@ class ChatSession(QObject):
         """Makes another version of an answer, with this text, and shows that. Asks nothing."""
         if self._is_fixed:
             return
-        self._chat.put_aside(self._chat.index_of(answer))
+        self.chat.put_aside(self.chat.index_of(answer))
         self._emit_changed(self._append(Turn(answer.role, valid_unicode(text), model=answer.model)))
 
     def show_version(self, turn: Turn) -> None:
         """Shows another version, if it is still there, and what was said after it."""
-        if not self._is_fixed and any(known is turn for known in self._chat.all_turns()):
-            self._chat.show_version(turn)
+        if not self._is_fixed and any(known is turn for known in self.chat.all_turns()):
+            self.chat.show_version(turn)
             self._emit_changed()
 
     def delete(self, turn: Turn) -> Removed | None:
         """Takes a turn out of the chat; None if busy. Hand what comes back to `undelete` to undo it."""
         if self._is_fixed:
             return None
-        removed = self._chat.remove(turn)
+        removed = self.chat.remove(turn)
         self.touched.emit(removed.moved_up, tuple(gone.id for gone in removed.turns))
         self.changed.emit()
         return removed
 
     def undelete(self, removed: Removed) -> None:
         if not self._is_fixed:
-            self._chat.restore(removed)
+            self.chat.restore(removed)
             self._emit_changed(*removed.turns, *removed.moved_up)
 
     # The engine
 
     def reading_of(self, answer: Turn) -> Request | None:
         """Has this answer computed again, with what stands before it, if anything does. Makes no token."""
-        if not self._chat.has_messages_before(answer):
+        if not self.chat.has_messages_before(answer):
             return None
-        before = self._chat.messages(self._chat.index_of(answer))
+        before = self.chat.messages(self.chat.index_of(answer))
         return replace(self._request(before, answer.text), max_tokens=0)
 
     def reading_ahead(self) -> Request | None:
         """The next turn as far as it is typed. None while nobody can say what it will follow."""
-        if self._is_fixed or self.queue or self._chat.overflow is not Overflow.STOP:
+        if self._is_fixed or self.queue or self.chat.overflow is not Overflow.STOP:
             return None
-        draft = Turn(Role.USER, self._draft, attachments=self._draft_attachments)
-        messages = (*self._chat.messages(), Message(Role.USER, draft.message_text))
+        draft = Turn(Role.USER, self._draft, attachments=self.draft_attachments)
+        messages = (*self.chat.messages(), Message(Role.USER, draft.message_text))
         request = replace(self._request(messages, ""), max_tokens=0)
         return None if request.is_repeatable else replace(request, sampling=SamplingParams())
 
@@ -361,7 +353,7 @@ class ChatSession(QObject):
         self.tokens.count(())
         for request_id in tuple(self._answers):
             self._abort_here(request_id)
-        self._engine.post(Forget(self._chat.id))
+        self._engine.post(Forget(self.chat.id))
 
     def submit(self, request: Request) -> None:
         """Hands it to the engine, unless it was stopped meanwhile."""
@@ -385,10 +377,10 @@ class ChatSession(QObject):
     def _finish(self, answer: Turn, reason: FinishReason, last: Output) -> None:
         answer.state = _STATE_AFTER[reason]
         answer.notice = last.notice or (self._cut_notice() if reason is FinishReason.LENGTH else "")
-        answer.overflowed = self._chat.overflow is Overflow.STOP and last.found_no_room
+        answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room
         answer.model = answer.model or self._model_name()
         if answer.text and self._engine.model:
-            self._chat.model_path = str(self._engine.model.path)
+            self.chat.model_path = str(self._engine.model.path)
         self._emit_changed(answer)
         self.finished.emit(answer)
         if answer.state is TurnState.DONE:
@@ -396,14 +388,14 @@ class ChatSession(QObject):
 
     def _cut_notice(self) -> str:
         """The engine gives no notice for a limit that the request set."""
-        limit = max_answer_tokens(self._settings, self._chat)
+        limit = max_answer_tokens(self._settings, self.chat)
         return said("The answer was cut at its limit of {limit:,} tokens.", limit=limit) if limit else ""
 
     def _append(self, turn: Turn) -> Turn:
-        self._chat.add(turn)
-        if turn.role is Role.USER and not self._chat.auto_title and self._settings.automatic_titles:
+        self.chat.add(turn)
+        if turn.role is Role.USER and not self.chat.auto_title and self._settings.automatic_titles:
             files = (attachment.name for attachment in turn.attachments)
-            self._chat.auto_title = title_from(turn.text) or next(files, "")
+            self.chat.auto_title = title_from(turn.text) or next(files, "")
         self.touched.emit((turn,), ())
         return turn
 
@@ -415,9 +407,9 @@ class ChatSession(QObject):
         """For `answer`, which is at the end and has no text but that of its start."""
         answer.state, answer.notice, answer.overflowed = TurnState.STREAMING, "", False
         answer.model = self._model_name()
-        request = self._request(self._chat.messages(len(self._chat.turns) - 1), answer_start)
+        request = self._request(self.chat.messages(len(self.chat.turns) - 1), answer_start)
         if way_number:  # beside the others, in a sequence of its own
-            request = replace(request, chat_id=f"{self._chat.id} way {way_number}", keep_cells=False)
+            request = replace(request, chat_id=f"{self.chat.id} way {way_number}", keep_cells=False)
         before = answer.usage if answer_start else NO_USAGE
         self._answers[request.request_id] = OpenAnswer(answer, before)
         self._emit_changed(answer)
@@ -428,7 +420,7 @@ class ChatSession(QObject):
 
     def _abort_here(self, request_id: str) -> None:
         """Without the engine."""
-        self.apply(Output(request_id, self._chat.id, finish_reason=FinishReason.ABORT))
+        self.apply(Output(request_id, self.chat.id, finish_reason=FinishReason.ABORT))
 
     @Slot(object)
     def _on_file_read(self, attachment: Attachment) -> None:
@@ -441,12 +433,12 @@ class ChatSession(QObject):
     def _request(self, messages: tuple[Message, ...], answer_start: str | tuple[int, ...]) -> Request:
         return Request(
             request_id=uuid.uuid4().hex,
-            chat_id=self._chat.id,
+            chat_id=self.chat.id,
             messages=messages,
-            sampling=sampling_params(self._settings, self._chat, self._engine.model),
-            max_tokens=max_answer_tokens(self._settings, self._chat),
-            overflow=self._chat.overflow,
-            max_context_tokens=context_cap(self._settings, self._chat),
+            sampling=sampling_params(self._settings, self.chat, self._engine.model),
+            max_tokens=max_answer_tokens(self._settings, self.chat),
+            overflow=self.chat.overflow,
+            max_context_tokens=context_cap(self._settings, self.chat),
             answer_start=answer_start,
             is_saved=True,
         )

@@ -15,7 +15,7 @@ class TabRow(Generic[T]):
         self._tabs: list[T] = []
         self._num_pinned = 0
         self._shown: list[T] = []  # from left to right
-        self._current: T | None = None
+        self.current: T | None = None
 
     @property
     def tabs(self) -> tuple[T, ...]:
@@ -31,13 +31,9 @@ class TabRow(Generic[T]):
         return tuple(self._shown)
 
     @property
-    def current(self) -> T | None:
-        return self._current
-
-    @property
     def beside(self) -> T | None:
         """What is shown beside the current one."""
-        return next((tab for tab in self._shown if tab != self._current), None)
+        return next((tab for tab in self._shown if tab != self.current), None)
 
     def is_pinned(self, tab: T) -> bool:
         return tab in self._tabs[: self._num_pinned]
@@ -58,8 +54,8 @@ class TabRow(Generic[T]):
         self._shown.remove(tab)
         if not self._shown and self._tabs:
             self._shown = [self._tabs[min(index, len(self._tabs) - 1)]]
-        if self._current == tab:
-            self._current = self._shown[0] if self._shown else None
+        if self.current == tab:
+            self.current = self._shown[0] if self._shown else None
 
     def move(self, tab: T, index: int) -> int:
         """Among the pinned ones or among the others, whichever it is of. Returns where it stands."""
@@ -84,19 +80,19 @@ class TabRow(Generic[T]):
     def set_current(self, tab: T) -> None:
         """Shows it where the current one is shown, unless it is shown already."""
         if tab not in self._shown:
-            self._shown = [tab if shown == self._current else shown for shown in self._shown] or [tab]
-        self._current = tab
+            self._shown = [tab if shown == self.current else shown for shown in self._shown] or [tab]
+        self.current = tab
 
     def show_beside(self, tab: T, other: T | None = None) -> None:
         """Shows it on the right and makes it current. `other` is for the left where nothing else is there."""
         others = [*(shown for shown in self._shown if shown != tab), *([] if other is None else [other])]
         left = others[0] if others else self.next_to(tab)
         self._shown = [tab] if left is None else [left, tab]
-        self._current = tab
+        self.current = tab
 
     def end_split(self) -> None:
         """Only the current one stays."""
-        self._shown = self._shown and [tab for tab in self._shown if tab == self._current]
+        self._shown = self._shown and [tab for tab in self._shown if tab == self.current]
 
     def next_to(self, tab: T) -> T | None:
         """The tab on its right, or else on its left."""

@@ -52,7 +52,7 @@ class CellGrid(QAbstractScrollArea):
         super().__init__(parent)
         self.picture = CellPicture()
         self._cells: CellMap | None = None
-        self._chosen_seq = NO_SEQUENCE
+        self.chosen_seq = NO_SEQUENCE
         self._side: int | None = None  # device pixels; None: as large as fits
         self._current = NO_CELL  # of the keys
         self._hovered = NO_CELL
@@ -75,19 +75,15 @@ class CellGrid(QAbstractScrollArea):
             self._side = None
             self._current = self._hovered = NO_CELL
             self._lay_out()
-        for start, end in self.picture.apply(cells, self._chosen_seq):
+        for start, end in self.picture.apply(cells, self.chosen_seq):
             self.viewport().update(self._rows_rect(start, end))
 
     def choose(self, seq_id: int) -> None:
         """Highlight what this sequence holds, and dim everything else."""
-        if seq_id != self._chosen_seq:
-            self._chosen_seq = seq_id
+        if seq_id != self.chosen_seq:
+            self.chosen_seq = seq_id
             if self.isVisible():
                 self.apply(self._cells)
-
-    @property
-    def chosen_seq(self) -> int:
-        return self._chosen_seq
 
     @property
     def num_shared(self) -> int:

@@ -182,19 +182,15 @@ class _Figures(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._text = ""
+        self.text = ""
         self.setFont(tabular(small_font()))
         self.setFixedHeight(2 * line_height(self.font()) + 4)
         self.setToolTip(as_tooltip(tr(WHAT_FIGURES_MEAN)))
         self.setAccessibleName(tr("Figures"))
 
-    @property
-    def text(self) -> str:
-        return self._text
-
     def apply(self, text: str) -> None:
-        if text != self._text:
-            self._text = text
+        if text != self.text:
+            self.text = text
             self.setAccessibleDescription(text)
             self.update()
 
@@ -202,7 +198,7 @@ class _Figures(QWidget):
         painter = QPainter(self)
         painter.setPen(QColor(current().text))
         place = self.rect().adjusted(MARGIN, 2, -MARGIN, -2)
-        painter.drawText(place, Qt.TextFlag.TextWordWrap, self._text)
+        painter.drawText(place, Qt.TextFlag.TextWordWrap, self.text)
 
 
 def _line(parent: QWidget) -> PlainLabel:

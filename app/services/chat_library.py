@@ -31,7 +31,7 @@ class ChatLibrary(QObject):
         self._store = store
         self._workspace = workspace
         self._chats: dict[str, ChatSummary] = {}  # by id
-        self._folders: tuple[str, ...] = ()
+        self.folders: tuple[str, ...] = ()  # in the user's order
         self._is_loaded = False
         self._changed_timer = QTimer(self, singleShot=True, interval=CHANGED_AFTER_MS)
         self._changed_timer.timeout.connect(self.changed)
@@ -45,18 +45,13 @@ class ChatLibrary(QObject):
         """In no order."""
         return tuple(self._chats.values())
 
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """In the user's order."""
-        return self._folders
-
     def chat(self, chat_id: str) -> ChatSummary | None:
         return self._chats.get(chat_id)
 
     async def load(self) -> None:
         """Reads the list from the disk. Emits `failed` on errors."""
         try:
-            summaries, self._folders = await self._store.summaries(), await self._store.folders()
+            summaries, self.folders = await self._store.summaries(), await self._store.folders()
             self._chats = {summary.id: summary for summary in summaries}
         except StorageError as error:
             self.failed.emit(str(error))
@@ -108,8 +103,8 @@ class ChatLibrary(QObject):
     def create_folder(self, name: str, index: int | None = None) -> str:
         """Returns its name: a number is added where there is one of that name. None: at the end."""
         name = self._free_name(name)
-        place = len(self._folders) if index is None else index
-        self._save_folders((*self._folders[:place], name, *self._folders[place:]))
+        place = len(self.folders) if index is None else index
+        self._save_folders((*self.folders[:place], name, *self.folders[place:]))
         return name
 
     def rename_folder(self, name: str, new_name: str) -> str:
@@ -118,7 +113,7 @@ class ChatLibrary(QObject):
             return name
         new_name = self._free_name(new_name)
         inside = self.chats_in(name)
-        folders = tuple(new_name if folder == name else folder for folder in self._folders)
+        folders = tuple(new_name if folder == name else folder for folder in self.folders)
         self._save_folders((*folders, name))  # both, until the chats have moved
         self.move(inside, new_name)
         self._save_folders(folders)
@@ -128,7 +123,7 @@ class ChatLibrary(QObject):
         """Its chats are in no folder then. Returns their ids."""
         inside = self.chats_in(name)
         self.move(inside, "")
-        self._save_folders(tuple(folder for folder in self._folders if folder != name))
+        self._save_folders(tuple(folder for folder in self.folders if folder != name))
         return inside
 
     def chats_in(self, folder: str) -> tuple[str, ...]:
@@ -204,12 +199,12 @@ class ChatLibrary(QObject):
             self._start(self._store.place(chat_id, **placed))
 
     def _save_folders(self, folders: tuple[str, ...]) -> None:
-        self._folders = folders
+        self.folders = folders
         self._emit_changed_soon()
         self._start(self._store.save_folders(folders))
 
     def _free_name(self, name: str) -> str:
-        names, number = {folder.casefold() for folder in self._folders}, 2
+        names, number = {folder.casefold() for folder in self.folders}, 2
         free = name
         while free.casefold() in names:
             free, number = f"{name} {number}", number + 1

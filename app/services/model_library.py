@@ -56,8 +56,9 @@ class ModelLibrary(QObject):
         self._preferences = preferences
         self._engine = engine
         self._find_folders = find_folders
-        self._models: tuple[ModelFile, ...] = ()
-        self._progress: tuple[int, int] | None = None  # files looked at, of how many; None: not looking
+        # By name, including files that are no chat models or cannot be used.
+        self.models: tuple[ModelFile, ...] = ()
+        self.progress: tuple[int, int] | None = None  # files looked at, of how many; None: not looking
         self._is_outdated = False  # something changed while it was looking
         self._is_closing = False
         self._loading: Path | None = None
@@ -74,20 +75,10 @@ class ModelLibrary(QObject):
         engine.load_cancelled.connect(self._on_load_ended)
 
     @property
-    def models(self) -> tuple[ModelFile, ...]:
-        """By name, including files that are no chat models or cannot be used."""
-        return self._models
-
-    @property
-    def progress(self) -> tuple[int, int] | None:
-        """Files looked at, of how many. None while nothing is looked for."""
-        return self._progress
-
-    @property
     def num_of_others(self) -> int:
         """Chat models that other programs already have."""
         ours = (*OURS, Source.STARTER, Source.OPENED)
-        return sum(model.can_chat and model.source not in ours for model in self._models)
+        return sum(model.can_chat and model.source not in ours for model in self.models)
 
     @property
     def folders(self) -> tuple[Folder, ...]:
@@ -95,7 +86,7 @@ class ModelLibrary(QObject):
         return tuple(folder for folder in own_folders(self._preferences.settings) if folder.is_ours)
 
     def model_at(self, path: Path) -> ModelFile | None:
-        return next((model for model in self._models if path in model.parts), None)
+        return next((model for model in self.models if path in model.parts), None)
 
     @property
     def in_use(self) -> frozenset[Path]:
@@ -112,10 +103,10 @@ class ModelLibrary(QObject):
         """`changed` follows, now and when the scan is done."""
         if self._is_closing:
             return
-        if self._progress is not None:
+        if self.progress is not None:
             self._is_outdated = True
             return
-        self._progress = (0, 0)
+        self.progress = (0, 0)
         self.changed.emit()
         spawn(self._look())
 
@@ -132,12 +123,12 @@ class ModelLibrary(QObject):
             models = await asyncio.to_thread(catalog.scan, places, self._progress_callback())
             watched = await asyncio.to_thread(catalog.watched, places)
         finally:
-            self._progress = None
+            self.progress = None
         if self._is_closing:
             return
-        if models != self._models:
+        if models != self.models:
             log.info("%d models are here.", len(models))
-        self._models = models
+        self.models = models
         self._watch(
             [*watched, *(part for model in models if model.kind in UNFINISHED for part in model.parts)]
         )
@@ -170,8 +161,8 @@ class ModelLibrary(QObject):
 
     @Slot(int, int)
     def _on_progressed(self, done: int, of_how_many: int) -> None:
-        if self._progress is not None:
-            self._progress = (done, of_how_many)
+        if self.progress is not None:
+            self.progress = (done, of_how_many)
             self.changed.emit()
 
     # Folders
@@ -202,7 +193,7 @@ class ModelLibrary(QObject):
     def _on_loaded(self, _model: object) -> None:
         """Lists a model that was opened from elsewhere."""
         loaded, self._loading = self._loading, None
-        if loaded and self._models and not self.model_at(loaded):
+        if loaded and self.models and not self.model_at(loaded):
             self._settling.start()
         self.changed.emit()
 

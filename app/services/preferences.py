@@ -23,35 +23,30 @@ class Preferences(QObject):
 
     def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._settings = settings
+        self.settings = settings  # read-only for callers
         self._known = settings.model_dump()
         self._is_saved = True
         self._saving = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._saving.timeout.connect(self.flush)
 
-    @property
-    def settings(self) -> Settings:
-        """Read-only for callers."""
-        return self._settings
-
     def value(self, name: str) -> Any:
-        return getattr(self._settings, name)
+        return getattr(self.settings, name)
 
     def default(self, name: str) -> Any:
         return getattr(Settings(), name)
 
     def set(self, name: str, value: object) -> None:
         """Raises ValidationError, and then nothing has changed."""
-        setattr(self._settings, name, value)
+        setattr(self.settings, name, value)
         self.note_changes()
 
     def of_model(self, path: Path) -> ModelSettings:
         """The settings of one model."""
-        return self._settings.models.get(str(path), ModelSettings())
+        return self.settings.models.get(str(path), ModelSettings())
 
     def set_of_model(self, path: Path, own: ModelSettings) -> None:
         """Applies to the next load."""
-        others = {name: value for name, value in self._settings.models.items() if name != str(path)}
+        others = {name: value for name, value in self.settings.models.items() if name != str(path)}
         self.set("models", others if own == ModelSettings() else others | {str(path): own})
 
     def reset(self, name: str) -> None:
@@ -59,7 +54,7 @@ class Preferences(QObject):
 
     def note_changes(self) -> None:
         """Emits every change since the last call, wherever it was made, and saves soon."""
-        now = self._settings.model_dump()
+        now = self.settings.model_dump()
         names = [name for name, value in now.items() if value != self._known[name]]
         self._known = now
         for name in names:
@@ -74,7 +69,7 @@ class Preferences(QObject):
         if self._is_saved:
             return
         try:
-            self._settings.save()
+            self.settings.save()
             self._is_saved = True
         except OSError as error:
             logger.warning("The settings could not be saved: %s", error)

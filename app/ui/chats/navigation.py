@@ -47,7 +47,7 @@ class Navigation(QObject):
         self._middle = middle
         self._undo = undo
         self._window = window
-        self._is_chosen: bool | None = None  # whether the list is shown; None: depends on the window's width
+        self.choice: bool | None = None  # whether the list is shown; None: depends on the window's width
         self._width = LIST_WIDTH
         self._hit = ("", "", "")  # to be shown when its chat is loaded: chat id, turn id, words
         self.sidebar = Sidebar(middle)
@@ -80,13 +80,8 @@ class Navigation(QObject):
         """Of the list, also while it is hidden."""
         return self.sidebar.width() if self.sidebar.isVisible() else self._width
 
-    @property
-    def choice(self) -> bool | None:
-        """Whether the user wants the list; None has not said so."""
-        return self._is_chosen
-
     def restore(self, width: int, choice: bool | None, closed_folders: Iterable[str]) -> None:
-        self._width, self._is_chosen = width, choice
+        self._width, self.choice = width, choice
         self._fit()
         for folder in closed_folders:
             self.sidebar.model.set_folder_open(folder, False)
@@ -94,9 +89,9 @@ class Navigation(QObject):
     # Commands
 
     def toggle_sidebar(self) -> None:
-        self._is_chosen = not self.sidebar.isVisible()
+        self.choice = not self.sidebar.isVisible()
         self._fit()
-        if self._is_chosen:
+        if self.choice:
             self.sidebar.setFocus()
         elif self._tabs.current:
             self._tabs.current.setFocus()
@@ -159,11 +154,11 @@ class Navigation(QObject):
 
     def _show_list(self) -> None:
         if not self.sidebar.isVisible():
-            self._is_chosen = True
+            self.choice = True
             self._fit()
 
     def _fit(self) -> None:
-        is_wanted = has_list(self._is_chosen, self._window.width(), self._middle.width())
+        is_wanted = has_list(self.choice, self._window.width(), self._middle.width())
         if is_wanted == self.sidebar.isHidden():
             self._width = self.width
             self.sidebar.setVisible(is_wanted)

@@ -30,15 +30,11 @@ class SidebarModel(QAbstractListModel):
         self._folders: Sequence[str] = ()
         self._closed: set[str] = set()  # folders whose chats are not listed
         self._wanted = ""
-        self._rows: list[Row] = []
+        self.rows: list[Row] = []
         self._places: dict[tuple[Kind, str], int] = {}  # of rows, by key
         self._marks: Mapping[str, Mark] = {}  # of the chats that are open, by id
         self._current = ""
         self._target = ""  # the folder that dragged chats are over
-
-    @property
-    def rows(self) -> Sequence[Row]:
-        return self._rows
 
     @property
     def closed_folders(self) -> tuple[str, ...]:
@@ -86,7 +82,7 @@ class SidebarModel(QAbstractListModel):
         return row.kind is Kind.FOLDER and bool(self._target) and row.folder == self._target
 
     def row_at(self, index: Index) -> Row | None:
-        return self._rows[index.row()] if index.isValid() and index.row() < len(self._rows) else None
+        return self.rows[index.row()] if index.isValid() and index.row() < len(self.rows) else None
 
     def index_of(self, key: tuple[Kind, str]) -> QModelIndex:
         row = self._places.get(key)
@@ -101,12 +97,12 @@ class SidebarModel(QAbstractListModel):
 
     def _make_rows(self, today: date | None = None) -> None:
         rows = rows_of(self._chats, self._folders, today or local_today(), self._wanted, self._closed)
-        if rows == self._rows:
+        if rows == self.rows:
             return
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
         keys = [row.key if (row := self.row_at(index)) else None for index in before]
-        self._rows = rows
+        self.rows = rows
         self._places = {row.key: place for place, row in enumerate(rows)}
         self.changePersistentIndexList(before, [self.index_of(key) if key else QModelIndex() for key in keys])
         self.layoutChanged.emit()
@@ -114,7 +110,7 @@ class SidebarModel(QAbstractListModel):
     # Qt's model interface
 
     def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
+        return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self.row_at(index)

@@ -140,7 +140,7 @@ class _Chip(QWidget):
         super().__init__(parent)
         self.name = name
         self._icon = icon
-        self._detail = ""
+        self.detail = ""
         self.setFont(tabular(small_font()))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -150,19 +150,15 @@ class _Chip(QWidget):
         self.cross.setCursor(Qt.CursorShape.ArrowCursor)
         self.cross.clicked.connect(self.removed)
 
-    @property
-    def detail(self) -> str:
-        return self._detail
-
     def show_detail(self, detail: str) -> None:
-        if detail != self._detail:
-            self._detail = detail
+        if detail != self.detail:
+            self.detail = detail
             self.updateGeometry()
             self.update()
 
     def sizeHint(self) -> QSize:
         name = min(self._advance(self.name), MAX_NAME_WIDTH)
-        detail = self._advance(self._detail)
+        detail = self._advance(self.detail)
         width = PADDING + 16 + GAP + name + (GAP + detail if detail else 0) + END
         return QSize(min(width, MAX_WIDTH), HEIGHT)
 
@@ -187,14 +183,14 @@ class _Chip(QWidget):
         paint_icon(painter, self._icon, QRectF(PADDING, (HEIGHT - 15) / 2, 15, 15), tokens.muted)
         x = PADDING + 16 + GAP
         end = self.width() - END
-        room = max(MIN_NAME_WIDTH, end - x - GAP - self._advance(self._detail))
+        room = max(MIN_NAME_WIDTH, end - x - GAP - self._advance(self.detail))
         name = metrics.elidedText(self.name, Qt.TextElideMode.ElideMiddle, room)
         baseline = (HEIGHT + metrics.ascent() - metrics.descent()) // 2
         painter.setPen(QColor(tokens.text))
         painter.drawText(x, baseline, name)
         painter.setPen(QColor(tokens.muted))
         x += self._advance(name) + GAP
-        detail = metrics.elidedText(self._detail, Qt.TextElideMode.ElideRight, end - x)
+        detail = metrics.elidedText(self.detail, Qt.TextElideMode.ElideRight, end - x)
         painter.drawText(x, baseline, detail)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -49,7 +49,7 @@ class Composer(QWidget):
         self._is_busy = False
         self._can_insert = True
         self._is_drop_target = False
-        self._attachments: tuple[Attachment, ...] = ()
+        self.attachments: tuple[Attachment, ...] = ()
         self._previewed: Attachment | None = None
         self.notice = ComposerNotice(self)
         self.waiting = ComposerNotice(self)
@@ -71,10 +71,6 @@ class Composer(QWidget):
         self._show_state()
 
     # Called by others
-
-    @property
-    def attachments(self) -> tuple[Attachment, ...]:
-        return self._attachments
 
     def set_busy(self, is_busy: bool, *, can_insert: bool = True) -> None:
         """While busy messages are queued, and nothing is added without asking."""
@@ -116,8 +112,8 @@ class Composer(QWidget):
             QTextCursor(self.editor.document()).insertText(draft)
 
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
-        self._attachments = tuple(attachments)
-        self.chips.show_attachments(self._attachments)
+        self.attachments = tuple(attachments)
+        self.chips.show_attachments(self.attachments)
         self._show_state()
 
     def set_pending(self, names: Sequence[str]) -> None:
@@ -148,7 +144,7 @@ class Composer(QWidget):
 
     def _take(self) -> tuple[str, tuple[Attachment, ...]]:
         """Takes text and attachments out of the composer."""
-        text, attachments = self.editor.toPlainText(), self._attachments
+        text, attachments = self.editor.toPlainText(), self.attachments
         self.notice.clear()
         self.editor.clear()
         self._change_attachments(())
@@ -157,7 +153,7 @@ class Composer(QWidget):
     @property
     def _can_send(self) -> bool:
         has_words = not self.editor.document().isEmpty() and bool(self.editor.toPlainText().strip())
-        return (has_words or bool(self._attachments)) and not self.chips.pending_names
+        return (has_words or bool(self.attachments)) and not self.chips.pending_names
 
     def _on_clicked(self) -> None:
         self._on_submitted()
@@ -170,30 +166,30 @@ class Composer(QWidget):
     def _fold(self, text: str) -> None:
         """Turns a very long text into an attachment: Qt would need seconds to lay it out."""
         self._change_attachments(
-            (*self._attachments, Attachment(tr("Pasted text"), valid_unicode(text), PASTED))
+            (*self.attachments, Attachment(tr("Pasted text"), valid_unicode(text), PASTED))
         )
 
     def _change_attachments(self, attachments: tuple[Attachment, ...]) -> None:
-        if attachments != self._attachments:
+        if attachments != self.attachments:
             self.set_attachments(attachments)
             self.attachments_changed.emit(attachments)
 
     def _remove(self, number: int) -> None:
         focused = QApplication.focusWidget()
         had_focus = focused is not None and self.chips.isAncestorOf(focused)
-        removed = self._attachments[number]
-        self._change_attachments((*self._attachments[:number], *self._attachments[number + 1 :]))
+        removed = self.attachments[number]
+        self._change_attachments((*self.attachments[:number], *self.attachments[number + 1 :]))
         said = tr("Removed “{name}”.", name=title(removed))
         self.notice.offer_undo(said, lambda: self._put_back(removed, number))
         if not (had_focus and self.chips.focus_chip(number)):
             self.editor.setFocus()
 
     def _put_back(self, attachment: Attachment, number: int) -> None:
-        self._change_attachments((*self._attachments[:number], attachment, *self._attachments[number:]))
+        self._change_attachments((*self.attachments[:number], attachment, *self.attachments[number:]))
         self.editor.setFocus()
 
     def _open(self, number: int, chip: AttachmentChip) -> None:
-        attachment = self._attachments[number]
+        attachment = self.attachments[number]
         self._previewed = attachment
         fits_draft = attachment.kind == PASTED and self.editor.has_room_for(attachment.text)
         self.preview.open_above(chip, attachment, chip.detail, fits_draft=fits_draft)
@@ -201,8 +197,8 @@ class Composer(QWidget):
     def _on_turned_into_text(self) -> None:
         number = self._number_of_previewed()
         if number is not None:
-            text = self._attachments[number].text
-            self._change_attachments((*self._attachments[:number], *self._attachments[number + 1 :]))
+            text = self.attachments[number].text
+            self._change_attachments((*self.attachments[:number], *self.attachments[number + 1 :]))
             self.editor.insertPlainText(text)
             self.editor.setFocus()
 
@@ -212,7 +208,7 @@ class Composer(QWidget):
             self._remove(number)
 
     def _number_of_previewed(self) -> int | None:
-        return next((n for n, each in enumerate(self._attachments) if each is self._previewed), None)
+        return next((n for n, each in enumerate(self.attachments) if each is self._previewed), None)
 
     def _show_state(self) -> None:
         can_send = self._can_send
@@ -229,7 +225,7 @@ class Composer(QWidget):
         self.editor.image_given.connect(lambda: self.notice.add_problem(tr(IMAGE_PASTED)))
         self.editor.long_text_given.connect(self._fold)
         self.editor.edit_last_requested.connect(self.edit_last_requested)
-        self.editor.left_upwards.connect(lambda: self.chips.focus_chip(len(self._attachments) - 1))
+        self.editor.left_upwards.connect(lambda: self.chips.focus_chip(len(self.attachments) - 1))
         self.chips.removed.connect(self._remove)
         self.chips.cancelled.connect(self.pending_cancelled)
         self.chips.opened.connect(self._open)

@@ -21,24 +21,20 @@ class ContextMeter(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._figures = ContextFigures()
+        self.figures = ContextFigures()
         self.setFont(tabular(small_font()))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Context used"))
 
     @property
-    def figures(self) -> ContextFigures:
-        return self._figures
-
-    @property
     def text(self) -> str:
-        return figures_text(self._figures)
+        return figures_text(self.figures)
 
     def apply(self, figures: ContextFigures) -> None:
-        if figures == self._figures:
+        if figures == self.figures:
             return
         size = self.sizeHint()
-        self._figures = figures
+        self.figures = figures
         told = rows(figures) if figures.limit else ()
         self.setToolTip(as_table(told) if told else "")
         self.setAccessibleDescription(", ".join(" ".join(row) for row in told))
@@ -48,11 +44,11 @@ class ContextMeter(QWidget):
 
     def sizeHint(self) -> QSize:
         """As wide as the fullest meter, so that it never changes."""
-        limit = self._figures.limit
+        limit = self.figures.limit
         if not limit:
             return QSize(0, 0)
         metrics = self.fontMetrics()
-        widest = figures_text(ContextFigures(limit, limit, limit if self._figures.draft else 0, limit))
+        widest = figures_text(ContextFigures(limit, limit, limit if self.figures.draft else 0, limit))
         return QSize(BAR_WIDTH + GAP + metrics.horizontalAdvance(widest) + 2, metrics.height() + 4)
 
     def minimumSizeHint(self) -> QSize:
@@ -61,7 +57,7 @@ class ContextMeter(QWidget):
         return QSize(max(0, size.width() - BAR_WIDTH - GAP), size.height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        if not self._figures.limit:
+        if not self.figures.limit:
             return
         text_width = self.fontMetrics().horizontalAdvance(self.text)
         painter = QPainter(self)
@@ -74,7 +70,7 @@ class ContextMeter(QWidget):
             self._paint_bar(painter, QRectF(left, (self.height() - BAR_HEIGHT) / 2, width, BAR_HEIGHT))
 
     def _paint_bar(self, painter: QPainter, bar: QRectF) -> None:
-        tokens, figures = current(), self._figures
+        tokens, figures = current(), self.figures
         shape = QPainterPath()
         shape.addRoundedRect(bar, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
         painter.setClipPath(shape)
@@ -88,7 +84,7 @@ class ContextMeter(QWidget):
 
     def _paint_part(self, painter: QPainter, bar: QRectF, start: int, end: int, colour: QColor) -> None:
         if end > start:
-            scale = bar.width() / self._figures.limit
+            scale = bar.width() / self.figures.limit
             left = bar.left() + min(start * scale, bar.width())
             right = bar.left() + min(max(end * scale, start * scale + 2), bar.width())
             painter.fillRect(QRectF(left, bar.top(), right - left, bar.height()), colour)

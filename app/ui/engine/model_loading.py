@@ -36,8 +36,8 @@ class ModelLoading(QObject):
         self._engine = engine
         self._preferences = preferences
         self._window = window
-        self._path: Path | None = engine.model.path if engine.model else None  # what `reload` loads
-        self._proven = self._now(self._path) if self._path else None  # the settings of the loaded model
+        self.path: Path | None = engine.model.path if engine.model else None  # what `reload` loads
+        self._proven = self._now(self.path) if self.path else None  # the settings of the loaded model
         self._tried = self._proven
         engine.loading.connect(self._on_loading)
         engine.loaded.connect(self._on_loaded)
@@ -49,7 +49,7 @@ class ModelLoading(QObject):
 
     @property
     def can_reload(self) -> bool:
-        return self._path is not None
+        return self.path is not None
 
     @property
     def needs_reload(self) -> bool:
@@ -61,18 +61,13 @@ class ModelLoading(QObject):
     def is_loading(self) -> bool:
         return self._engine.is_loading
 
-    @property
-    def path(self) -> Path | None:
-        """The file of the model that is loaded, or was last."""
-        return self._path
-
     def choose(self) -> None:
         dialog = QFileDialog(self._window, tr("Open model"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([tr("GGUF models (*.gguf)"), tr("All files (*)")])
-        if self._path:
-            dialog.setDirectory(str(self._path.parent))
+        if self.path:
+            dialog.setDirectory(str(self.path.parent))
         dialog.fileSelected.connect(lambda name: self.load(Path(name)))
         dialog.open()  # never exec: a nested loop would stop every coroutine
 
@@ -81,8 +76,8 @@ class ModelLoading(QObject):
 
     @Slot()
     def reload(self) -> None:
-        if self._path:
-            self.load(self._path)
+        if self.path:
+            self.load(self.path)
 
     @Slot()
     def cancel(self) -> None:
@@ -98,7 +93,7 @@ class ModelLoading(QObject):
 
     @Slot(object)
     def _on_loaded(self, model: ModelInfo) -> None:
-        self._path = model.path
+        self.path = model.path
         self._proven = self._tried
         self.changed.emit()
 

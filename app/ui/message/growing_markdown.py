@@ -49,7 +49,7 @@ class GrowingMarkdown:
 
     def _forget(self) -> None:
         self._shown = ""  # of the source: half a mark at its end is not read yet
-        self._is_read = True
+        self.is_read = True  # up to its end
         self._blocks: list[Block] = []
         self._has_late_labels = False
         self._settle_at(0, 0)
@@ -64,11 +64,6 @@ class GrowingMarkdown:
     @property
     def blocks(self) -> list[Block]:
         return self._blocks if self._before is None else self._before
-
-    @property
-    def is_read(self) -> bool:
-        """Up to its end."""
-        return self._is_read
 
     def feed(self, source: str) -> None:
         """The text so far: usually longer than last time."""
@@ -92,7 +87,7 @@ class GrowingMarkdown:
             self._before = self.blocks
             self._forget()
         shown = source if is_whole else _without_half(source)
-        self._is_read &= shown == self._shown
+        self.is_read &= shown == self._shown
         self._shown = shown
 
     def _add_labels(self, labels: Iterable[str]) -> None:
@@ -101,7 +96,7 @@ class GrowingMarkdown:
         self._has_late_labels |= bool(late) and bool(self._blocks)
 
     def read_all(self) -> None:
-        while not self._is_read:
+        while not self.is_read:
             self.read_on()
 
     def read_on(self) -> int:
@@ -113,7 +108,7 @@ class GrowingMarkdown:
         self._blocks[self._num_done :] = fresh
         tops = [index for index, block in enumerate(fresh) if not block.joins]
         if end == len(self._shown):
-            self._is_read, self._before = True, None
+            self.is_read, self._before = True, None
             self._settle_in_tail(fresh, tops)
         elif tops and fresh[tops[-1]].start > self._base:
             self._settle_at_block(fresh, tops[-1])

@@ -35,9 +35,9 @@ class LongText(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._source = ""
+        self.text = ""
         self._starts = [0]
-        self._part = 0
+        self.part = 0  # from 0
         self._shown = ""
         self._files = PlainLabel(parent=self, tone="muted", wraps=True)
         self._files.setFont(small_font())
@@ -51,22 +51,13 @@ class LongText(QWidget):
         self.next.clicked.connect(lambda: self._step(1))
 
     @property
-    def text(self) -> str:
-        return self._source
-
-    @property
     def num_parts(self) -> int:
         return len(self._starts)
 
-    @property
-    def part(self) -> int:
-        """From 0."""
-        return self._part
-
     def show_text(self, text: str, file_names: Sequence[str] = (), note: str = "") -> None:
         """`note`: what is to be said above it."""
-        part = self._part if self._source and text.startswith(self._source) else 0
-        self._source = text
+        part = self.part if self.text and text.startswith(self.text) else 0
+        self.text = text
         self._starts = part_starts(text)
         files = [tr("File: {name}", name=name) for name in file_names]
         self._files.setText("\n".join([note, *files] if note else files))
@@ -76,7 +67,7 @@ class LongText(QWidget):
         """Shows the part in which that occurrence begins, counted from 0 whatever the case of its letters."""
         if self.num_parts == 1:
             return
-        source, wanted, at = self._source.lower(), query.lower(), -1
+        source, wanted, at = self.text.lower(), query.lower(), -1
         for _ in range(number + 1):
             at = source.find(wanted, at + 1)
         if at >= 0:
@@ -94,14 +85,14 @@ class LongText(QWidget):
             self._files.setGeometry(0, 0, width, self._files.heightForWidth(width))
             y = self._files.height() + 6
         self._text.move(0, y)
-        if self._source:
+        if self.text:
             y += self._text.arrange(width)
         if has_parts:
             self._place_stepper(width, y)
             y += STEPPER
         for widget, is_shown in (
             (self._files, has_files),
-            (self._text, bool(self._source)),
+            (self._text, bool(self.text)),
             (self._count, has_parts),
             (self.previous, has_parts),
             (self.next, has_parts),
@@ -121,17 +112,17 @@ class LongText(QWidget):
         self._count.setGeometry(0, y, self.previous.x() - 4, STEPPER)
 
     def _step(self, step: int) -> None:
-        self._go_to(self._part + step)
+        self._go_to(self.part + step)
 
     def _go_to(self, part: int) -> None:
-        if part != self._part and 0 <= part < self.num_parts:
+        if part != self.part and 0 <= part < self.num_parts:
             self._show_part(part)
             self.height_changed.emit()
 
     def _show_part(self, part: int) -> None:
-        self._part = part
-        ends = [*self._starts[1:], len(self._source)]
-        shown = self._source[self._starts[part] : ends[part]]
+        self.part = part
+        ends = [*self._starts[1:], len(self.text)]
+        shown = self.text[self._starts[part] : ends[part]]
         if shown != self._shown:
             self._shown = shown
             self._text.show_plain(shown)

@@ -59,7 +59,7 @@ class ChatView(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # opaque: nothing below is painted
         self.is_paused = False  # as all chats are
         self._zoom = 0
-        self._slot: SlotSnapshot | None = None
+        self.slot: SlotSnapshot | None = None
         self._n_ctx = 0
         self._is_hibernated = False
         self.transcript = Transcript(session.chat, self)
@@ -83,10 +83,6 @@ class ChatView(QWidget):
     def title(self) -> str:
         return shown_title(self.session.chat.display_title)
 
-    @property
-    def slot(self) -> SlotSnapshot | None:
-        return self._slot
-
     def set_slot(
         self,
         slot: SlotSnapshot | None,
@@ -98,7 +94,7 @@ class ChatView(QWidget):
         self.is_paused = is_paused
         self._is_hibernated = is_hibernated
         is_new_context = n_ctx != self._n_ctx
-        self._slot, self._n_ctx = slot, n_ctx
+        self.slot, self._n_ctx = slot, n_ctx
         if is_new_context:
             self.show_limits()
         if self.isVisible():
@@ -107,7 +103,7 @@ class ChatView(QWidget):
     def _show_slot(self) -> None:
         """Ten times a second, so only while visible."""
         self._show_progress()
-        self.message_draft.set_slot(self._slot, self._n_ctx, is_hibernated=self._is_hibernated)
+        self.message_draft.set_slot(self.slot, self._n_ctx, is_hibernated=self._is_hibernated)
 
     def show_limits(self) -> None:
         """Shows the chat's limit and overflow choice."""
@@ -180,7 +176,7 @@ class ChatView(QWidget):
 
     def _show_progress(self) -> None:
         can_keep_going = self.session.chat.overflow is Overflow.STOP
-        progress = Progress(self.session.is_busy, self._slot, self.is_paused, can_keep_going)
+        progress = Progress(self.session.is_busy, self.slot, self.is_paused, can_keep_going)
         self.transcript.set_progress(progress)
 
     def _show_state(self) -> None:

@@ -18,7 +18,7 @@ class JumpButton(QToolButton):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._num_unread = -1
+        self.num_unread = -1
         self._seen = (0, False)  # when last at the end: number of turns, and whether one was being written
         self.setFixedSize(self.SIDE + 2 * self.MARGIN, self.SIDE + self.MARGIN)
         self.setIconSize(QSize(16, 16))
@@ -26,10 +26,6 @@ class JumpButton(QToolButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.show_unread(0)
         self.hide()
-
-    @property
-    def num_unread(self) -> int:
-        return self._num_unread
 
     def count(self, num_turns: int, is_busy: bool, is_at_end: bool) -> None:
         """An answer that has ended since then counts as a new turn."""
@@ -39,9 +35,9 @@ class JumpButton(QToolButton):
         self.show_unread(max(0, num_turns - num_seen) + int(was_busy and not is_busy))
 
     def show_unread(self, num_unread: int) -> None:
-        if num_unread == self._num_unread:
+        if num_unread == self.num_unread:
             return
-        self._num_unread = num_unread
+        self.num_unread = num_unread
         new = tr_n("{n} new message", "{n} new messages", num_unread) if num_unread else ""
         label = tr("Jump to latest")
         self.setAccessibleName(f"{label}: {new}" if new else label)
@@ -59,12 +55,12 @@ class JumpButton(QToolButton):
         side = self.iconSize().width()
         corner = self.MARGIN + (self.SIDE - side) // 2
         icon("arrow-down", tokens.text).paint(painter, corner, corner, side, side)
-        if self._num_unread:
+        if self.num_unread:
             self._paint_badge(painter)
 
     def _paint_badge(self, painter: QPainter) -> None:
         tokens = current()
-        text = str(self._num_unread) if self._num_unread < 100 else "99+"
+        text = str(self.num_unread) if self.num_unread < 100 else "99+"
         painter.setFont(small_font())
         width = max(self.BADGE, painter.fontMetrics().horizontalAdvance(text) + 8)
         badge = QRectF(self.width() - width, 0, width, self.BADGE)

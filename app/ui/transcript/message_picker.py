@@ -32,16 +32,12 @@ class MessagePicker(QObject):
         self._picked: set[str] = set()
         self._last: Turn | None = None
         self._covers: dict[TurnView, PickCover] = {}
-        self._is_on = False
+        self.is_on = False
         self.bar = PickerBar(parent)
         self.bar.markdown.clicked.connect(lambda: self._copy(as_markdown(self.picked)))
         self.bar.plain.clicked.connect(lambda: self._copy(as_plain_text(self.picked)))
         self.bar.cancelled.connect(self.stop)
         transcript.drawn.connect(self._place)
-
-    @property
-    def is_on(self) -> bool:
-        return self._is_on
 
     @property
     def picked(self) -> list[Turn]:
@@ -50,7 +46,7 @@ class MessagePicker(QObject):
 
     @Slot(object)
     def start(self, turn: Turn) -> None:
-        self._is_on = True
+        self.is_on = True
         self._picked, self._last = {turn.id}, turn
         self.bar.show()
         self._show()
@@ -58,7 +54,7 @@ class MessagePicker(QObject):
 
     @Slot()
     def stop(self) -> None:
-        self._is_on = False
+        self.is_on = False
         self._picked.clear()
         self.bar.hide()
         self._place()
@@ -85,9 +81,9 @@ class MessagePicker(QObject):
     @Slot()
     def _place(self) -> None:
         """A cover over each turn that is drawn."""
-        if not (self._is_on or self._covers):
+        if not (self.is_on or self._covers):
             return
-        live = self._transcript.live_views if self._is_on else []
+        live = self._transcript.live_views if self.is_on else []
         for view in [view for view in self._covers if view not in live]:
             cover = self._covers.pop(view)
             cover.hide()

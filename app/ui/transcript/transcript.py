@@ -59,7 +59,7 @@ class Transcript(QAbstractScrollArea):
         super().__init__(parent)
         self._chat = chat  # is read, never changed
         self._page = Page(2 * FOOTER)  # with the turns at the last drawing
-        self._in_sight = range(0)
+        self.rows_in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
         self._follows_end = True
         self._zoom = 0
@@ -167,7 +167,7 @@ class Transcript(QAbstractScrollArea):
         row = self._page.row_of(turn)
         if row is None or not self.isVisible():
             return None
-        if row not in self._in_sight:
+        if row not in self.rows_in_sight:
             self._follows_end = False
             self._page.anchor = Anchor(row, self.viewport().height() // 4)
             self._place()
@@ -194,10 +194,6 @@ class Transcript(QAbstractScrollArea):
     def focused_turn(self) -> Turn | None:
         """The one with the focus."""
         return self._focus.view.turn if self._focus.view else None
-
-    @property
-    def rows_in_sight(self) -> range:
-        return self._in_sight
 
     def plain_text(self) -> str:
         return "\n".join(view.plain_text() for view in self.live_views)
@@ -347,9 +343,9 @@ class Transcript(QAbstractScrollArea):
         end = slices().work + FRAME
         for _ in range(MAX_PASSES):
             value = self._page.max_value if follows_end else self._page.value
-            self._in_sight = self._page.rows_in_sight(value)
-            held = self._in_sight.stop - 1 if follows_end else self._page.anchor.row
-            rows = sorted(self._in_sight, key=lambda row: row != held)
+            self.rows_in_sight = self._page.rows_in_sight(value)
+            held = self.rows_in_sight.stop - 1 if follows_end else self._page.anchor.row
+            rows = sorted(self.rows_in_sight, key=lambda row: row != held)
             num_changed = sum(self._measure(row) for row in rows if row == held or slices().work < end)
             if not num_changed:
                 break
@@ -406,7 +402,7 @@ class Transcript(QAbstractScrollArea):
             self._fills.start()
 
     def _around(self) -> range:
-        rows = self._in_sight
+        rows = self.rows_in_sight
         return range(max(0, rows.start - NUM_AROUND), min(len(self._page.rows), rows.stop + NUM_AROUND))
 
     def _is_ready(self, row: int) -> bool:

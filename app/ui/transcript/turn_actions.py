@@ -253,7 +253,7 @@ class VersionSwitch(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._text = ""
+        self.text = ""
         self._shown: tuple[int, int, bool] | None = None
         self.setFont(tabular(small_font()))
         side = CopyButton.SIDE
@@ -263,20 +263,16 @@ class VersionSwitch(QWidget):
         self.next.clicked.connect(lambda: self.requested.emit(1))
         self.hide()
 
-    @property
-    def text(self) -> str:
-        return self._text
-
     def apply(self, turn: Turn, place: Place) -> None:
         number, total = place.number_of(turn), len(place.versions)
         if (number, total, place.is_busy) == self._shown:
             return
         self._shown = (number, total, place.is_busy)
-        self._text = f"{number}/{total}"
+        self.text = f"{number}/{total}"
         self.setAccessibleName(tr("Version {number} of {total}", number=number, total=total))
         self.previous.setEnabled(number > 1 and not place.is_busy)
         self.next.setEnabled(number < total and not place.is_busy)
-        middle = self.fontMetrics().horizontalAdvance(self._text) + 2
+        middle = self.fontMetrics().horizontalAdvance(self.text) + 2
         self.next.move(self.previous.width() + middle, 0)
         self.setFixedSize(self.next.x() + self.next.width(), TurnButtons.HEIGHT)
         self.setVisible(total > 1)
@@ -289,4 +285,4 @@ class VersionSwitch(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setPen(current().muted)
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text)
