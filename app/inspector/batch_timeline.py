@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QByteArray, QModelIndex, QSize, Qt, Slot
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QSplitter, QStackedLayout, QWidget
 
-from app.inspector.chip_button import ChipButton
+from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
 from app.inspector.excerpt import Height
 from app.inspector.recording import Recording

@@ -4,12 +4,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
+from app.look.buttons import IconLabel, quiet_button
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
-from app.look.icon_button import IconLabel
 from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel, as_tooltip
-from app.look.quiet_button import quiet_button
 from app.look.words import tr, tr_n
 from app.protocol.report import CellCheck
 

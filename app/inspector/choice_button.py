@@ -1,4 +1,4 @@
-"""A button that shows the current choice and opens the list of choices. GUI thread."""
+"""Small buttons of the panels: one that opens a list of choices and shows the chosen one. GUI thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,3 +77,13 @@ class ChoiceButton(QToolButton):
             action.setChecked(chosen is not None and action.data() == chosen.value)
         if is_another:
             self.changed.emit()
+
+
+class ChipButton(QToolButton):
+    def __init__(self, text: str, tip: str, parent: QWidget, *, is_checkable: bool = False) -> None:
+        super().__init__(parent)
+        self.setText(text)
+        self.setToolTip(tip)
+        self.setCheckable(is_checkable)
+        self.setProperty("kind", "chip")
+        self.setFont(small_font())

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QToolButton, QWidget
 
-from app.inspector.chip_button import ChipButton
+from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
 from app.inspector.event_list import Clock, EventList, kind_text
 from app.inspector.recording import Recording

@@ -1,16 +1,17 @@
-"""The dock of one panel of the inspector, with its title. GUI thread."""
+"""The dock of one panel, with its title and a banner while it shows a recorded file. GUI thread."""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Slot
+from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QWidget
 
 from app.inspector.dock_panel import DockPanel, Later
-from app.inspector.recording_banner import RecordingBanner
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton, quiet_button
+from app.look.fonts import small_font
 from app.look.layouts import STRETCH, hbox
-from app.look.plain_text import PlainLabel
+from app.look.painted import paint_tinted
+from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr
 
@@ -141,3 +142,42 @@ class _Seat(QWidget):
         self.banner.setGeometry(0, 0, self.width(), self.banner.height())
         if self._panel:
             self._panel.setGeometry(self.rect().adjusted(0, top, 0, 0))
+
+
+HEIGHT = 30
+
+
+class RecordingBanner(QWidget):
+    """Hidden while the panel is live."""
+
+    back_requested = Signal()
+    shown_changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._words = PlainLabel(parent=self)
+        self._words.setFont(small_font())
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.back = quiet_button(tr("Back to live"), self, "bar")
+        self.back.setFont(small_font())
+        self.back.clicked.connect(self.back_requested)
+        hbox((self._words, 1), self.back, on=self, margins=(12, 2, 8, 2))
+        self.setFixedHeight(HEIGHT)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._words.text()
+
+    def show_name(self, name: str) -> None:
+        """Of the file; "" hides it."""
+        self._words.setText(tr("Recording {name}", name=one_line(name)))
+        self._words.setToolTip(self._words.text())
+        self.setVisible(bool(name))
+        self.shown_changed.emit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        paint_tinted(self, current().warning, 0.16)

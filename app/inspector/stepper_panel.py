@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.inspector.batch_shares import ShareModel, ShareTable
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
-from app.inspector.step_actions import StepActions
 from app.inspector.step_rows import StepRows, StepTable
 from app.inspector.stop_choice import StopChoice
+from app.look.buttons import IconLabel
 from app.look.figures import rows
 from app.look.fonts import small_font, tabular
-from app.look.icon_button import IconLabel
+from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, sentences, tr, tr_n, tr_said
-from app.protocol.commands import Command, DescribeTokens, RunUntil
+from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce
 from app.protocol.report import PauseState, StepReport
 
 RUNNING = mark(
@@ -225,3 +225,48 @@ def _button(action: QAction, parent: QWidget) -> QToolButton:
     button.setFont(small_font())
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
+
+
+class StepActions(QObject):
+    """Each is enabled where it would do something."""
+
+    commanded = Signal(object)  # Command
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.pause = self._new(
+            "engine.pause", tr("&Pause all chats"), tr("Compute nothing more; the chats wait"), "F8", Pause()
+        )
+        self.resume = self._new(
+            "engine.resume", tr("&Resume all chats"), tr("Go on computing"), "F5", Resume()
+        )
+        self.step = self._new(
+            "engine.step",
+            tr("Run one s&tep"),
+            tr("Compute the batch that is planned, then pause again"),
+            "F10",
+            StepOnce(),
+        )
+        self.all = (self.pause, self.resume, self.step)
+        self.apply(is_paused=False, has_engine=False)
+        self.show_icons()
+
+    def apply(self, *, is_paused: bool, has_engine: bool) -> None:
+        self.pause.setEnabled(has_engine and not is_paused)
+        self.resume.setEnabled(has_engine and is_paused)
+        self.step.setEnabled(has_engine and is_paused)
+
+    def show_icons(self) -> None:
+        """In the colours of now."""
+        for action, name in zip(self.all, ("pause", "play", "step-forward"), strict=True):
+            action.setIcon(icon(name))
+            action.setIconVisibleInMenu(False)
+
+    def _new(self, name: str, text: str, tip: str, shortcut: str, command: Command) -> QAction:
+        action = QAction(text, self)
+        action.setObjectName(name)
+        action.setStatusTip(tip)
+        action.setToolTip(f"{tip} ({shortcut})")
+        action.setShortcut(shortcut)
+        action.triggered.connect(lambda: self.commanded.emit(command))
+        return action

@@ -9,14 +9,13 @@ import errno
 import logging
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from app.storage import thinning
 from app.storage.checksum import damaged_turn_ids
 from app.storage.database import check, update
 from app.storage.errors import DatabaseDamagedError, StorageError
@@ -117,9 +116,7 @@ class Backups:
     def _thin(self) -> None:
         """Prunes old backups, by days in the local time zone."""
         gone = set(
-            thinning.obsolete(
-                [one.made_at.astimezone() for one in self.all()], self._now().astimezone().date()
-            )
+            obsolete([one.made_at.astimezone() for one in self.all()], self._now().astimezone().date())
         )
         for backup in self.all():
             if backup.made_at.astimezone() in gone:
@@ -214,3 +211,38 @@ def _why_no_backup(error: Exception, folder: Path) -> str:
         folder=folder,
         reason=getattr(error, "strerror", None) or str(error),
     )
+
+
+NUM_DAYS, NUM_WEEKS, NUM_MONTHS = 12, 10, 9
+_STAGES: tuple[tuple[int, Callable[[date], object]], ...] = (
+    (NUM_DAYS, lambda day: day),
+    (NUM_WEEKS, lambda day: day.isocalendar()[:2]),
+    (NUM_MONTHS, lambda day: (day.year, day.month)),
+)
+
+
+def obsolete(made_at: Iterable[datetime], today: date) -> list[datetime]:
+    """Those to delete. Never the newest, nor one that seems to be from the future: clocks go wrong."""
+    yesterday = today - timedelta(days=1)
+    old = sorted({moment for moment in made_at if moment.date() < yesterday}, reverse=True)
+    kept: set[datetime] = set()
+    newest_first = iter(old)
+    for num_wanted, period_of in _STAGES:
+        kept |= _newest_of_each(newest_first, num_wanted, period_of, kept)
+    return [moment for moment in old if moment not in kept]
+
+
+def _newest_of_each(
+    newest_first: Iterator[datetime],
+    num_wanted: int,
+    period_of: Callable[[date], object],
+    kept_before: set[datetime],
+) -> set[datetime]:
+    """Consumes the iterator until enough periods have their backup."""
+    periods = {period_of(min(kept_before).date())} if kept_before else set()
+    kept: set[datetime] = set()
+    while len(kept) < num_wanted and (moment := next(newest_first, None)):
+        if period_of(moment.date()) not in periods:
+            periods.add(period_of(moment.date()))
+            kept.add(moment)
+    return kept

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
 
 from app import __version__
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.fonts import code_font
 from app.look.icons import app_icon
 from app.look.layouts import STRETCH, TOP, hbox, vbox

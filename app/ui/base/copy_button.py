@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import tr, tr_n

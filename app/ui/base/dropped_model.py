@@ -1,4 +1,4 @@
-"""Which model file, if any, is being dropped on the window. Pure function."""
+"""What is being dropped or pasted: a model for the window, or files for a message. Pure functions."""
 
 from __future__ import annotations
 
@@ -15,3 +15,10 @@ def dropped_model(data: QMimeData) -> Path | None:
         if url.isLocalFile() and url.toLocalFile().lower().endswith(".gguf"):
             return Path(url.toLocalFile())
     return None
+
+
+def dropped_files(data: QMimeData) -> list[Path]:
+    """All local files; none if a model is among them, which is for the window."""
+    if dropped_model(data):
+        return []
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from app.look.come_up import come_up
+from app.look.windows import come_up
 from app.look.words import tr
 from app.services import diagnostics
 from app.system import paths

@@ -7,10 +7,10 @@ from PySide6.QtCore import QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QPlainTextEdit, QWidget
 
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.fonts import code_font
 from app.look.layouts import hbox, vbox
-from app.look.window_size import resize_to_fit
+from app.look.windows import resize_to_fit
 from app.look.words import tr
 from app.system.log import MAX_RECENT_LINES, Line
 

@@ -10,13 +10,12 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
+from app.look.buttons import IconLabel, quiet_button
 from app.look.figures import percent
-from app.look.icon_button import IconLabel
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.painted import paint_rounded, paint_tinted
 from app.look.plain_text import PlainLabel, one_line
-from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import sentences, tr, tr_said
 from app.protocol.model import ModelInfo

@@ -4,11 +4,10 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from app.look.icon_button import IconLabel
+from app.look.buttons import IconLabel, quiet_button
 from app.look.layouts import hbox
 from app.look.painted import paint_tinted
 from app.look.plain_text import PlainLabel
-from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.report import PauseState

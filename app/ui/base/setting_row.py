@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.tokens import current

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QWidget
 
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.marks import Mark

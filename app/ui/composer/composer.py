@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
+from app.look.buttons import IconButton
 from app.look.fonts import small_font
-from app.look.icon_button import IconButton
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import tr

@@ -6,11 +6,10 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
+from app.look.buttons import IconButton, quiet_button
 from app.look.fonts import small_font
-from app.look.icon_button import IconButton
 from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel
-from app.look.quiet_button import quiet_button
 from app.look.words import tr
 from app.ui.base.notices import UNDO_FOR_MS
 

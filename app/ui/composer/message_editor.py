@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from app.look.fonts import reading_font
 from app.look.words import tr
-from app.ui.base.dropped_model import dropped_model
-from app.ui.composer.dropped_files import dropped_files
+from app.ui.base.dropped_model import dropped_files, dropped_model
 
 if TYPE_CHECKING:  # not needed for the first paint
     from PySide6.QtCore import QMimeData

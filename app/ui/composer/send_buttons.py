@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import tr

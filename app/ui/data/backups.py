@@ -9,12 +9,12 @@ from datetime import datetime
 from PySide6.QtCore import QDateTime, QLocale, QSize, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.figures import mebibytes
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.tables import LEFT, RIGHT, cell, dress_table
-from app.look.window_size import resize_to_fit
+from app.look.windows import resize_to_fit
 from app.look.words import locale, mark, tr
 from app.storage.backups import Backup, Reason
 

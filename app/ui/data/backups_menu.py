@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.look.come_up import come_up
+from app.look.windows import come_up
 from app.look.words import tr, tr_said
 from app.services.chat_backups import ChatBackups
 from app.storage.backups import Backup

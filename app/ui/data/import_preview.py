@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QFrame, QListWidget, Q
 
 from app.chats.imports.problems import Problem
 from app.chats.imports.read import Found
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, Stretch, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
-from app.look.window_size import resize_to_fit
+from app.look.windows import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.services.chat_transfer import ImportPlan
 from app.ui.base.setting_controls import Switch

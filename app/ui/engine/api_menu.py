@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.look.come_up import come_up
+from app.look.windows import come_up
 from app.look.words import tr
 from app.services.local_api import LocalApi
 from app.settings.settings import Settings

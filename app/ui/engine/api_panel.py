@@ -6,7 +6,7 @@ Shows values and emits choices. Not modal. GUI thread.
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.fonts import code_font
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel

@@ -9,11 +9,11 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QProgressBar, QScrollArea, QWidget
 
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.figures import count, data_size, percent, seconds
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
-from app.look.window_size import resize_to_fit
+from app.look.windows import resize_to_fit
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Line, Outcome, Report

@@ -6,14 +6,14 @@ Parts never shrink, so nothing moves. GUI thread.
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 
+from app.look.buttons import quiet_button
+from app.look.figures import count, rate
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_tab_text
-from app.look.quiet_button import quiet_button
 from app.look.words import mark, tr
 from app.protocol.model import ModelInfo
-from app.protocol.report import StepReport
+from app.protocol.report import SlotState, StepReport
 from app.ui.base.proportions import status_height
-from app.ui.engine.status_text import cells_text, model_text, queue_text, speed_text
 
 ASLEEP = mark("It has given its memory back, and comes back with the next message.")
 
@@ -97,3 +97,37 @@ class StatusBar(QStatusBar):
         button = quiet_button("", self, place)
         button.setFont(tabular(small_font()))
         return button
+
+
+def model_text(model: ModelInfo | None, is_asleep: bool = False) -> str:
+    if model and is_asleep:
+        return tr("{name}, asleep", name=model.name)
+    return model.name if model else tr("No model")
+
+
+def cells_text(report: StepReport | None, n_ctx: int) -> str:
+    if not n_ctx:
+        return ""
+    used = report.cells.num_used if report else 0
+    shared = report.cells.num_shared if report else 0
+    return tr(
+        "{used} / {total} cells, {shared} shared, {free} free",
+        used=count(used),
+        total=count(n_ctx),
+        shared=count(shared),
+        free=count(n_ctx - used),
+    )
+
+
+def queue_text(report: StepReport | None) -> str:
+    running = sum(slot.is_running for slot in report.slots) if report else 0
+    waiting = report.num_waiting if report else 0
+    if report and report.pause:
+        return tr("{paused} paused, {waiting} waiting", paused=running, waiting=waiting)
+    return tr("{running} running, {waiting} waiting", running=running, waiting=waiting)
+
+
+def speed_text(report: StepReport | None) -> str:
+    """All answers together."""
+    slots = report.slots if report else ()
+    return rate(sum(slot.usage.tokens_per_s for slot in slots if slot.state is SlotState.DECODE))

@@ -1,6 +1,7 @@
 """A code block: its language, buttons to wrap, save and copy it, and the code. GUI thread."""
 
 import asyncio
+import uuid
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -8,14 +9,12 @@ from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
+from app.look.buttons import IconButton, quiet_button
 from app.look.fonts import small_font
-from app.look.icon_button import IconButton
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
-from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr, tr_n
-from app.services.text_file import write_text_file
 from app.ui.base.copy_button import CopyButton
 from app.ui.base.hidden_characters import num_hidden, without_hidden
 from app.ui.message.code_colours import file_name
@@ -150,3 +149,14 @@ class CodeBlock(QWidget):
 
 def _language_of(info: str) -> str:
     return info.split()[0].lower() if info.split() else ""
+
+
+def write_text_file(path: Path, text: str) -> None:
+    """Atomically: the old file stays if the disk is full. Raises OSError."""
+    unfinished = path.with_name(f".{uuid.uuid4().hex}.unfinished")
+    try:
+        unfinished.write_text(text, encoding="utf-8", errors="replace", newline="")
+        unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise

@@ -7,8 +7,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
+from app.look.buttons import IconButton
 from app.look.fonts import small_font, tabular
-from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
 from app.look.words import tr
 from app.ui.message.safe_browser import SafeBrowser

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore, block, normalize
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.footnote.index import footnote_def
@@ -21,7 +22,6 @@ from mdit_py_plugins.footnote.index import footnote_def
 from app.ui.base.hidden_characters import BADGE, mark_hidden
 from app.ui.message.code_colours import Run, coloured_lines
 from app.ui.message.folding import fold, without_reserved
-from app.ui.message.markdown_inline import footnote_reference, task_box
 from app.ui.message.math_syntax import math_plugin
 
 SAFE_SCHEMES = ("http://", "https://", "mailto:")
@@ -60,6 +60,33 @@ def safe_html(written: str, tokens: list[Token]) -> str:
 def _keeps_everything(written: str, tokens: list[Token]) -> bool:
     shown = letters("".join(_shown(tokens)))
     return shown == letters(written) or shown == letters(html.unescape(written))
+
+
+_REFERENCE = re.compile(r"\[\^([^\]\s]+)\]")
+_TASK_BOX = re.compile(r"\[([ xX])\][ \t]+")
+
+
+def footnote_reference(state: StateInline, silent: bool) -> bool:
+    """`[^1]`, if there is such a footnote anywhere: else it may be a regular expression."""
+    found = _REFERENCE.match(state.src, state.pos)
+    if found is None or f":{found[1]}" not in state.env.get("footnotes", {}).get("refs", {}):
+        return False
+    if not silent:
+        token = state.push("footnote_ref", "", 0)
+        token.meta = {"label": found[1]}
+    state.pos = found.end()
+    return True
+
+
+def task_box(state: StateCore) -> None:
+    """Takes the boxes at the start of list items out of their text."""
+    for item, paragraph, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        if item.type != "list_item_open" or paragraph.type != "paragraph_open" or not inline.children:
+            continue
+        first = inline.children[0]
+        if first.type == "text" and (box := _TASK_BOX.match(first.content)):
+            first.content = first.content[box.end() :]
+            inline.children.insert(0, Token("task_box", "", 0, info=box[1].strip()))
 
 
 def _shown(tokens: Iterable[Token]) -> Iterable[str]:

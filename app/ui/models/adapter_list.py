@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
 
 from app.bridge.tasks import spawn
-from app.look.dialog_button import dialog_button
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton, dialog_button
 from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import mark, tr, tr_said

@@ -9,10 +9,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QSizePolicy, QWidget
 
-from app.look.dialog_button import dialog_button
+from app.look.buttons import IconButton, dialog_button
 from app.look.figures import data_size
 from app.look.fonts import tabular
-from app.look.icon_button import IconButton
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.words import mark, sentences, tr, tr_n, tr_said

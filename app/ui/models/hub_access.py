@@ -6,7 +6,7 @@ Shows values and emits choices; the token goes to the keyring and is not shown a
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_said

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.figures import count, data_size, num_params
 from app.look.fonts import tabular
 from app.look.icons import icon

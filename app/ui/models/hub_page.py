@@ -21,8 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QFileDialog, QFrame, QLineEdit, QListView, QWidget
 
-from app.look.dialog_button import dialog_button
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton, dialog_button
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QPushButton, QStackedWidget, QWidget
 
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.figures import count, data_size
 from app.look.flat_combo import FlatCombo
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox

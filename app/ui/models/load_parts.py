@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
 
 from app.look.bars import paint_lines_between
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.figures import count, data_size
 from app.look.fonts import small_font
 from app.look.icons import icon

@@ -8,9 +8,9 @@ from typing import Any, cast
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.look.buttons import IconButton
 from app.look.figures import count
 from app.look.fonts import small_font
-from app.look.icon_button import IconButton
 from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, sentences, tr

@@ -13,10 +13,9 @@ from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QScrollArea, QWidget
 
 from app.bridge.active_engine import ActiveEngine
 from app.look.bars import Foot
-from app.look.come_up import come_up
-from app.look.dialog_button import dialog_button
+from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.window_size import resize_to_fit
+from app.look.windows import come_up, resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
 from app.protocol.model import Device

@@ -4,9 +4,8 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QLineEdit, QStackedWidget, QTabBar, QWidget
 
-from app.look.come_up import come_up
 from app.look.layouts import hbox, vbox
-from app.look.window_size import resize_to_fit
+from app.look.windows import come_up, resize_to_fit
 from app.look.words import tr
 from app.services.model_fits import ModelFits
 from app.services.model_library import ModelLibrary

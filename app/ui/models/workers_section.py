@@ -6,9 +6,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QWidget
 
 from app.engine.workers import MAX_WORKERS, TRUSTED_ONLY, Worker, WorkerState
-from app.look.dialog_button import dialog_button
+from app.look.buttons import IconButton, dialog_button
 from app.look.figures import data_size
-from app.look.icon_button import IconButton
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import tr, tr_said

@@ -9,7 +9,7 @@ import re
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton
 from app.ui.settings.shortcuts import Shortcuts
 
 _KEYS_AT_END = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")

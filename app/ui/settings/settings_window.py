@@ -19,11 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.bars import Foot, paint_lines_between
-from app.look.come_up import come_up
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel
-from app.look.window_size import resize_to_fit
+from app.look.windows import come_up, resize_to_fit
 from app.look.words import tr
 from app.services.preferences import Preferences
 from app.ui.base.fuzzy import fold

@@ -24,10 +24,10 @@ from app.look.tokens import current
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow, Role
 from app.ui.base.chat_title import shown_title
+from app.ui.base.dropped_model import dropped_files
 from app.ui.base.notices import Banner
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR, composer_width
 from app.ui.composer.composer import Composer
-from app.ui.composer.dropped_files import dropped_files
 from app.ui.composer.message_draft import MessageDraft
 from app.ui.message.markdown_column import discard
 from app.ui.tabs.first_view import FirstPage

@@ -3,11 +3,10 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
+from app.look.buttons import IconLabel, quiet_button
 from app.look.fonts import small_font
-from app.look.icon_button import IconLabel
 from app.look.layouts import hbox
 from app.look.plain_text import PlainLabel, as_tab_text, as_tooltip, one_line
-from app.look.quiet_button import quiet_button
 from app.look.words import tr
 
 MAX_NAME = 28  # characters on a button

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look import marks
-from app.look.icon_button import IconButton
+from app.look.buttons import IconButton
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox
 from app.look.marks import Mark

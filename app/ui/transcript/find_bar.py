@@ -5,8 +5,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.look.bars import Bar
+from app.look.buttons import IconButton
 from app.look.fonts import tabular
-from app.look.icon_button import IconButton
 from app.look.layouts import STRETCH, hbox
 from app.look.plain_text import PlainLabel
 from app.look.words import tr

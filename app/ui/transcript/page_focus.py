@@ -1,10 +1,12 @@
-"""The focus on the page: which turn has it, and the tab order. GUI thread."""
+"""The focus on the page: which turn has it, the tab order, and the line that shows it. GUI thread."""
 
 from itertools import pairwise
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.look.tokens import current
 from app.ui.transcript.turn_view import TurnView
 from app.ui.transcript.view_pool import ViewPool
 
@@ -51,3 +53,34 @@ class PageFocus(QObject):
         self.view = view
         if view:
             view.set_has_focus(True)
+
+
+LINE_WIDTH = 2
+_BY_KEYS = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+
+
+class FocusLine(QWidget):
+    """At the left edge of the pane. Not shown for focus by mouse, where the place is obvious."""
+
+    def __init__(self, pane: QWidget) -> None:
+        super().__init__(pane)
+        self._pane = pane
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+        pane.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QFocusEvent):
+            self.setGeometry(0, 0, LINE_WIDTH, self._pane.height())
+            self.setVisible(event.gotFocus() and event.reason() in _BY_KEYS)
+            self.raise_()
+        elif event.type() == QEvent.Type.Resize:
+            self.resize(LINE_WIDTH, self._pane.height())
+        return False
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), QColor(current().accent))

@@ -7,8 +7,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.chats.chat import QueuedMessage
+from app.look.buttons import IconButton
 from app.look.fonts import reading_font, small_font
-from app.look.icon_button import IconButton
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import tr

@@ -26,10 +26,9 @@ from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.message.slices import slices
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
-from app.ui.transcript.focus_line import FocusLine
 from app.ui.transcript.jump_button import JumpButton
 from app.ui.transcript.page import Anchor, Page
-from app.ui.transcript.page_focus import PageFocus
+from app.ui.transcript.page_focus import FocusLine, PageFocus
 from app.ui.transcript.queue_view import QueueView
 from app.ui.transcript.turn_actions import Place
 from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView

@@ -10,8 +10,8 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chats.chat import Chat, Turn, TurnState
+from app.look.buttons import IconButton
 from app.look.fonts import small_font, tabular
-from app.look.icon_button import IconButton
 from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n

@@ -4,8 +4,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
 
+from app.look.buttons import quiet_button
 from app.look.painted import paint_rounded
-from app.look.quiet_button import quiet_button
 from app.look.tokens import current
 from app.look.words import tr
 

@@ -10,7 +10,7 @@ from qasync import QEventLoop
 from app.bridge.tasks import finish_all
 from app.look.theme import apply_theme
 from app.look.tokens import DARK, LIGHT
-from app.ui.message.code_block import CodeBlock
+from app.ui.message.code_block import CodeBlock, write_text_file
 from app.ui.message.markdown import parse_blocks
 
 LONG_LINE = "value = " + " + ".join(f"number_{n}" for n in range(60))
@@ -132,3 +132,24 @@ def test_colours_change_with_the_theme(frame: QWidget, qtbot: QtBot, qapp: QAppl
 def test_code_runs_from_left_to_right_whatever_it_begins_with(frame: QWidget) -> None:
     block = block_of(frame, "```\nשלום = 1\n```")
     assert block.text.document().defaultTextOption().textDirection() is Qt.LayoutDirection.LeftToRight
+
+
+def test_a_text_is_written_as_it_is(tmp_path: Path) -> None:
+    write_text_file(tmp_path / "x.txt", "ä\r\nb\n\ud800")
+    assert (tmp_path / "x.txt").read_bytes() == "ä\r\nb\n?".encode()
+
+
+def test_what_was_there_stays_if_it_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("before", encoding="utf-8")
+
+    def full(*_arguments: object, **_named: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_text_file(path, "after")
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,16 +1,16 @@
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle
 
-from app.look import motion
 from app.look.fonts import code_font, reading_font
 from app.look.tokens import DARK, LIGHT, current
 from app.services.preferences import Preferences
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.settings.settings import Settings
-from app.ui.settings.appearance import Appearance, apply_appearance
+from app.ui.settings.appearance import Appearance, apply_appearance, choose_motion, is_reduced
 
 
 @pytest.fixture
@@ -74,6 +74,46 @@ def test_a_family_that_is_gone_counts_as_none(appearance, preferences) -> None:
 
 def test_motion_can_be_switched_off_and_on(appearance, preferences) -> None:
     preferences.set("motion", "reduced")
-    assert motion.is_reduced()
+    assert is_reduced()
     preferences.set("motion", "full")
-    assert not motion.is_reduced()
+    assert not is_reduced()
+
+
+@pytest.fixture
+def application(qapp: QApplication) -> Iterator[QApplication]:
+    yield qapp
+    choose_motion(qapp, "system")
+
+
+class _Still(QProxyStyle):
+    """As Qt's own are where the desktop's effects are off."""
+
+    def styleHint(self, hint, *arguments):  # type: ignore[no-untyped-def]
+        is_asked = hint == QStyle.StyleHint.SH_Widget_Animation_Duration
+        return 0 if is_asked else super().styleHint(hint, *arguments)
+
+
+def test_a_choice_does_not_ask_the_system(application) -> None:
+    choose_motion(application, "reduced")
+    assert is_reduced()
+    choose_motion(application, "full")
+    assert not is_reduced()
+
+
+def test_without_motion_no_cursor_blinks_and_no_menu_fades(application) -> None:
+    choose_motion(application, "full")
+    usual = application.cursorFlashTime()
+    assert usual > 0
+    assert application.isEffectEnabled(Qt.UIEffect.UI_General)
+    choose_motion(application, "reduced")
+    assert application.cursorFlashTime() == 0
+    assert not application.isEffectEnabled(Qt.UIEffect.UI_General)
+    choose_motion(application, "full")
+    assert application.cursorFlashTime() == usual
+
+
+def test_otherwise_it_is_as_the_desktop_has_it(application, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose_motion(application, "system")
+    assert is_reduced() is False
+    monkeypatch.setattr(QApplication, "style", lambda: _Still("Fusion"))
+    assert is_reduced() is True

@@ -1,7 +1,15 @@
-"""Windows beside the main one are never larger than the screen. GUI thread."""
+"""Windows that stay beside the main one: in front, and never larger than the screen. GUI thread."""
 
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
+
+
+def come_up(window: QWidget) -> None:
+    """In front, whether it was hidden, covered or never shown."""
+    window.show()
+    window.raise_()
+    window.activateWindow()
+
 
 FRAME = QSize(40, 80)  # what window managers and panels may need around one
 

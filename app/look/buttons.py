@@ -1,8 +1,10 @@
-"""Icons as buttons and as labels, drawn again when the colours change. GUI thread."""
+"""Buttons of dialogs, quiet ones, and those with an icon, drawn again when the colours change. GUI thread."""
+
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 
 from app.look.icons import icon
 from app.look.tokens import current
@@ -65,3 +67,19 @@ class IconButton(QToolButton):
     def _family_has_focus(self) -> bool:
         focused, parent = QApplication.focusWidget(), self.parentWidget()
         return focused is not None and parent is not None and parent.isAncestorOf(focused)
+
+
+def dialog_button(label: str, on_clicked: Callable[[], object], parent: QWidget) -> QPushButton:
+    button = QPushButton(label, parent)
+    button.setAutoDefault(False)
+    button.clicked.connect(lambda _checked=False: on_clicked())
+    return button
+
+
+def quiet_button(label: str, parent: QWidget, place: str = "") -> QPushButton:
+    """In a `place` such as "bar" or "status" it is lower than elsewhere, as the style sheet says."""
+    button = QPushButton(label, parent)
+    button.setProperty("kind", "quiet")
+    if place:
+        button.setProperty("place", place)
+    return button

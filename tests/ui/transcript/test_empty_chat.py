@@ -1,6 +1,6 @@
 from pytestqt.qtbot import QtBot
 
-from app.ui.transcript.model_offers import ModelOffers
+from app.ui.transcript.empty_chat import ModelOffers
 
 
 def shown(offers: ModelOffers) -> list[str]:

@@ -2,7 +2,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.transcript.focus_line import FocusLine
+from app.ui.transcript.page_focus import FocusLine
 
 
 def test_a_pane_reached_by_keys_is_marked_from_top_to_bottom_and_a_clicked_one_is_not(qtbot: QtBot) -> None:
