@@ -10,6 +10,7 @@ try:
         abort,
         api,
         chat,
+        checkpoints,
         churn,
         drafting,
         durability,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "engine": engine_speed,
     "intrusion": intrusion,
     "shared-prefix": shared_prefix,
+    "checkpoints": checkpoints,
     "fork": fork,
     "hibernation": hibernation,
     "drafting": drafting,
@@ -65,7 +67,17 @@ BENCHMARKS: dict[str, ModuleType] = {
 }
 WITHOUT_VERDICT = {"threads"}
 # They take none of the shared options, or tell nothing of random weights.
-NOT_OF_SPEED = {"durability", "fit", "hostile", "loads", "messages", "quits", "repeatable", "start"}
+NOT_OF_SPEED = {
+    "checkpoints",
+    "durability",
+    "fit",
+    "hostile",
+    "loads",
+    "messages",
+    "quits",
+    "repeatable",
+    "start",
+}
 
 
 def main() -> int:

@@ -42,6 +42,7 @@ def opened_backend(
     model: Path | None = None,
     num_drafted: int = 0,
     draft_model: Path | None = None,
+    swa_full: bool = False,
 ) -> Iterator[LlamaBackend]:
     """The model of `options`, else `model`, else the random one. Only `max_tokens` ends an answer."""
     path = options.model or model or cached_gguf()
@@ -52,6 +53,7 @@ def opened_backend(
         n_threads=options.threads,
         num_drafted_tokens=num_drafted,
         draft_model=draft_model,
+        swa_full=swa_full,
     )
     with (
         open_llama_backend(params) as backend,
