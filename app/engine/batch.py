@@ -9,7 +9,11 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.protocol.report import Span
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from app.engine.sequence import Sequence
 
 
@@ -63,6 +67,10 @@ class Batch:
             for span in self.spans
         )
 
+    def reported(self, num_accepted: Mapping[int, int]) -> tuple[Span, ...]:
+        """What a report tells of it. `num_accepted` draft tokens, by seq_id."""
+        return tuple([self._reported(span, num_accepted.get(span.seq_id, 0)) for span in self.spans])
+
     def clear(self) -> None:
         self.num_rows = 0
         self.spans.clear()
@@ -96,3 +104,20 @@ class Batch:
             BatchSpan(seq, seq_id, first_row, first_pos, num_rows, wants_logits, is_prefill, num_drafted)
         )
         self.num_rows = end_row
+
+    def _reported(self, span: BatchSpan, num_accepted: int) -> Span:
+        request = span.seq.request
+        return Span(
+            seq_id=span.seq_id,
+            chat_id=request.chat_id,
+            request_id=request.request_id,
+            first_pos=span.first_pos,
+            num_rows=span.num_rows,
+            wants_logits=span.wants_logits,
+            num_generated_tokens=span.seq.num_generated_tokens,
+            max_tokens=request.max_tokens,
+            is_prefill=span.is_prefill,
+            token_bytes=self.token_ids[span.first_row : span.first_row + span.num_rows].tobytes(),
+            num_drafted=span.num_drafted,
+            num_kept=num_accepted,
+        )

@@ -16,8 +16,8 @@ from app.engine.cells import CellWatch
 from app.engine.detokenizer import Detokenizer
 from app.engine.draft_planner import DraftPlanner
 from app.engine.hibernation import HibernatedChats
-from app.engine.idle import MIN_CELLS, IdleChats
-from app.engine.inspection import Inspection
+from app.engine.idle import IdleChats
+from app.engine.inspection import ChatCommand, Inspection
 from app.engine.kept_cells import KEEPING_S, KeptCells
 from app.engine.lane import Lane, Lanes
 from app.engine.overflow import context_limit
@@ -29,28 +29,19 @@ from app.engine.scheduler import Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
 from app.engine.step_budget import StepBudget
-from app.engine.stepping import SampledId, Stepping
+from app.engine.stepping import SampledId, Stepping, SteppingCommand
 from app.engine.stopwatch import Stopwatch
 from app.protocol.commands import (
     Abort,
     AbortAll,
-    ClearCells,
     Command,
     Forget,
     Fork,
-    Hibernate,
     KeepCells,
-    Pause,
-    Pin,
     ReadAhead,
-    Restore,
-    Resume,
-    RunUntil,
     SetFront,
     SetSpeed,
-    StepOnce,
     Submit,
-    TokensOf,
     WatchCells,
 )
 from app.protocol.errors import (
@@ -61,17 +52,14 @@ from app.protocol.errors import (
     RequestError,
 )
 from app.protocol.output import FinishReason
-from app.protocol.report import EventKind, Span, StepReport
+from app.protocol.report import EventKind, StepReport
 from app.protocol.request import Request
 from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
-    from app.engine.batch import Batch, BatchSpan
-    from app.protocol.output import SampledToken
+    from app.engine.batch import Batch
     from app.protocol.report import CellMap, SlotSnapshot
-
-    Sampled = tuple[int, tuple[SampledToken, ...]]  # a token, with its log probabilities if requested
 
 log = logging.getLogger(__name__)
 
@@ -199,8 +187,6 @@ class Engine:
         """The result is in the next report. Raises PositionMismatchError if the library holds other cells."""
         self._end_ahead()
         match command:
-            case Pause() | Resume() | StepOnce() | RunUntil():
-                self.stepping.obey(command)
             case Submit(request):
                 self.add_request(request)
             case ReadAhead(request):
@@ -223,10 +209,10 @@ class Engine:
                 self.slots.hibernated.kept = KeptCells(store, self._backend.fingerprint) if store else None
             case WatchCells(is_watching):
                 self._cell_watch.watch(is_watching)
-            case (
-                Hibernate(chat_id) | Restore(chat_id) | ClearCells(chat_id) | Pin(chat_id) | TokensOf(chat_id)
-            ):
-                self._lanes.with_chat(chat_id).inspection.obey(command, self._step)
+            case _ if isinstance(command, SteppingCommand):
+                self.stepping.obey(command)
+            case _ if isinstance(command, ChatCommand):
+                self._lanes.with_chat(command.chat_id).inspection.obey(command, self._step)
             case _:
                 self._inspection.obey(command, self._step)
 
@@ -248,7 +234,7 @@ class Engine:
         """While paused: choose the batch of the next step. Slots are leased for it; it is not decoded."""
         self._choose_batch()
         self._is_planned = True
-        self.stepping.note_plan(self._spans())
+        self.stepping.note_plan(self._batch.reported(self._sampling.num_accepted))
         return self.report()
 
     def verify(self) -> None:
@@ -323,28 +309,18 @@ class Engine:
         except RequestError as error:
             self.refit(request.request_id, error)
 
-    def _hibernate_for_speed(self) -> None:
-        """One chat at a time, idle for so long that its cells only slow down the steps of others."""
-        if not self._idle.can_try or not self.model.is_unified:
-            return
-        now = time.perf_counter()
-        slot = self.slots.oldest_idle(MIN_CELLS)
-        if slot and now - slot.last_used_at >= self._idle.min_idle_s:
-            self.slots.hibernate(slot)
-            self._idle.note_hibernated((time.perf_counter() - now) * 1000)
-        else:
-            self._idle.note_none_found()
-
     def _schedule(self) -> None:
-        if not (self._is_planned and self._can_compute_plan):
+        # A chat restored since it was planned may have taken the free cells it counted on.
+        num_free = self._lanes.current.slots.cells.num_free
+        if not (self._is_planned and self._batch.is_current and self._batch.num_rows <= num_free):
             self._choose_batch()
         self._is_planned = False
 
     def _choose_batch(self) -> None:
         self._batch.clear()
         lane = self._lanes.take_turn()
-        if lane is self._lanes.shared:
-            self._hibernate_for_speed()
+        if lane is self._lanes.shared and self.model.is_unified:
+            self._idle.hibernate_one(self.slots)
         lane.scheduler.schedule(lane.batch)
         if lane.scheduler.has_work and not lane.batch.num_rows:
             self._end_stuck(lane.scheduler.sequences)
@@ -354,11 +330,6 @@ class Engine:
         seq = next((seq for seq in stuck if seq.slot and not seq.num_pending_tokens), stuck[0])
         log.error("request %s has nothing that can be computed", seq.request.request_id)
         self.answers.finish(seq, FinishReason.ERROR, said("Skein had nothing to compute for this answer."))
-
-    @property
-    def _can_compute_plan(self) -> bool:
-        """A chat restored since then may have taken the free cells it counted on."""
-        return self._batch.is_current and self._batch.num_rows <= self._lanes.current.slots.cells.num_free
 
     def _decode(self) -> None:
         """Compute the batch; if nothing was computed, the next step will try something smaller."""
@@ -439,7 +410,7 @@ class Engine:
         return StepReport(
             step=self._step,
             outputs=self.answers.take_outputs(),
-            spans=() if self._is_planned else self._spans(),
+            spans=() if self._is_planned else self._batch.reported(self._sampling.num_accepted),
             slots=slots,
             cells=self.slots.cells.usage,
             schedule_ms=watch.schedule_ms,
@@ -465,28 +436,6 @@ class Engine:
     def _cell_map(self) -> CellMap | None:
         is_resting = not self.has_work or self.stepping.pause is not None
         return self._cell_watch.take(time.perf_counter(), is_last=is_resting)
-
-    def _spans(self) -> tuple[Span, ...]:
-        batch, num_accepted = self._batch, self._sampling.num_accepted
-        return tuple([_span(span, batch, num_accepted.get(span.seq_id, 0)) for span in batch.spans])
-
-
-def _span(span: BatchSpan, batch: Batch, num_accepted: int) -> Span:
-    request = span.seq.request
-    return Span(
-        seq_id=span.seq_id,
-        chat_id=request.chat_id,
-        request_id=request.request_id,
-        first_pos=span.first_pos,
-        num_rows=span.num_rows,
-        wants_logits=span.wants_logits,
-        num_generated_tokens=span.seq.num_generated_tokens,
-        max_tokens=request.max_tokens,
-        is_prefill=span.is_prefill,
-        token_bytes=batch.token_ids[span.first_row : span.first_row + span.num_rows].tobytes(),
-        num_drafted=span.num_drafted,
-        num_kept=num_accepted,
-    )
 
 
 def log_step(report: StepReport) -> None:

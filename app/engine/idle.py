@@ -7,8 +7,13 @@ machine and model, so each time is a trial whose gain is measured. Engine thread
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.engine.slots import SlotPool
 
 MIN_CELLS = 256  # fewer make no measurable difference
 SHORTEST_IDLE_S, LONGEST_IDLE_S = 10.0, 3600.0
@@ -17,7 +22,7 @@ STEPS_TO_PAY = 100  # the gain of so many steps must exceed saving and restoring
 
 
 class IdleChats:
-    """Decides whether a trial can begin, and how long a chat must have been idle."""
+    """Begins trials, and learns how long a chat must have been idle."""
 
     def __init__(self) -> None:
         self.min_idle_s = SHORTEST_IDLE_S
@@ -31,9 +36,17 @@ class IdleChats:
         """Steps are comparable, and the last trial is over."""
         return self._before_ms == 0.0 and len(self._step_ms) == TRIAL_STEPS
 
-    def note_none_found(self) -> None:
-        """No chat was idle for long enough: try again after as many steps."""
-        self._step_ms.clear()
+    def hibernate_one(self, slots: SlotPool) -> None:
+        """The chat that was idle longest, if that is long enough and a trial can begin."""
+        if not self.can_try:
+            return
+        now = time.perf_counter()
+        slot = slots.oldest_idle(MIN_CELLS)
+        if slot and now - slot.last_used_at >= self.min_idle_s:
+            slots.hibernate(slot)
+            self.note_hibernated((time.perf_counter() - now) * 1000)
+        else:
+            self._step_ms.clear()  # try again after as many steps
 
     def note_hibernated(self, cost_ms: float) -> None:
         self._before_ms = median(self._step_ms)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from app.engine.scheduler import Scheduler
     from app.engine.slots import SlotPool
 
-InspectionCommand = Hibernate | Restore | ClearCells | Pin | CheckCells | DescribeTokens | Tokenize | TokensOf
+ChatCommand = Hibernate | Restore | ClearCells | Pin | TokensOf
+InspectionCommand = ChatCommand | CheckCells | DescribeTokens | Tokenize
 
 
 class Inspection:

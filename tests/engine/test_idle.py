@@ -51,7 +51,7 @@ def test_a_trial_that_was_disturbed_says_nothing(idle):
 
 
 def engine_with_an_idle_chat(monkeypatch, idle_s: float) -> tuple[Engine, str]:
-    monkeypatch.setattr("app.engine.engine.MIN_CELLS", 16)
+    monkeypatch.setattr("app.engine.idle.MIN_CELLS", 16)
     engine = Engine(CountingBackend(endless_token), HibernatedChats(ram_bytes=2**20))
     engine._idle.min_idle_s = idle_s
     sleeper = request("a chat that nobody looks at", max_tokens=4)

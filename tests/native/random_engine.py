@@ -187,7 +187,7 @@ class _Play:
         engine.obey(KeepCells(self._store))
         # Else both depend on how long a step took.
         engine._budget.prompt_rows = self._prompt_rows  # type: ignore[method-assign]
-        engine._hibernate_for_speed = lambda: None  # type: ignore[method-assign]
+        engine._idle.hibernate_one = lambda _slots: None  # type: ignore[method-assign]
         engine.slots.checkpoints._max_bytes = self._rng.choice([0, 2**14, 2**22])
         return engine
 
