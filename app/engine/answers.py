@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from app.engine.overflow import context_limit, longer_chats_need
 from app.protocol.errors import PromptTooLongError, RequestError
+from app.protocol.events import BrokenOff
 from app.protocol.output import FinishReason, Output, Usage
-from app.protocol.report import EventKind
 from app.protocol.request import Overflow, Request
 from app.system.said import said, together
 
@@ -77,16 +77,9 @@ class Answers:
             self.build_shorter_prompt(seq.request, seq.num_generated_tokens)
 
     def break_off(self, seq: Sequence, reason: FinishReason, notice: str = "") -> None:
-        made = seq.num_generated_tokens
-        if seq.slot:
-            text = said(
-                "broke off the answer in sequence {seq_id}: {tokens} tokens were made",
-                seq_id=seq.slot.seq_id,
-                tokens=made,
-            )
-        else:
-            text = said("broke off the answer that had no slot: {tokens} tokens were made", tokens=made)
-        self._lanes.shared.slots.event_log.add(EventKind.ABORT, text, seq.slot, seq.request.chat_id)
+        seq_id = seq.slot.seq_id if seq.slot else None
+        event = BrokenOff(seq_id, seq.request.chat_id, seq.num_generated_tokens)
+        self._lanes.shared.slots.event_log.add(event)
         self.finish(seq, reason, notice)
 
     def finish(

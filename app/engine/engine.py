@@ -51,8 +51,9 @@ from app.protocol.errors import (
     PositionMismatchError,
     RequestError,
 )
+from app.protocol.events import EventKind, Shortened, Told
 from app.protocol.output import FinishReason
-from app.protocol.report import EventKind, StepReport
+from app.protocol.report import StepReport
 from app.protocol.request import Request
 from app.system.said import said
 
@@ -295,12 +296,12 @@ class Engine:
 
     def _note_overflow(self, seq: Sequence) -> None:
         if seq.notice:
-            text = said("shortened a prompt: {notice}", notice=seq.notice)
-            self.slots.event_log.add(EventKind.OVERFLOW, text, seq.slot, seq.request.chat_id)
+            seq_id = seq.slot.seq_id if seq.slot else None
+            self.slots.event_log.add(Shortened(seq_id, seq.request.chat_id, seq.notice))
 
     def _log_draft(self, text: str) -> None:
         log.warning("%s", text)
-        self.slots.event_log.add(EventKind.DRAFT, text)
+        self.slots.event_log.add(Told(EventKind.DRAFT, text))
 
     def _build_shorter_prompt(self, request: Request, num_generated_tokens: int) -> None:
         """On the calling thread."""
@@ -405,7 +406,7 @@ class Engine:
         """Without `watch`, no step was taken."""
         watch = watch or Stopwatch()
         for line in self._backend.take_log_lines():
-            self.slots.event_log.add(EventKind.NATIVE, line)
+            self.slots.event_log.add(Told(EventKind.NATIVE, line))
         event_log = [lane.slots.event_log.take() for lane in self._lanes]
         return StepReport(
             step=self._step,
@@ -452,7 +453,7 @@ def log_step(report: StepReport) -> None:
     log.debug(
         "step %d | %s | %d rows, %d/%d cells, %d waiting, %.1f ms",
         report.step,
-        " | ".join([*parts, *ends, *(event.text for event in report.events)]) or "nothing to compute",
+        " | ".join([*parts, *ends, *map(str, report.events)]) or "nothing to compute",
         report.num_rows,
         report.cells.num_used,
         report.cells.num_total,

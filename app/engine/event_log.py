@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from app.engine.prefix import common_prefix
 from app.engine.prompt import CachedPrefix
-from app.protocol.report import Event, EventKind, Lease
-from app.system.said import said
+from app.protocol.events import Event, Evicted, Hibernated, Leased, Resumed
+from app.protocol.report import Lease
 
 if TYPE_CHECKING:
     from app.engine.sequence import Sequence, Slot
@@ -33,46 +33,16 @@ class EventLog:
         self.events, self.leases = [], []
         return taken
 
-    def add(self, kind: EventKind, text: str, slot: Slot | None = None, chat_id: str | None = None) -> None:
-        """Adds an event. Its chat defaults to the slot's."""
-        seq_id = slot.seq_id if slot else None
-        self.events.append(Event(kind, text, seq_id, chat_id or (slot.chat_id if slot else None)))
+    def add(self, event: Event) -> None:
+        self.events.append(event)
 
     def add_lease(self, seq: Sequence, slot: Slot, prefix: CachedPrefix) -> None:
-        is_again = bool(seq.leased_at)
-        counts = {"seq_id": slot.seq_id, "there": prefix.num_tokens, "missing": seq.num_pending_tokens}
-        if is_again:
-            text = said("resumed sequence {seq_id}: {there} tokens there, {missing} to compute", **counts)
-        else:
-            text = said("leased sequence {seq_id}: {there} tokens there, {missing} to compute", **counts)
-        self.add(EventKind.RESUME if is_again else EventKind.LEASE, text, slot)
-
-    def add_release(self, slot: Slot, is_kept: bool) -> None:
-        held = {"seq_id": slot.seq_id, "tokens": len(slot.token_ids)}
-        if is_kept:
-            text = said("released sequence {seq_id}: {tokens} tokens kept", **held)
-        else:
-            text = said("released sequence {seq_id}: {tokens} tokens freed", **held)
-        self.add(EventKind.RELEASE, text, slot)
+        lease = Resumed if seq.leased_at else Leased
+        self.add(lease(slot.seq_id, slot.chat_id, prefix.num_tokens, seq.num_pending_tokens))
 
     def add_saved(self, slot: Slot, is_kept: bool) -> None:
         """The slot's chat was evicted, with its state saved or not."""
-        held = {"seq_id": slot.seq_id, "tokens": len(slot.token_ids)}
-        if is_kept:
-            text = said("hibernated sequence {seq_id}: {tokens} tokens", **held)
-        else:
-            text = said("evicted sequence {seq_id}: {tokens} tokens", **held)
-        self.add(EventKind.HIBERNATE if is_kept else EventKind.EVICT, text, slot)
-
-    def add_restored(self, slot: Slot, chat_id: str, num_tokens: int) -> None:
-        text = said("restored sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=num_tokens)
-        self.add(EventKind.RESTORE, text, slot, chat_id)
-
-    def add_doubt(self, slot: Slot, chat_id: str) -> None:
-        text = said(
-            "the saved state for sequence {seq_id} could not be used: computing it again", seq_id=slot.seq_id
-        )
-        self.add(EventKind.RESTORE, text, slot, chat_id)
+        self.add((Hibernated if is_kept else Evicted)(slot.seq_id, slot.chat_id, len(slot.token_ids)))
 
     def note_lease(self, seq: Sequence, slot: Slot, held: list[int], prefix: CachedPrefix) -> None:
         """`held` are the tokens its chat had, in cells or saved, before the lease."""

@@ -19,8 +19,8 @@ from app.protocol.commands import (
     TokensOf,
 )
 from app.protocol.errors import PositionMismatchError
-from app.protocol.report import Answer, CellCheck, ChatTokens, EventKind, TokenizedText, TokenTexts
-from app.system.said import said
+from app.protocol.events import Disagreed, Verified
+from app.protocol.report import Answer, CellCheck, ChatTokens, TokenizedText, TokenTexts
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
@@ -106,15 +106,10 @@ class Inspection:
 
     def _note_check(self, check: CellCheck) -> None:
         if not check.agrees:
-            self._slots.event_log.add(
-                EventKind.VERIFY,
-                said("the library does not agree: {difference}", difference=check.difference),
-            )
+            self._slots.event_log.add(Disagreed(None, None, check.difference))
         elif not self._checks_each_step:
-            text = said("the library agrees: compared positions, this model has no cells")
-            if check.can_compare:
-                text = said("the library agrees: compared {cells} cells", cells=check.num_cells)
-            self._slots.event_log.add(EventKind.VERIFY, text)
+            num_cells = check.num_cells if check.can_compare else None
+            self._slots.event_log.add(Verified(None, None, num_cells))
         self._slots.memory.has_unchecked_changes = False
         self.last_check = check
 

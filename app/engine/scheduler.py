@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
-from app.protocol.report import EventKind, WaitingRequest, WaitReason
-from app.system.said import said
+from app.protocol.events import Paused
+from app.protocol.report import WaitingRequest, WaitReason
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch
@@ -121,12 +121,7 @@ class Scheduler:
 
     def _pause(self, seq: Sequence, *, is_for_front: bool = False) -> None:
         assert seq.slot is not None
-        text = said("paused the answer in sequence {seq_id}: no free cells", seq_id=seq.slot.seq_id)
-        if is_for_front:
-            text = said(
-                "paused the answer in sequence {seq_id}: the chat in front goes first", seq_id=seq.slot.seq_id
-            )
-        self._slots.event_log.add(EventKind.PAUSE, text, seq.slot)
+        self._slots.event_log.add(Paused(seq.slot.seq_id, seq.slot.chat_id, is_for_front))
         self._slots.suspend(seq.slot)
         seq.paused_at = time.perf_counter()
         self.running.remove(seq)

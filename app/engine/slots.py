@@ -18,8 +18,22 @@ from app.engine.prompt import CachedPrefix
 from app.engine.sequence import Slot
 from app.engine.slot_memory import SlotMemory
 from app.engine.states import packed, unpacked
-from app.protocol.report import EventKind, SlotSnapshot, SlotState
-from app.system.said import said
+from app.protocol.events import (
+    Cleared,
+    Forked,
+    NotCleared,
+    NotHibernated,
+    NotRestored,
+    Pinned,
+    Released,
+    Restored,
+    Shared,
+    Shifted,
+    StateDropped,
+    StateLost,
+    StateUnusable,
+)
+from app.protocol.report import SlotSnapshot, SlotState
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -130,7 +144,8 @@ class SlotPool:
     def release(self, slot: Slot) -> None:
         """Take the slot back. Its cells are kept for the chat's next turn, unless there will be none."""
         seq = self.set_aside(slot)
-        self.event_log.add_release(slot, is_kept=seq.request.keep_cells)
+        is_kept = seq.request.keep_cells
+        self.event_log.add(Released(slot.seq_id, slot.chat_id, len(slot.token_ids), is_kept))
         if not seq.request.keep_cells:
             self.memory.clear(slot)
         elif not seq.is_ahead:
@@ -196,13 +211,7 @@ class SlotPool:
         target.max_context_tokens = source.max_context_tokens or self._model.max_sequence_tokens
         self._last_turns.copy(chat_id, new_chat_id)
         num_cells = len(target.token_ids)
-        text = said(
-            "forked sequence {source} into {target}: {cells} cells shared",
-            source=source.seq_id,
-            target=target.seq_id,
-            cells=num_cells,
-        )
-        self.event_log.add(EventKind.FORK, text, target)
+        self.event_log.add(Forked(target.seq_id, new_chat_id, source.seq_id, num_cells))
         return True
 
     def hibernate(self, slot: Slot) -> None:
@@ -249,16 +258,10 @@ class SlotPool:
         """Save the cells of an idle chat and free them. False if that is impossible; nothing is lost then."""
         slot = self._idle_slot_of(chat_id)
         if slot is None:
-            text = said("not hibernated: this chat holds no cells")
-            if self._is_answering(chat_id):
-                text = said("not hibernated: this chat is answering")
-            self.event_log.add(EventKind.HIBERNATE, text, chat_id=chat_id)
+            self.event_log.add(NotHibernated(None, chat_id, self._is_answering(chat_id)))
             return False
         if not self._keep_state(slot):
-            text = said(
-                "not hibernated: the state of sequence {seq_id} cannot be saved now", seq_id=slot.seq_id
-            )
-            self.event_log.add(EventKind.HIBERNATE, text, slot)
+            self.event_log.add(NotHibernated(slot.seq_id, chat_id))
             return False
         self.event_log.add_saved(slot, is_kept=True)
         self.memory.clear(slot)
@@ -273,32 +276,25 @@ class SlotPool:
         token_ids = self.hibernated.tokens_of(chat_id)
         slot = self._empty_or_oldest()
         if not token_ids or slot is None or self.cells.num_total - self.num_cells_of_running < len(token_ids):
-            if token_ids:
-                text = said("no saved cells were restored: running answers leave no room for them")
-            else:
-                text = said("no saved cells were restored: this chat has none")
-            self.event_log.add(EventKind.RESTORE, text, chat_id=chat_id)
+            self.event_log.add(NotRestored(None, chat_id, bool(token_ids)))
             return False
         shifted_from = self.hibernated.shifted_from(chat_id)
         state = self.hibernated.take(chat_id, self._backend.fingerprint)
         self._save(slot)
         if not self._put_back(slot, state, token_ids, shifted_from):
-            self.event_log.add_doubt(slot, chat_id)
+            self.event_log.add(StateUnusable(slot.seq_id, chat_id))
             return False
         slot.chat_id, slot.last_used_at = chat_id, time.perf_counter()
         slot.max_context_tokens = self._model.max_sequence_tokens
         self.memory.note_change(slot)
-        self.event_log.add_restored(slot, chat_id, len(token_ids))
+        self.event_log.add(Restored(slot.seq_id, chat_id, len(token_ids)))
         return True
 
     def clear_chat(self, chat_id: str) -> bool:
         """Free the cells of an idle chat, and its saved state. False: it is answering, or has neither."""
         if self._free_cells_of(chat_id):
             return True
-        text = said("not cleared: this chat holds no cells")
-        if self._is_answering(chat_id):
-            text = said("not cleared: this chat is answering")
-        self.event_log.add(EventKind.CLEAR, text, chat_id=chat_id)
+        self.event_log.add(NotCleared(None, chat_id, self._is_answering(chat_id)))
         return False
 
     def pin(self, chat_id: str, is_pinned: bool) -> None:
@@ -309,11 +305,7 @@ class SlotPool:
         slot = next((slot for slot in self.slots if slot.chat_id == chat_id), None)
         if slot:
             self.memory.note_change(slot)
-            pinned = said("pinned sequence {seq_id}", seq_id=slot.seq_id)
-            unpinned = said("unpinned sequence {seq_id}", seq_id=slot.seq_id)
-        else:
-            pinned, unpinned = said("pinned a chat without a slot"), said("unpinned a chat without a slot")
-        self.event_log.add(EventKind.PIN, pinned if is_pinned else unpinned, slot, chat_id)
+        self.event_log.add(Pinned(slot.seq_id if slot else None, chat_id, is_pinned))
 
     # Reporting.
 
@@ -404,12 +396,10 @@ class SlotPool:
     def _take_from(self, donor: Slot, slot: Slot, num_tokens: int, chat_id: str) -> int:
         """Share the donor's cells, or copy them where the model's memory cannot share."""
         self.memory.clear(slot)  # seq_cp into a sequence that holds cells would merge the two
-        cells = {"cells": num_tokens, "donor": donor.seq_id, "seq_id": slot.seq_id}
         if self.can_share_cells:
             if not self.memory.share(donor, slot, num_tokens):
                 return 0
-            text = said("shared {cells} cells of sequence {donor} with sequence {seq_id}", **cells)
-            self.event_log.add(EventKind.SHARE, text, slot, chat_id)
+            self.event_log.add(Shared(slot.seq_id, chat_id, donor.seq_id, num_tokens, is_copied=False))
             return num_tokens
         if self.memory.has_unrotated_keys or not self._make_room(len(donor.token_ids), slot, donor):
             return 0
@@ -417,8 +407,7 @@ class SlotPool:
         is_copied = self.memory.restore(slot, state, donor.token_ids, checkpoints=donor.checkpoints.copy())
         if not is_copied or not self.memory.cut_back(slot, num_tokens):
             return 0
-        text = said("copied {cells} cells of sequence {donor} to sequence {seq_id}", **cells)
-        self.event_log.add(EventKind.SHARE, text, slot, chat_id)
+        self.event_log.add(Shared(slot.seq_id, chat_id, donor.seq_id, num_tokens, is_copied=True))
         return num_tokens
 
     def _restore(self, slot: Slot, seq: Sequence) -> CachedPrefix:
@@ -426,12 +415,12 @@ class SlotPool:
         token_ids, shifted_from = self.hibernated.tokens_of(chat_id), self.hibernated.shifted_from(chat_id)
         state = self.hibernated.take(chat_id, self._backend.fingerprint)
         if not self._put_back(slot, state, token_ids, shifted_from):
-            self.event_log.add_doubt(slot, chat_id)
+            self.event_log.add(StateUnusable(slot.seq_id, chat_id))
             return CachedPrefix(is_doubted=True)
         slot.chat_id = chat_id
         is_from_checkpoint = self.memory.takes_checkpoint(slot, self._num_held(slot, seq))
         num_tokens = self._keep_own_prefix(slot, seq)
-        self.event_log.add_restored(slot, chat_id, num_tokens)
+        self.event_log.add(Restored(slot.seq_id, chat_id, num_tokens))
         return CachedPrefix(num_restored=num_tokens, is_from_checkpoint=is_from_checkpoint)
 
     def _put_back(
@@ -459,8 +448,7 @@ class SlotPool:
         is_kept = self.hibernated.save(chat_id, token_ids, state, fingerprint, slot.shifted_from)
         for lost_id, num_tokens in self.hibernated.take_lost():
             if lost_id != chat_id:
-                text = said("dropped the saved state of {tokens} tokens: no room for it", tokens=num_tokens)
-                self.event_log.add(EventKind.EVICT, text, chat_id=lost_id)
+                self.event_log.add(StateLost(None, lost_id, num_tokens))
         return is_kept
 
     def _packed(self, slot: Slot) -> State:
@@ -493,13 +481,8 @@ class SlotPool:
         if not self.memory.cut_back(slot, end):
             return 0
         self.memory.close_gap(slot, start, begin)
-        text = said(
-            "shifted {cells} cells of sequence {seq_id} down by {positions}",
-            cells=end - begin,
-            seq_id=slot.seq_id,
-            positions=begin - start,
-        )
-        self.event_log.add(EventKind.SHIFT, text, slot, seq.request.chat_id)
+        shifted = Shifted(slot.seq_id, seq.request.chat_id, end - begin, begin - start)
+        self.event_log.add(shifted)
         return end - begin
 
     def _free_cells_of(self, chat_id: str) -> bool:
@@ -510,16 +493,12 @@ class SlotPool:
             self.memory.clear(slot)
         saved = self.hibernated.tokens_of(chat_id)
         if saved:
-            text = said("dropped the saved state of {tokens} tokens", tokens=len(saved))
-            self.event_log.add(EventKind.CLEAR, text, chat_id=chat_id)
+            self.event_log.add(StateDropped(None, chat_id, len(saved)))
         self.hibernated.forget(chat_id)
         return bool(idle or saved)
 
     def _tell_cleared(self, slot: Slot) -> None:
-        text = said(
-            "cleared sequence {seq_id}: {tokens} tokens", seq_id=slot.seq_id, tokens=len(slot.token_ids)
-        )
-        self.event_log.add(EventKind.CLEAR, text, slot)
+        self.event_log.add(Cleared(slot.seq_id, slot.chat_id, len(slot.token_ids)))
 
     def _is_answering(self, chat_id: str) -> bool:
         return any(slot.leased_to and slot.chat_id == chat_id for slot in self.slots)

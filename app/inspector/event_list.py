@@ -9,13 +9,14 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt
 
+from app.inspector.event_words import words
 from app.inspector.logbook import MAX_EVENTS, Entry, Journal
 from app.inspector.row_table import Index, RowModel
 from app.inspector.table_column import Column
 from app.look.figures import count, decimal
 from app.look.plain_text import as_tooltip
 from app.look.words import mark, tr, tr_said
-from app.protocol.report import Event, EventKind
+from app.protocol.events import Event, EventKind
 
 TRIM = 500  # lines are removed in batches, so that not every new one costs a removal
 _ROOT = QModelIndex()
@@ -67,7 +68,7 @@ class EventFilter:
     def fits(self, event: Event, title: str) -> bool:
         if event.kind not in self.kinds or self.seq_id not in (None, event.seq_id):
             return False
-        return self.needle.casefold() in f"{kind_text(event.kind)} {title} {tr_said(event.text)}".casefold()
+        return self.needle.casefold() in f"{kind_text(event.kind)} {title} {tr_said(words(event))}".casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ class EventList(RowModel):
             kind_text(event.kind),
             "" if event.seq_id is None else str(event.seq_id),
             self._title_of(event),
-            tr_said(event.text),
+            tr_said(words(event)),
         )
 
     def as_text(self, rows: Iterable[int]) -> str:
@@ -155,7 +156,7 @@ class EventList(RowModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.ToolTipRole:
-            return as_tooltip(tr_said(self._shown[index.row()].what.text))
+            return as_tooltip(tr_said(words(self._shown[index.row()].what)))
         return super().data(index, role)
 
     def _show_all(self) -> None:
@@ -179,5 +180,5 @@ class EventList(RowModel):
             "seq_id": event.seq_id,
             "chat_id": event.chat_id,
             "tab": self._title_of(event) or None,
-            "text": event.text,
+            "text": words(event),
         }

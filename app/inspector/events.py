@@ -19,7 +19,7 @@ from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.tables import LEFT
 from app.look.words import mark, tr
-from app.protocol.report import EventKind
+from app.protocol.events import EventKind
 
 TEXT_FILES, JSON_FILES = mark("Text (*.txt)"), mark("JSON lines (*.jsonl)")
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from app.protocol.report import CellCheck, Event, Lease, StepReport
+from app.protocol.events import Event
+from app.protocol.report import CellCheck, Lease, StepReport
 
 MAX_EVENTS = 20_000
 MAX_LEASES = 500

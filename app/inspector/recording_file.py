@@ -14,8 +14,10 @@ from typing import Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from app.inspector.event_words import words
 from app.inspector.packed_steps import StepsSoFar
 from app.inspector.recording import MAX_STEPS, Recording
+from app.protocol.events import Told
 from app.protocol.model import ModelInfo
 from app.protocol.output import TokenLogprob
 from app.protocol.report import CellMap, StepReport
@@ -107,10 +109,17 @@ class _Head(_Format):
     cell_map: _Cells | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Report(StepReport):
+    """Its events are in words, which every version can read."""
+
+    events: tuple[Told, ...] = ()
+
+
 class _Step(BaseModel):
     model_config = _CONFIG
 
-    report: StepReport
+    report: _Report
 
 
 def save(snapshot: Snapshot, path: Path) -> None:
@@ -149,7 +158,9 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
     )
     yield head.model_dump_json()
     for report in snapshot.steps:
-        yield _Step.model_construct(report=report).model_dump_json()
+        events = tuple(Told(one.kind, words(one), one.seq_id, one.chat_id) for one in report.events)
+        told = _Report(**_values(report) | {"events": events})
+        yield _Step.model_construct(report=told).model_dump_json()
 
 
 def _titles_in(snapshot: Snapshot) -> dict[str, str]:
@@ -185,7 +196,7 @@ def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
         raise _refused(path, why) from error
     for number in range(head.num_steps):
         try:
-            report = _Step.model_validate_json(_line(file)).report
+            report = StepReport(**_values(_Step.model_validate_json(_line(file)).report))
             _check_step(report, recording.newest)
         except ValueError as error:
             why = said(
@@ -250,6 +261,10 @@ def _check_step(report: StepReport, former: StepReport | None) -> None:
     ]
     if not all(0 <= seq_id < MAX_SEQS for seq_id in seq_ids):
         raise ValueError(said("it names a sequence that cannot be"))
+
+
+def _values(report: StepReport) -> dict[str, Any]:
+    return {field.name: getattr(report, field.name) for field in fields(report)}
 
 
 def _check(value: object) -> None:

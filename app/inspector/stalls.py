@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from app.inspector.event_words import words
 from app.look.figures import milliseconds, rows, seconds
 from app.look.words import mark, sentences, tr, tr_n, tr_said
-from app.protocol.report import EventKind, SlotState, StepReport, WaitReason
+from app.protocol.events import EventKind
+from app.protocol.report import SlotState, StepReport, WaitReason
 
 MIN_GAP_MS = 10.0  # between two steps: less is the loop's own work
 SLOW = 2.0  # times as long as usual
@@ -221,7 +223,7 @@ def _no_batch(report: StepReport) -> list[Cause]:
 
 
 def _saving_texts(report: StepReport) -> str:
-    return "; ".join(tr_said(event.text) for event in report.events if event.kind in _SAVING)
+    return "; ".join(tr_said(words(event)) for event in report.events if event.kind in _SAVING)
 
 
 def _names(seq_ids: list[int]) -> str:

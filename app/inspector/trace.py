@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from app.inspector.event_words import words
 from app.inspector.recording_file import Snapshot, write_lines
 from app.inspector.stalls import deliver_ms, has_run
-from app.protocol.report import Event, PauseState, Span, StepReport
+from app.protocol.events import Event
+from app.protocol.report import PauseState, Span, StepReport
 
 PROCESS = 1
 BATCHER = 1  # its track
@@ -106,7 +108,7 @@ def _complete(
 
 def _mark(event: Event, report: StepReport, at_us: float) -> TraceEvent:
     track = BATCHER if event.seq_id is None else FIRST_SEQUENCE + event.seq_id
-    values = {"step": report.step, "what": event.text}
+    values = {"step": report.step, "what": words(event)}
     return _event("i", event.kind.value, track, at_us) | {"cat": "event", "s": "t", "args": values}
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from app.protocol.events import Event
 from app.protocol.output import Output, PrefixEnd, Usage
 from app.protocol.sampling import SamplingParams
 
@@ -103,38 +104,6 @@ class WaitingRequest:
     num_prompt_tokens: int
     num_generated_tokens: int
     waiting_s: float  # since it was submitted, or paused
-
-
-class EventKind(StrEnum):
-    """The kind of an event, for filters."""
-
-    LEASE = "lease"
-    RELEASE = "release"
-    SHARE = "share"
-    FORK = "fork"
-    HIBERNATE = "hibernate"
-    RESTORE = "restore"
-    EVICT = "evict"
-    CLEAR = "clear"
-    SHIFT = "shift"
-    PIN = "pin"
-    PAUSE = "pause"
-    RESUME = "resume"
-    ABORT = "abort"
-    OVERFLOW = "overflow"
-    DRAFT = "draft"  # of the draft model
-    VERIFY = "verify"
-    NATIVE = "native log"  # a warning or an error of llama.cpp
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event in one line. The chat is identified by `chat_id` only: the text has no titles."""
-
-    kind: EventKind
-    text: str
-    seq_id: int | None = None
-    chat_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import pytest
 from app.engine.draft_model import FEW, FIRST_READ
 from app.engine.engine import Engine
 from app.protocol.errors import BadLogitsError, DecodeError, DecodeInterruptedError
+from app.protocol.events import EventKind
 from app.protocol.output import FinishReason
-from app.protocol.report import EventKind
 from tests.driver import all_guesses_checked, ask, next_turn, request, run
 from tests.fakes import END, CountingBackend, pseudo_random_token
 

@@ -10,8 +10,9 @@ from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.prompt import Prompt
 from app.protocol.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
+from app.protocol.events import EventKind
 from app.protocol.output import FinishReason
-from app.protocol.report import EventKind, SlotState
+from app.protocol.report import SlotState
 from app.protocol.request import Message, Role
 from tests.driver import Run, ask, next_turn, request, run
 from tests.fakes import CountingBackend, bad_logits, endless_token
@@ -380,7 +381,7 @@ def test_every_step_is_one_line_in_the_debug_log(caplog):
     assert re.fullmatch(
         r"step 2 \| seq 0 decode rows=1 pos=(\d+)\.\.\1 tokens=2/2 request=r\d+ "
         r"\| seq 1 decode rows=1 pos=(\d+)\.\.\2 tokens=2/3 request=r\d+ "
-        r"\| end r\d+ length \| released sequence 0: 22 tokens kept "
+        r"\| end r\d+ length \| Released\(seq_id=0, chat_id='[^']+', num_tokens=22, is_kept=True\) "
         r"\| 2 rows, \d+/512 cells, 0 waiting, [\d.]+ ms",
         lines[1],
     )

@@ -7,6 +7,7 @@ import pytest
 from app.engine.cells import UsedCells
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
+from app.inspector.event_words import words
 from app.protocol.commands import (
     CheckCells,
     ClearCells,
@@ -18,8 +19,9 @@ from app.protocol.commands import (
     WatchCells,
 )
 from app.protocol.errors import PositionMismatchError
+from app.protocol.events import Event, EventKind, Told
 from app.protocol.output import PrefixEnd
-from app.protocol.report import Event, EventKind, SlotState, StepReport, TokenTexts, WaitReason
+from app.protocol.report import SlotState, StepReport, TokenTexts, WaitReason
 from app.protocol.request import Request
 from tests.driver import Answer, next_turn, request, run
 from tests.fakes import END, CountingBackend, endless_token
@@ -97,7 +99,7 @@ def test_an_answering_chat_is_neither_hibernated_nor_cleared_and_an_event_says_s
     for command, kind in ((Hibernate, EventKind.HIBERNATE), (ClearCells, EventKind.CLEAR)):
         report = obey(engine, command(one.chat_id))
         assert [(event.kind, event.chat_id) for event in report.events] == [(kind, one.chat_id)]
-        assert report.events[0].text.endswith("this chat is answering")
+        assert words(report.events[0]).endswith("this chat is answering")
         assert report.cells.num_used == num_cells
 
 
@@ -133,7 +135,7 @@ def test_a_chat_that_cannot_be_saved_keeps_its_cells():
     chat, _answer, _first = answered(engine)
     num_cells = engine.slots.cells.num_used
     report = obey(engine, Hibernate(chat))
-    assert "not hibernated" in report.events[-1].text
+    assert "not hibernated" in words(report.events[-1])
     assert report.cells.num_used == num_cells
 
 
@@ -157,7 +159,7 @@ def test_nothing_is_lost_when_a_chat_cannot_be_restored_for_want_of_room():
         engine.step()
     report = obey(engine, Restore(sleeper))
     assert kinds(report) == [EventKind.RESTORE]
-    assert "no room" in report.events[0].text
+    assert "no room" in words(report.events[0])
     assert [one.chat_id for one in report.hibernated] == [sleeper]
 
 
@@ -167,7 +169,7 @@ def test_a_saved_state_that_was_damaged_is_not_restored():
     obey(engine, Hibernate(chat))
     engine.slots.hibernated._saved[chat].checksum ^= 1
     report = obey(engine, Restore(chat))
-    assert "could not be used" in report.events[0].text
+    assert "could not be used" in words(report.events[0])
     assert (report.cells.num_used, report.hibernated) == (0, ())
 
 
@@ -364,7 +366,7 @@ def test_the_warnings_of_the_library_are_events():
     backend = CountingBackend()
     engine = Engine(backend)
     backend.log_lines = ["decode: failed to find a memory slot"]
-    assert engine.report().events == (Event(EventKind.NATIVE, "decode: failed to find a memory slot"),)
+    assert engine.report().events == (Told(EventKind.NATIVE, "decode: failed to find a memory slot"),)
     assert engine.report().events == ()
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
+from app.inspector.event_words import words
 from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Message, Overflow, Role
 from tests.driver import Answer, Run, all_guesses_checked, ask, next_turn, request, run
@@ -40,7 +41,7 @@ def the_answer(result: Run) -> Answer:
 
 
 def events(result: Run) -> str:
-    return "\n".join(event.text for report in result.reports for event in report.events)
+    return "\n".join(words(event) for report in result.reports for event in report.events)
 
 
 @pytest.mark.parametrize("overflow", [Overflow.ROLLING_WINDOW, Overflow.TRUNCATE_MIDDLE])

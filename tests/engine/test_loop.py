@@ -34,9 +34,9 @@ from app.protocol.errors import (
     EngineError,
     PositionMismatchError,
 )
+from app.protocol.events import EventKind
 from app.protocol.load import Speed
 from app.protocol.output import FinishReason
-from app.protocol.report import EventKind
 from app.protocol.request import Message, Overflow, Role
 from tests.driver import Run, request
 from tests.fakes import CountingBackend, endless_token

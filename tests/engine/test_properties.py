@@ -14,9 +14,10 @@ from app.engine.llama.loading import open_llama_backend
 from app.engine.scheduler import HEADROOM_TOKENS
 from app.engine.slots import MIN_SHARED_TOKENS
 from app.protocol.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resume, SetFront, StepOnce
+from app.protocol.events import EventKind
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
-from app.protocol.report import EventKind, SlotState, Span, StepReport, WaitReason
+from app.protocol.report import SlotState, Span, StepReport, WaitReason
 from app.protocol.request import Message, Request, Role
 from app.system import paths
 from tests.driver import GREEDY, Answer, Run, all_guesses_checked, ask

@@ -9,7 +9,9 @@ from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
-from app.protocol.report import EventKind, WaitReason
+from app.inspector.event_words import words
+from app.protocol.events import EventKind
+from app.protocol.report import WaitReason
 from tests.driver import request
 from tests.fakes import CountingBackend
 
@@ -142,7 +144,7 @@ def test_the_front_tab_gets_the_slot_of_the_youngest_where_all_answer(bench):
     bench.step()
     assert bench.scheduler.running == [answers[0], answers[1], answers[3], front]
     (event,) = [event for event in bench.slots.event_log.events if event.kind is EventKind.PAUSE]
-    assert event.text == "paused the answer in sequence 2: the chat in front goes first"
+    assert words(event) == "paused the answer in sequence 2: the chat in front goes first"
     bench.scheduler.remove(front)
     assert bench.step()[answers[2]] == 1, "it goes on where it was, before who came later"
 
@@ -259,7 +261,7 @@ def test_the_youngest_is_paused_with_its_tokens_kept():
     assert list(bench.scheduler.waiting) == [younger]
     assert younger.num_generated_tokens > 0
     assert younger.num_computed_tokens == 0
-    assert [event.text for event in bench.slots.event_log.events[-2:]] == [
+    assert [words(event) for event in bench.slots.event_log.events[-2:]] == [
         "paused the answer in sequence 1: no free cells",
         f"hibernated sequence 1: {len(younger.token_ids) - 1} tokens",
     ]

@@ -12,6 +12,7 @@ from app.engine.kept_cells import KeptCells
 from app.engine.sequence import Sequence
 from app.engine.slots import MIN_SHARED_TOKENS, SlotPool
 from app.engine.verify import check_cells
+from app.inspector.event_words import words
 from app.protocol.errors import PositionMismatchError
 from app.protocol.load import CellStore
 from app.protocol.output import PrefixEnd
@@ -200,7 +201,7 @@ def test_after_a_broken_decode_nobody_knows_a_recurrent_state(family):
     batch.add(seq, 2)
     pool.event_log.take()
     pool.resync(batch)
-    assert [event.text for event in pool.event_log.take()[0]] == ["cleared sequence 1: 3 tokens"]
+    assert [words(event) for event in pool.event_log.take()[0]] == ["cleared sequence 1: 3 tokens"]
     assert [slot.token_ids for slot in pool.slots] == [[]] * 4
     assert [running.chat_id, idle.chat_id, seq.slot.chat_id] == ["a", None, "c"]
     assert backend.cells == []
@@ -475,7 +476,7 @@ def test_the_cells_behind_turns_that_were_left_out_move_down(backend, pool):
     assert seq.num_reused_tokens == len(SYSTEM) + len(KEPT)
     assert backend.tokens_of(slot.seq_id) == [*SYSTEM, *KEPT]
     assert pool.cells.num_used == len(SYSTEM) + len(KEPT)
-    assert "shifted 50 cells of sequence 0 down by 40" in [event.text for event in pool.event_log.events]
+    assert "shifted 50 cells of sequence 0 down by 40" in [words(event) for event in pool.event_log.events]
     pool.memory.verify()
 
 

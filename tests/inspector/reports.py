@@ -1,9 +1,9 @@
 """Step reports as the engine would make them."""
 
+from app.protocol.events import Event
 from app.protocol.output import Usage
 from app.protocol.report import (
     CellUsage,
-    Event,
     HibernatedChat,
     SlotSnapshot,
     SlotState,

@@ -7,11 +7,11 @@ from pytestqt.qtbot import QtBot
 
 from app.inspector.event_list import KIND, STEP, TAB, TEXT, TRIM, Clock, EventFilter, EventList
 from app.inspector.logbook import MAX_EVENTS, Entry, Journal
-from app.protocol.report import Event, EventKind
+from app.protocol.events import Event, EventKind, Told
 
-FORK = Event(EventKind.FORK, "forked sequence 0 into 1", 1, "sums")
-EVICT = Event(EventKind.EVICT, "evicted 412 tokens", 0, "notes")
-NATIVE = Event(EventKind.NATIVE, "cudaMalloc failed: out of memory")
+FORK = Told(EventKind.FORK, "forked sequence 0 into 1", 1, "sums")
+EVICT = Told(EventKind.EVICT, "evicted 412 tokens", 0, "notes")
+NATIVE = Told(EventKind.NATIVE, "cudaMalloc failed: out of memory")
 
 
 def journal_of(*events: Event) -> Journal[Event]:

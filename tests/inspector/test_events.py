@@ -10,12 +10,12 @@ from pytestqt.qtbot import QtBot
 from app.inspector.event_list import TEXT
 from app.inspector.events import EventsPanel
 from app.inspector.recording import Recording
-from app.protocol.report import Event, EventKind
+from app.protocol.events import Event, EventKind, Told
 from tests.inspector.reports import report
 
 
 def event(number: int, kind: EventKind = EventKind.LEASE) -> Event:
-    return Event(kind, f"event {number}", number % 2, "sums")
+    return Told(kind, f"event {number}", number % 2, "sums")
 
 
 @pytest.fixture

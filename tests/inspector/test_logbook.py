@@ -1,7 +1,8 @@
 from dataclasses import replace
 
 from app.inspector.logbook import Entry, Journal, Logbook
-from app.protocol.report import CellCheck, Event, EventKind
+from app.protocol.events import EventKind, Told
+from app.protocol.report import CellCheck
 from tests.inspector.reports import report
 
 
@@ -16,7 +17,7 @@ def test_a_reader_gets_what_is_new_to_it() -> None:
 
 def test_events_keep_the_step_they_happened_in() -> None:
     log = Logbook()
-    log.note(report(7, events=(Event(EventKind.FORK, "forked", 1, "sums"),)))
+    log.note(report(7, events=(Told(EventKind.FORK, "forked", 1, "sums"),)))
     (entry,) = log.events.entries
     assert (entry.step, entry.what.text) == (7, "forked")
 

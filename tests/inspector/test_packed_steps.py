@@ -5,17 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.inspector.packed_steps import NUM_UNPACKED, PER_PACK, PackedSteps, pack, unpack
+from app.protocol.events import EventKind, Told
 from app.protocol.output import FinishReason, PrefixEnd, SampledToken, TokenLogprob
-from app.protocol.report import (
-    CellCheck,
-    Event,
-    EventKind,
-    HibernatedChat,
-    Lease,
-    PauseState,
-    StepReport,
-    TokenTexts,
-)
+from app.protocol.report import CellCheck, HibernatedChat, Lease, PauseState, StepReport, TokenTexts
 from tests.inspector.steps import busy_step, idle_step, span, step, waiting
 
 RARE = replace(
@@ -28,7 +20,7 @@ RARE = replace(
             logprobs=(SampledToken(TokenLogprob(7, b"\xe2", float("-inf"), 0.0), ()),),
         ),
     ),
-    events=(Event(EventKind.HIBERNATE, "hibernated", 2, "chat 2"),),
+    events=(Told(EventKind.HIBERNATE, "hibernated", 2, "chat 2"),),
     leases=(Lease("request 1", "chat 1", 1, 5, 4, 0, 0, 9, PrefixEnd.EDITED, (1, 2), (1, 3)),),
     hibernated=(HibernatedChat("chat 9", 400, 1 << 20, True),),
     waiting=(waiting(),),

@@ -4,7 +4,8 @@ import numpy as np
 
 from app.inspector.recording import MAX_TITLES, Recording
 from app.inspector.stalls import Stall
-from app.protocol.report import CellMap, ChatTokens, Event, EventKind, TokenizedText, TokenTexts
+from app.protocol.events import EventKind, Told
+from app.protocol.report import CellMap, ChatTokens, TokenizedText, TokenTexts
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step, idle_step, span, step
 
@@ -82,7 +83,7 @@ def test_titles_are_bounded_and_the_oldest_go_first() -> None:
 def test_causes_are_told_as_they_were_marked() -> None:
     """Also when the steps are packed by then, and where news came between them."""
     recording = Recording()
-    saved = Event(EventKind.HIBERNATE, "hibernated sequence 1: 90 tokens", 1)
+    saved = Told(EventKind.HIBERNATE, "hibernated sequence 1: 90 tokens", 1)
     for number in range(0, 600, 2):
         is_odd = number % 10 == 0
         recording.append(

@@ -10,6 +10,7 @@ import pytest
 from app.inspector import recording_file
 from app.inspector.recording import Recording
 from app.inspector.recording_file import RecordingFileError, Snapshot, load, save
+from app.protocol.events import EventKind, Leased, Told
 from app.protocol.report import CellMap
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step, step
@@ -53,6 +54,20 @@ def test_packed_steps_are_written_as_the_newest_are(tmp_path: Path) -> None:
     recording.append(busy_step(number, num_seqs=1) for number in range(350))
     save(Snapshot.of(recording), tmp_path / "steps.jsonl")
     assert list(load(tmp_path / "steps.jsonl").steps) == list(recording.steps)
+
+
+def test_events_are_written_in_words(tmp_path: Path) -> None:
+    recording, native = Recording(), Told(EventKind.NATIVE, "a line")
+    recording.append([replace(step(1), events=(Leased(1, "chat 1", 20, 3), native))])
+    save(Snapshot.of(recording), tmp_path / "events.jsonl")
+    leased = {"kind": "lease", "text": "leased sequence 1: 20 tokens there, 3 to compute"}
+    written = json.loads((tmp_path / "events.jsonl").read_text().splitlines()[1])["report"]
+    assert written["events"] == [
+        leased | {"seq_id": 1, "chat_id": "chat 1"},
+        {"kind": "native log", "text": "a line", "seq_id": None, "chat_id": None},
+    ]
+    [again] = load(tmp_path / "events.jsonl").steps
+    assert again.events == (Told(EventKind.LEASE, leased["text"], 1, "chat 1"), native)
 
 
 def test_of_the_models_place_only_its_name_is_told(recording: Recording, saved: Path) -> None:

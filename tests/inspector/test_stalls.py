@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from app.inspector.stalls import Before, Stall, causes_of, deliver_ms, has_run, worst_of
-from app.protocol.report import Event, EventKind, PauseState, SlotState, StepReport, WaitReason
+from app.protocol.events import EventKind, Told
+from app.protocol.report import PauseState, SlotState, StepReport, WaitReason
 from tests.inspector.steps import STEP_S, idle_step, slot, span, step, waiting
 
 BEFORE = Before().after(step(1, span(0, 9), span(1, 9)))
@@ -66,8 +67,8 @@ def test_reports_without_times_have_no_gaps() -> None:
 
 
 def test_saving_cells_takes_the_time_of_scheduling() -> None:
-    saved = Event(EventKind.HIBERNATE, "hibernated sequence 3: 400 tokens", 3)
-    pinned = Event(EventKind.PIN, "pinned", 1)
+    saved = Told(EventKind.HIBERNATE, "hibernated sequence 3: 400 tokens", 3)
+    pinned = Told(EventKind.PIN, "pinned", 1)
     slow = step(2, span(0, 10), span(1, 10), schedule_ms=60.0, events=(saved, pinned))
     assert texts(slow) == ["Scheduling took 60.0 ms: hibernated sequence 3: 400 tokens."]
     assert texts(replace(slow, draft_ms=59.0)) == []

@@ -7,10 +7,12 @@ import pytest
 
 from app.engine.engine import Engine
 from app.inspector import recording_file, trace
+from app.inspector.event_words import words
 from app.inspector.recording import Recording
 from app.inspector.recording_file import Snapshot
 from app.inspector.stalls import has_run
-from app.protocol.report import CellUsage, Event, EventKind, PauseState
+from app.protocol.events import EventKind, Told
+from app.protocol.report import CellUsage, PauseState, StepReport
 from tests.driver import next_turn, request, run
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step, idle_step, span, step, waiting
@@ -100,8 +102,8 @@ def test_cells_and_waiting_chats_are_counted_at_every_step(tmp_path: Path) -> No
 
 
 def test_events_are_marks_on_the_track_of_their_sequence(tmp_path: Path) -> None:
-    forked = Event(EventKind.FORK, "forked sequence 0 to 1", 0)
-    native = Event(EventKind.NATIVE, "a warning")
+    forked = Told(EventKind.FORK, "forked sequence 0 to 1", 0)
+    native = Told(EventKind.NATIVE, "a warning")
     paused = replace(idle_step(2), pause=PauseState("An answer ended."))
     events = traced(tmp_path, step(1, span(0, 50), events=(forked, native)), paused)
     assert [(mark["name"], mark["tid"], mark["args"]["what"]) for mark in of(events, "i")] == [
@@ -112,7 +114,7 @@ def test_events_are_marks_on_the_track_of_their_sequence(tmp_path: Path) -> None
 
 
 def test_an_event_of_a_sequence_that_had_no_row_has_a_named_track_too(tmp_path: Path) -> None:
-    released = Event(EventKind.RELEASE, "released", 5, "chat 5")
+    released = Told(EventKind.RELEASE, "released", 5, "chat 5")
     events = traced(tmp_path, step(1, span(0, 50), events=(released,)), titles={"chat 5": "Poem"})
     names = {event["tid"]: event["args"]["name"] for event in of(events, "M", "thread_name")}
     assert names[15] == "seq 5"
@@ -152,7 +154,7 @@ def test_what_a_real_engine_did_is_exported_whole(backend: Any, tmp_path: Path) 
     recording.append(reports)
     recording_file.save(Snapshot.of(recording), tmp_path / "steps.jsonl")
     again = list(recording_file.load(tmp_path / "steps.jsonl").steps)
-    assert again == [replace(report, cell_map=None) for report in reports]
+    assert again == [replace(report, cell_map=None, events=in_words(report)) for report in reports]
 
 
 def test_the_checker_finds_what_does_not_fit(tmp_path: Path) -> None:
@@ -164,3 +166,7 @@ def test_the_checker_finds_what_does_not_fit(tmp_path: Path) -> None:
     overlapping = [*events, events[0] | {"ts": events[0]["ts"] + 1}]
     with pytest.raises(AssertionError):
         check_trace({"displayTimeUnit": "ms", "traceEvents": overlapping})
+
+
+def in_words(report: StepReport) -> tuple[Told, ...]:
+    return tuple(Told(event.kind, words(event), event.seq_id, event.chat_id) for event in report.events)

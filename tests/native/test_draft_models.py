@@ -20,9 +20,9 @@ from app.engine.prompt_lookup import PromptLookup
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
+from app.protocol.events import EventKind
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
-from app.protocol.report import EventKind
 from app.protocol.sampling import SamplingParams
 from app.system import paths
 from tests.driver import all_guesses_checked, ask, next_turn, request, run

@@ -33,8 +33,9 @@ from app.protocol.commands import (
     StepOnce,
     WatchCells,
 )
+from app.protocol.events import EventKind
 from app.protocol.load import LoadParams
-from app.protocol.report import EventKind, StepReport
+from app.protocol.report import StepReport
 from app.protocol.request import Message, Overflow, Role
 from app.system import paths
 from tests.driver import request

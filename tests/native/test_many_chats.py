@@ -20,9 +20,10 @@ from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.engine.sampler import Sampler
 from app.engine.slots import MIN_SHARED_TOKENS
+from app.protocol.events import EventKind
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
-from app.protocol.report import EventKind, Lease
+from app.protocol.report import Lease
 from app.protocol.request import Message, Request
 from app.protocol.sampling import SamplingParams
 from app.system import paths

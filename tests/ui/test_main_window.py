@@ -13,8 +13,9 @@ from app.inspector.sequence_rows import TAB
 from app.inspector.sequences import SequencesPanel
 from app.look.tokens import DARK, LIGHT, current
 from app.protocol.commands import Pin
+from app.protocol.events import EventKind, Told
 from app.protocol.load import LoadParams, Speed
-from app.protocol.report import Event, EventKind, HibernatedChat
+from app.protocol.report import HibernatedChat
 from app.protocol.request import Overflow
 from app.settings.settings import Settings
 from app.ui.main_window import MainWindow
@@ -458,7 +459,7 @@ class TestReports:
     def test_edit_copy_reaches_the_table_that_has_the_focus(
         self, window: MainWindow, engine: FakeEngine, qtbot: QtBot
     ) -> None:
-        forked = Event(EventKind.FORK, "forked sequence 0 into 1", 1)
+        forked = Told(EventKind.FORK, "forked sequence 0 into 1", 1)
         engine.reported.emit((report(7, events=(forked,)),))
         window.activateWindow()
         window.inspector.show_panel(EventsPanel.NAME)

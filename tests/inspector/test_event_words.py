@@ -1,0 +1,84 @@
+"""Each event of the engine has its sentence."""
+
+from typing import get_args
+
+import pytest
+
+from app.inspector.event_words import words
+from app.protocol.events import (
+    BrokenOff,
+    Cleared,
+    Disagreed,
+    Event,
+    EventKind,
+    Evicted,
+    Forked,
+    Hibernated,
+    Leased,
+    NotCleared,
+    NotHibernated,
+    NotRestored,
+    Paused,
+    Pinned,
+    Released,
+    Restored,
+    Resumed,
+    Shared,
+    Shifted,
+    Shortened,
+    StateDropped,
+    StateLost,
+    StateUnusable,
+    Told,
+    Verified,
+)
+
+SENTENCES: dict[Event, str] = {
+    Told(EventKind.NATIVE, "cudaMalloc failed", 1, "c"): "cudaMalloc failed",
+    Leased(1, "c", 20, 3): "leased sequence 1: 20 tokens there, 3 to compute",
+    Resumed(1, "c", 20, 3): "resumed sequence 1: 20 tokens there, 3 to compute",
+    Released(1, "c", 20, is_kept=True): "released sequence 1: 20 tokens kept",
+    Released(1, "c", 20, is_kept=False): "released sequence 1: 20 tokens freed",
+    Shared(1, "c", 0, 9, is_copied=False): "shared 9 cells of sequence 0 with sequence 1",
+    Shared(1, "c", 0, 9, is_copied=True): "copied 9 cells of sequence 0 to sequence 1",
+    Forked(1, "c", 0, 9): "forked sequence 0 into 1: 9 cells shared",
+    Hibernated(1, "c", 20): "hibernated sequence 1: 20 tokens",
+    NotHibernated(None, "c"): "not hibernated: this chat holds no cells",
+    NotHibernated(None, "c", is_answering=True): "not hibernated: this chat is answering",
+    NotHibernated(1, "c"): "not hibernated: the state of sequence 1 cannot be saved now",
+    Evicted(1, "c", 20): "evicted sequence 1: 20 tokens",
+    StateLost(None, "c", 20): "dropped the saved state of 20 tokens: no room for it",
+    Restored(1, "c", 20): "restored sequence 1: 20 tokens",
+    NotRestored(None, "c", is_saved=True): (
+        "no saved cells were restored: running answers leave no room for them"
+    ),
+    NotRestored(None, "c", is_saved=False): "no saved cells were restored: this chat has none",
+    StateUnusable(1, "c"): "the saved state for sequence 1 could not be used: computing it again",
+    Cleared(1, "c", 20): "cleared sequence 1: 20 tokens",
+    StateDropped(None, "c", 20): "dropped the saved state of 20 tokens",
+    NotCleared(None, "c", is_answering=True): "not cleared: this chat is answering",
+    NotCleared(None, "c", is_answering=False): "not cleared: this chat holds no cells",
+    Shifted(1, "c", 50, 40): "shifted 50 cells of sequence 1 down by 40",
+    Pinned(1, "c", is_pinned=True): "pinned sequence 1",
+    Pinned(1, "c", is_pinned=False): "unpinned sequence 1",
+    Pinned(None, "c", is_pinned=True): "pinned a chat without a slot",
+    Pinned(None, "c", is_pinned=False): "unpinned a chat without a slot",
+    Paused(1, "c", is_for_front=True): "paused the answer in sequence 1: the chat in front goes first",
+    Paused(1, "c", is_for_front=False): "paused the answer in sequence 1: no free cells",
+    BrokenOff(1, "c", 7): "broke off the answer in sequence 1: 7 tokens were made",
+    BrokenOff(None, "c", 7): "broke off the answer that had no slot: 7 tokens were made",
+    Shortened(None, "c", "2 turns were left out"): "shortened a prompt: 2 turns were left out",
+    Verified(None, None, 9): "the library agrees: compared 9 cells",
+    Verified(None, None, None): "the library agrees: compared positions, this model has no cells",
+    Disagreed(None, None, "cell 3"): "the library does not agree: cell 3",
+}
+
+
+@pytest.mark.parametrize("event", SENTENCES, ids=str)
+def test_an_event_is_told_in_words(event: Event) -> None:
+    assert words(event) == SENTENCES[event]
+
+
+def test_every_event_has_a_sentence_and_a_kind() -> None:
+    assert {type(event) for event in SENTENCES} == set(get_args(Event))
+    assert {event.kind for event in SENTENCES} == set(EventKind) - {EventKind.DRAFT}
