@@ -18,8 +18,8 @@ import psutil
 if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.batch import Batch
-    from app.engine.hibernation import State
     from app.engine.sequence import Sequence, Slot
+    from app.engine.states import State
 
 GAP = 32  # tokens between two checkpoints: to compute them takes about as long as a step more
 STRIDE = 256  # of a long prompt, where there is no other reason: smaller pieces take longer to compute

@@ -21,11 +21,10 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import psutil
 import xxhash
 
-from app.engine.states import places_in
+from app.engine.states import State, places_in
 from app.protocol.report import HibernatedChat
 
 if TYPE_CHECKING:
@@ -35,8 +34,6 @@ log = logging.getLogger(__name__)
 
 RAM_SHARE, MAX_RAM_BYTES = 0.15, 2 * 2**30
 DISK_SHARE, MAX_DISK_BYTES = 0.25, 16 * 2**30  # of what is free
-
-State = npt.NDArray[np.uint8]
 
 
 class _StateFile:

@@ -15,9 +15,9 @@ from app.system.said import together
 if TYPE_CHECKING:
     from app.engine.detokenizer import Detokenizer
     from app.engine.drafter import Drafter
-    from app.engine.hibernation import State
     from app.engine.prompt import CachedPrefix, Prompt
     from app.engine.sampler import Sampler
+    from app.engine.states import State
 
 
 @dataclass(eq=False, slots=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from app.engine.backend import Backend
     from app.engine.batch import Batch, BatchSpan
-    from app.engine.hibernation import State
+    from app.engine.states import State
 
 
 class SlotMemory:

@@ -6,16 +6,11 @@ mark. A state that was saved without has no mark.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from app.engine.hibernation import State
-
-    Table = npt.NDArray[np.int64]  # of shape (num_checkpoints, 2): numbers of tokens, sizes in bytes
+State = npt.NDArray[np.uint8]
+Table = npt.NDArray[np.int64]  # of shape (num_checkpoints, 2): numbers of tokens, sizes in bytes
 
 MARK = np.frombuffer(b"\x93SkeinCk", np.int64)
 NUMBER_BYTES = 8
