@@ -29,6 +29,7 @@ class TimelinePanel(DockPanel):
 
     NAME = "timeline"
     TITLE = mark("Batches")
+    SIZE, MIN_SIZE = QSize(600, 380), QSize(240, 180)
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -90,12 +91,6 @@ class TimelinePanel(DockPanel):
 
     def restore_layout(self, layout: QByteArray) -> None:
         self._splitter.restoreState(layout)
-
-    def sizeHint(self) -> QSize:
-        return QSize(600, 380)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 180)
 
     # The step below the columns.
 

@@ -232,9 +232,6 @@ class CellGrid(QAbstractScrollArea):
             painter.setPen(QPen(QColor(colour), pen_width, j=Qt.PenJoinStyle.MiterJoin))
             painter.drawRect(rect)
 
-    def _frame_rect(self, index: int) -> QRect:
-        return self.cell_rect(index).toAlignedRect().adjusted(-5, -5, 5, 5)
-
     # Events.
 
     def event(self, event: QEvent) -> bool:
@@ -320,5 +317,5 @@ class CellGrid(QAbstractScrollArea):
     def _emit_pointed(self, former: int, index: int) -> None:
         for one in (former, index):
             if one != NO_CELL:
-                self.viewport().update(self._frame_rect(one))
+                self.viewport().update(self.cell_rect(one).toAlignedRect().adjusted(-5, -5, 5, 5))
         self.pointed.emit(self.pointed_cell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, Signal
+from PySide6.QtCore import QByteArray, QSize, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -29,6 +29,7 @@ class DockPanel(QWidget):
 
     NAME = ""  # of the dock, for saved layouts
     TITLE = ""  # for the user, marked
+    SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 120)
 
     chat_activated = Signal(str)  # chat_id: show its tab
     sequence_selected = Signal(int)  # seq_id: every panel marks it
@@ -72,6 +73,12 @@ class DockPanel(QWidget):
 
     def restore_layout(self, layout: QByteArray) -> None:
         """Takes what `save_layout` returned, possibly in an earlier version."""
+
+    def sizeHint(self) -> QSize:
+        return self.SIZE
+
+    def minimumSizeHint(self) -> QSize:
+        return self.MIN_SIZE
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

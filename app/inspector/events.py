@@ -27,6 +27,7 @@ TEXT_FILES, JSON_FILES = mark("Text (*.txt)"), mark("JSON lines (*.jsonl)")
 class EventsPanel(DockPanel):
     NAME = "events"
     TITLE = mark("Events")
+    SIZE, MIN_SIZE = QSize(600, 200), QSize(240, 96)
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -64,12 +65,6 @@ class EventsPanel(DockPanel):
         self.only_selected.setEnabled(True)
         self.only_selected.setText(tr("Sequence {seq_id}", seq_id=seq_id))
         self._apply_filter()
-
-    def sizeHint(self) -> QSize:
-        return QSize(600, 200)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 96)
 
     # The bar above the table.
 
@@ -210,7 +205,7 @@ class _Table(RowTable):
         self._events = events
         self.setSelectionMode(RowTable.SelectionMode.ExtendedSelection)
         self.horizontalHeader().setDefaultAlignment(LEFT)
-        self.verticalScrollBar().actionTriggered.connect(self._on_scroll_action)
+        self.verticalScrollBar().actionTriggered.connect(lambda _action: self.scrolled.emit())
 
     @property
     def is_at_end(self) -> bool:
@@ -235,6 +230,3 @@ class _Table(RowTable):
         super().resizeEvent(event)
         if is_at_end:
             self.scrollToBottom()
-
-    def _on_scroll_action(self, _action: int) -> None:
-        self.scrolled.emit()

@@ -39,6 +39,7 @@ NUM_DESCRIBED = 64  # tokens on either side of a cell that are asked for with it
 class KvMapPanel(DockPanel):
     NAME = "kv map"
     TITLE = mark("KV map")
+    SIZE, MIN_SIZE = QSize(600, 360), QSize(240, 160)
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -56,7 +57,7 @@ class KvMapPanel(DockPanel):
         parts = (self.badge, (self.grid, 1), self.cell, self.figures, self.legend, (self._empty, 1))
         vbox(*parts, on=self, spacing=0)
         self.setFocusProxy(self.grid)
-        self.badge.check_requested.connect(self._on_check_requested)
+        self.badge.check_requested.connect(lambda: self.commanded.emit(CheckCells()))
         self.grid.pointed.connect(self._on_pointed)
         self.grid.chosen.connect(self._on_chosen)
         self.reset()
@@ -96,12 +97,6 @@ class KvMapPanel(DockPanel):
         if self.isVisible():
             self.legend.apply(self._sequence_titles(), seq_id)
 
-    def sizeHint(self) -> QSize:
-        return QSize(600, 360)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 160)
-
     def showEvent(self, event: QShowEvent) -> None:
         self._watch(self.recording.is_live)
         super().showEvent(event)
@@ -123,10 +118,6 @@ class KvMapPanel(DockPanel):
         if is_watching != self._is_watching:
             self._is_watching = is_watching
             self.commanded.emit(WatchCells(is_watching))
-
-    @Slot()
-    def _on_check_requested(self) -> None:
-        self.commanded.emit(CheckCells())
 
     @Slot(int)
     def _on_pointed(self, index: int) -> None:

@@ -5,7 +5,7 @@ GUI thread.
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Slot
+from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
@@ -101,12 +101,6 @@ class PrefixPanel(DockPanel):
         follows = not self.requests.rowCount() or self.table.currentIndex().row() <= 0
         if self.requests.read_on(self.recording) and follows:
             self.table.setCurrentIndex(self.requests.index(0, 0))
-
-    def sizeHint(self) -> QSize:
-        return QSize(600, 300)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 120)
 
     def _lay_out(self) -> None:
         words = vbox(self.head, self.sources, self.parting, self.reason, margins=(12, 4, 12, 0), spacing=6)

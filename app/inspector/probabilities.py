@@ -32,6 +32,7 @@ REST_MS = 80  # on a token before it is probed: the user may be moving on to ano
 class ProbabilitiesPanel(DockPanel):
     NAME = "probabilities"
     TITLE = mark("Token probabilities")
+    SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)
 
     answer_wanted = Signal(str)  # chat_id: the window calls `show_answer` with the chat's newest answer
     requested = Signal(object)  # Request
@@ -105,12 +106,6 @@ class ProbabilitiesPanel(DockPanel):
         super().hideEvent(event)
         self._rest.stop()
         self.reader.leave()
-
-    def sizeHint(self) -> QSize:
-        return QSize(600, 300)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 160)
 
     # Building.
 

@@ -5,7 +5,7 @@ A badge shows whether the library's cells agree with our books. GUI thread.
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
+from PySide6.QtCore import QByteArray, QPoint, Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -40,7 +40,7 @@ class SequencesPanel(DockPanel):
         self._over.setContentsMargins(12, 4, 12, 4)
         vbox(self._over, self.badge, (self.table, 1), self._buttons, (self._empty, 1), on=self, spacing=0)
         self.setFocusProxy(self.table)
-        self.badge.check_requested.connect(self._on_check_requested)
+        self.badge.check_requested.connect(lambda: self.commanded.emit(CheckCells()))
         self.table.chosen.connect(self._on_chosen)
         self.table.chat_activated.connect(self.chat_activated)
         self.table.menu_requested.connect(self._on_menu_requested)
@@ -76,16 +76,6 @@ class SequencesPanel(DockPanel):
     def restore_layout(self, layout: QByteArray) -> None:
         self.table.restore_columns(layout)
 
-    def sizeHint(self) -> QSize:
-        return QSize(600, 300)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 120)
-
-    @Slot()
-    def _on_check_requested(self) -> None:
-        self.commanded.emit(CheckCells())
-
     @Slot(object)
     def _on_chosen(self, row: SequenceRow | None) -> None:
         self._show_actions()
@@ -113,7 +103,7 @@ class SequencesPanel(DockPanel):
             "pin",
             tr("Pin"),
             tr("Neither hibernate nor evict these cells while that can be avoided"),
-            self._can_pin,
+            lambda row: self._can_steer and row.slot is not None and row.chat_id is not None,
             self._do_pin,
             self,
         )
@@ -122,8 +112,8 @@ class SequencesPanel(DockPanel):
                 "stop",
                 tr("Stop"),
                 tr("End this answer, with what it has so far"),
-                self._can_stop,
-                self._stop,
+                lambda row: self._can_steer and row.request_id is not None,
+                lambda row: self.stop_requested.emit(row.request_id),
                 self,
             ),
             RowAction(
@@ -138,7 +128,7 @@ class SequencesPanel(DockPanel):
                 "restore",
                 tr("Restore"),
                 tr("Bring the saved cells back into a slot, before the chat asks for anything"),
-                self._can_restore,
+                lambda row: self._can_steer and row.saved is not None and row.waiting is None,
                 self._command(Restore),
                 self,
             ),
@@ -154,8 +144,8 @@ class SequencesPanel(DockPanel):
                 "fork",
                 tr("Fork"),
                 tr("Go on in a copy of this chat that holds the same cells"),
-                self._has_tab,
-                self._fork,
+                lambda row: self._can_steer and row.chat_id in self.tabs,
+                lambda row: self.fork_requested.emit(row.chat_id),
                 self,
             ),
             self._pin,
@@ -163,7 +153,7 @@ class SequencesPanel(DockPanel):
                 "copy-json",
                 tr("Copy JSON"),
                 tr("Copy this row as JSON, as llama-server's /slots has it"),
-                _always,
+                lambda _row: True,
                 self._copy,
                 self,
             ),
@@ -183,31 +173,9 @@ class SequencesPanel(DockPanel):
     def _is_idle(self, row: SequenceRow) -> bool:
         return self._can_steer and row.is_warm
 
-    def _has_tab(self, row: SequenceRow) -> bool:
-        return self._can_steer and row.chat_id in self.tabs
-
-    def _can_stop(self, row: SequenceRow) -> bool:
-        return self._can_steer and row.request_id is not None
-
-    def _can_restore(self, row: SequenceRow) -> bool:
-        return self._can_steer and row.saved is not None and row.waiting is None
-
-    def _can_pin(self, row: SequenceRow) -> bool:
-        return self._can_steer and row.slot is not None and row.chat_id is not None
-
-    def _stop(self, row: SequenceRow) -> None:
-        self.stop_requested.emit(row.request_id)
-
-    def _fork(self, row: SequenceRow) -> None:
-        self.fork_requested.emit(row.chat_id)
-
     def _do_pin(self, row: SequenceRow) -> None:
         if row.chat_id:
             self.commanded.emit(Pin(row.chat_id, not row.is_pinned))
 
     def _copy(self, row: SequenceRow) -> None:
         QGuiApplication.clipboard().setText(as_json(row, self.recording.model))
-
-
-def _always(_row: SequenceRow) -> bool:
-    return True

@@ -58,6 +58,7 @@ class StepperPanel(DockPanel):
 
     NAME = "stepper"
     TITLE = mark("Step through")
+    SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -118,12 +119,6 @@ class StepperPanel(DockPanel):
         number = next((n for n, span in enumerate(self.shares.spans) if span.seq_id == seq_id), None)
         if number is not None:
             self.share_table.selectRow(number)
-
-    def sizeHint(self) -> QSize:
-        return QSize(600, 300)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, 160)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

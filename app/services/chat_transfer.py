@@ -134,7 +134,9 @@ class ChatTransfer(QObject):
 
         self._stop.clear()
         await self._workspace.flush()  # so that the newest messages count, too
-        findings = await asyncio.to_thread(read, tuple(paths), self._progress_reporter())
+        findings = await asyncio.to_thread(
+            read, tuple(paths), _ProgressReporter(asyncio.get_running_loop(), self)
+        )
         here = {summary.id: summary.num_turns for summary in await self._store.summaries()}
         return await asyncio.to_thread(_plan, findings, here)
 
@@ -148,9 +150,6 @@ class ChatTransfer(QObject):
     def take_back(self, chat_ids: Sequence[str]) -> None:
         """Undoes an import: the chats are deleted."""
         self._chat_library.delete(chat_ids)
-
-    def _progress_reporter(self) -> _ProgressReporter:
-        return _ProgressReporter(asyncio.get_running_loop(), self)
 
     def report_progress(self, fraction: float) -> None:
         self.progressed.emit(fraction)

@@ -48,8 +48,5 @@ OVERFLOWS = (
 
 def overflow_label(overflow: Overflow) -> str:
     """Short enough to stand beside the context meter."""
-    return tr("Stop when full") if overflow is Overflow.STOP else tr(_label_of(overflow))
-
-
-def _label_of(value: str) -> str:
-    return next(choice.label for choice in OVERFLOWS if choice.value == value)
+    label = next(choice.label for choice in OVERFLOWS if choice.value == overflow)
+    return tr("Stop when full") if overflow is Overflow.STOP else tr(label)

@@ -65,7 +65,7 @@ class CommandPalette(QFrame):
         vbox(self.line, self.list, self._nothing, on=self, margins=1, spacing=0)
         self.line.textChanged.connect(self._show_hits)
         self.line.moved.connect(self.list.move_by)
-        self.line.confirmed.connect(self._run_current)
+        self.line.confirmed.connect(lambda: self._run(self.list.currentIndex()))
         self.line.left.connect(self.close_up)
         self.list.clicked.connect(self._run)
         self.list.current_changed.connect(self.line.setAccessibleDescription)
@@ -118,10 +118,6 @@ class CommandPalette(QFrame):
         self._nothing.setVisible(not found)
         self.list.setVisible(bool(found))
         self._place()
-
-    @Slot()
-    def _run_current(self) -> None:
-        self._run(self.list.currentIndex())
 
     def _run(self, index: Index) -> None:
         hit = index.data(_HIT)

@@ -31,7 +31,7 @@ class BackupsMenu(QObject):
             self._dialog = BackupsDialog(self._parent)
             self._dialog.make_requested.connect(self._backups.make)
             self._dialog.restore_requested.connect(self._backups.restore)
-            self._dialog.folder_requested.connect(self._open_folder)
+            self._dialog.folder_requested.connect(lambda: open_folder(self._backups.folder))
             self._backups.listed.connect(self._dialog.apply)
         return self._dialog
 
@@ -41,9 +41,6 @@ class BackupsMenu(QObject):
     def show_dialog(self) -> None:
         self._backups.refresh()
         come_up(self.dialog)
-
-    def _open_folder(self) -> None:
-        open_folder(self._backups.folder)
 
     @Slot(object)
     def _on_made(self, backup: Backup) -> None:

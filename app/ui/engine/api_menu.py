@@ -19,10 +19,11 @@ class ApiMenu(QObject):
         super().__init__(parent)
         self._api = api
         self._settings = settings
-        self.switch = command(parent, "api.switch", self._toggle)
+        copy = QGuiApplication.clipboard().setText
+        self.switch = command(parent, "api.switch", lambda: api.switch(not api.is_on))
         self.switch.setCheckable(True)
-        self.copy_address = command(parent, "api.copy-address", self._copy_address)
-        self.copy_key = command(parent, "api.copy-key", self._copy_key)
+        self.copy_address = command(parent, "api.copy-address", lambda: copy(f"{api.address}/v1"))
+        self.copy_key = command(parent, "api.copy-key", lambda: copy(settings.api_key))
         self.open = command(parent, "api.open", self.show_panel)
         self.panel = ApiPanel(parent)
         self.panel.switched.connect(api.switch)
@@ -44,15 +45,6 @@ class ApiMenu(QObject):
         self.copy_key.setEnabled(bool(key))
         self.panel.apply(api.is_on, api.address, key, api.num_requests)
         self.state_changed.emit(state_text(api.is_on, api.address, api.num_requests))
-
-    def _toggle(self) -> None:
-        self._api.switch(not self._api.is_on)
-
-    def _copy_address(self) -> None:
-        QGuiApplication.clipboard().setText(f"{self._api.address}/v1")
-
-    def _copy_key(self) -> None:
-        QGuiApplication.clipboard().setText(self._settings.api_key)
 
 
 def state_text(is_on: bool, address: str, num_requests: int) -> str:

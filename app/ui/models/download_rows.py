@@ -47,7 +47,9 @@ class DownloadRow(QWidget):
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.open_button = dialog_button(tr("Open"), self._open, self)
-        self.page_button = dialog_button(tr("Web page"), self._show_page, self)
+        self.page_button = dialog_button(
+            tr("Web page"), lambda: self.page_requested.emit(self.download.page), self
+        )
         self.token_button = dialog_button(tr("Enter token…"), self.token_requested.emit, self)
         self.pause_button = IconButton("pause", tr("Pause"), SIDE, self)
         self.resume_button = IconButton("play", tr("Go on"), SIDE, self)
@@ -81,9 +83,6 @@ class DownloadRow(QWidget):
     def _open(self) -> None:
         if self.download.path:
             self.open_requested.emit(self.download.path)
-
-    def _show_page(self) -> None:
-        self.page_requested.emit(self.download.page)
 
     def _lay_out(self) -> None:
         line = hbox((self.name, 1), self.figures, spacing=12)

@@ -43,7 +43,9 @@ class HubDetails(QWidget):
         self.title = heading("", self, wraps=True)
         self.facts = PlainLabel(parent=self, tone="muted", wraps=True)
         self.note = PlainLabel(parent=self, tone="muted", wraps=True)
-        self.page_button = dialog_button(tr("Open its &web page"), self._ask_for_page, self)
+        self.page_button = dialog_button(
+            tr("Open its &web page"), lambda: self.page_requested.emit(self.repo_id), self
+        )
         self.table = self._table()
         self.download_button = QPushButton(tr("&Download"), self)
         self.download_button.setAutoDefault(False)
@@ -136,9 +138,6 @@ class HubDetails(QWidget):
     def _ask_for_download(self) -> None:
         if self.chosen and not self.chosen.problem:
             self.download_requested.emit(self.chosen)
-
-    def _ask_for_page(self) -> None:
-        self.page_requested.emit(self.repo_id)
 
     # Building
 

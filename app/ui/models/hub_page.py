@@ -64,9 +64,9 @@ class HubPage(QWidget):
         self.access_button = IconButton("settings", tr("Token and mirror"), SIDE, self)
         self.state = PlainLabel(parent=self, tone="muted", wraps=True)
         self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
-        self.again_button = dialog_button(tr("Try &again"), self._try_again, self)
+        self.again_button = dialog_button(tr("Try &again"), lambda: self._again(), self)
         self.token_button = dialog_button(tr("Enter &token…"), self.show_access, self)
-        self.terms_button = dialog_button(tr("Open &web page"), self._open_terms, self)
+        self.terms_button = dialog_button(tr("Open &web page"), lambda: self._open_page(self._terms), self)
         self.rows = HubRows(self)
         self.list = QListView(self)
         self.details = HubDetails(self)
@@ -187,12 +187,6 @@ class HubPage(QWidget):
         for button in (self.token_button, self.terms_button):
             button.setVisible(bool(self._terms))
 
-    def _try_again(self) -> None:
-        self._again()
-
-    def _open_terms(self) -> None:
-        self._open_page(self._terms)
-
     # What is loaded
 
     @Slot(object)
@@ -253,14 +247,6 @@ class HubPage(QWidget):
         self._show_access_values()
         self._search()
 
-    @Slot()
-    def _open_token_page(self) -> None:
-        self._open_page(f"{self._hub.endpoint}/settings/tokens")
-
-    @Slot(str)
-    def _open_repo_page(self, repo_id: str) -> None:
-        self._open_page(web_page(self._hub.endpoint, repo_id))
-
     @Slot(str)
     def _open_page(self, address: str) -> None:
         QDesktopServices.openUrl(QUrl(address))
@@ -301,7 +287,9 @@ class HubPage(QWidget):
         self.access_button.clicked.connect(self.show_access)
         self.details.download_requested.connect(self._on_download_requested)
         self.details.folder_requested.connect(self._choose_folder)
-        self.details.page_requested.connect(self._open_repo_page)
+        self.details.page_requested.connect(
+            lambda repo_id: self._open_page(web_page(self._hub.endpoint, repo_id))
+        )
         self._connect_hub()
         self._downloads.changed.connect(self._show_downloads)
         self._downloads.progressed.connect(self._show_downloads)
@@ -325,7 +313,7 @@ class HubPage(QWidget):
         self._hub.endpoint_changed.connect(self._on_endpoint_changed)
         self.access.endpoint_chosen.connect(self._on_endpoint_chosen)
         self.access.token_chosen.connect(self._on_token_chosen)
-        self.access.page_requested.connect(self._open_token_page)
+        self.access.page_requested.connect(lambda: self._open_page(f"{self._hub.endpoint}/settings/tokens"))
 
     # Qt's events
 

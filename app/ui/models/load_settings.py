@@ -3,6 +3,7 @@
 Choices apply to the next load; "Load again" does that. Not modal.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,9 @@ class LoadSettingsDialog(QDialog):
         self.workers = self._workers_section()
         self._forecast_workers: tuple[Device, ...] = ()  # the workers of the last forecast
         self.memory = MemoryLine(self)
-        self.load_button = dialog_button("", self._load, self)
-        self.reset_button = dialog_button(tr("Reset all"), self._reset_all, self)
+        reset_all = partial(preferences.set_of_model, model_path, ModelSettings())
+        self.load_button = dialog_button("", lambda: models.load(model_path), self)
+        self.reset_button = dialog_button(tr("Reset all"), reset_all, self)
         self.close_button = dialog_button(tr("Close"), self.close, self)
         self.setWindowTitle(tr("How {name} is loaded", name=model_path.stem))
         self.setMinimumSize(MIN_SIZE)
@@ -141,12 +143,6 @@ class LoadSettingsDialog(QDialog):
         self._show_values()
         if row:
             row.show_problem(sentences(tr("Not used."), reason))
-
-    def _reset_all(self) -> None:
-        self._preferences.set_of_model(self.path, ModelSettings())
-
-    def _load(self) -> None:
-        self._models.load(self.path)
 
     def _params(self, own: ModelSettings) -> LoadParams:
         settings = self._preferences.settings

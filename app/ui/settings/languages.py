@@ -1,5 +1,7 @@
 """View > Language, and the offer to restart: texts are translated when widgets are created. GUI thread."""
 
+from functools import partial
+
 from PySide6.QtCore import QLocale, QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
@@ -26,11 +28,9 @@ class Languages(QObject):
         self._preferences = preferences
         self._notices = notices
         chosen = preferences.settings.language
-        self.menu = radio_menu(parent, "language", tr("Lan&guage"), language_choices(), chosen, self._choose)
+        choose = partial(preferences.set, "language")
+        self.menu = radio_menu(parent, "language", tr("Lan&guage"), language_choices(), chosen, choose)
         preferences.changed.connect(self._on_setting_changed)
-
-    def _choose(self, code: str) -> None:
-        self._preferences.set("language", code)
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:

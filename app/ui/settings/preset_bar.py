@@ -46,7 +46,7 @@ class PresetBar(QObject):
         self.button.setMenu(self.menu)
         self.entry = _NameEntry(parent)
         self.entry.hide()
-        self.entry.left.connect(self._on_entry_left)
+        self.entry.left.connect(self.button.setFocus)
         self.apply({}, "", False, "")
 
     def apply(self, names: Mapping[str, str], file: str, is_changed: bool, default_file: str) -> None:
@@ -102,9 +102,6 @@ class PresetBar(QObject):
     def _ask_for_other_name(self) -> None:
         file = self._file
         self.entry.ask(tr("Name of the preset"), self._names[file], partial(self.rename_requested.emit, file))
-
-    def _on_entry_left(self) -> None:
-        self.button.setFocus()
 
 
 class _NameEntry(QWidget):

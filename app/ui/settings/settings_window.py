@@ -100,10 +100,6 @@ class SettingsWindow(QDialog):
         except ValidationError as error:
             self.rows[name].show_problem(error.errors()[0]["msg"])
 
-    @Slot(str)
-    def _on_setting_changed(self, _name: str) -> None:
-        self._show_values()
-
     @Slot()
     def _show_values(self) -> None:
         """All of them: one may be mentioned in another's note."""
@@ -209,7 +205,7 @@ class SettingsWindow(QDialog):
     def _connect(self) -> None:
         self.search.textChanged.connect(self._search)
         self.nav.currentRowChanged.connect(self._show_page)
-        self._preferences.changed.connect(self._on_setting_changed)
+        self._preferences.changed.connect(self._show_values)
         self._models.changed.connect(self._show_values)
         self.reload.button.clicked.connect(self._models.reload)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
