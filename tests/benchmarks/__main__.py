@@ -31,6 +31,7 @@ try:
         start,
         threads,
         timeline,
+        typing_ahead,
         workload,
     )
 except ModuleNotFoundError as error:
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "intrusion": intrusion,
     "shared-prefix": shared_prefix,
     "checkpoints": checkpoints,
+    "typing": typing_ahead,
     "fork": fork,
     "hibernation": hibernation,
     "drafting": drafting,
@@ -77,6 +79,7 @@ NOT_OF_SPEED = {
     "quits",
     "repeatable",
     "start",
+    "typing",
 }
 
 

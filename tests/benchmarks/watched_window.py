@@ -29,7 +29,8 @@ class Record:
     """Of the whole life of a window."""
 
     lateness: list[tuple[float, float]] = field(default_factory=list)  # when the GUI was due, seconds late
-    tokens: list[tuple[float, list[str]]] = field(default_factory=list)  # a step's begin, the chats it served
+    # A step's begin, the chats that it served, and its end.
+    tokens: list[tuple[float, list[str], float]] = field(default_factory=list)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -38,9 +39,17 @@ class Record:
     def late_ms(self, begin: float, end: float) -> list[float]:
         return sorted(late * 1000 for due, late in self.lateness if begin <= due < end)
 
+    def served_at(self, begin: float) -> list[tuple[float, list[str]]]:
+        """When each step ended that began then or later, and the chats that got a token."""
+        return [
+            (ended_at, chat_ids)
+            for started_at, chat_ids, ended_at in self.tokens
+            if started_at >= begin and chat_ids
+        ]
+
     def served(self, begin: float, end: float) -> list[list[str]]:
         """For each step of that time, the chats that got a token."""
-        return [chat_ids for started_at, chat_ids in self.tokens if begin <= started_at < end and chat_ids]
+        return [chat_ids for started_at, chat_ids, _ in self.tokens if begin <= started_at < end and chat_ids]
 
 
 class WatchedWindow(MainWindow):
@@ -74,7 +83,8 @@ class WatchedWindow(MainWindow):
     def _on_steps(self, reports: tuple[StepReport, ...]) -> None:
         for report in reports:
             chat_ids = [span.chat_id for span in report.spans if span.wants_logits]
-            self.record.tokens.append((report.started_at, chat_ids))
+            took_s = (report.schedule_ms + report.decode_ms + report.update_ms) / 1000
+            self.record.tokens.append((report.started_at, chat_ids, report.started_at + took_s))
 
 
 def main() -> int:
