@@ -76,8 +76,7 @@ class Autosave(QObject):
         self._writing = asyncio.Lock()
         self._growing = GrowingAnswers(store.write_answers, self._answers_failed.emit)
         self._answers_failed.connect(self._on_answers_failed, Qt.ConnectionType.QueuedConnection)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.save_now)
 
     def touch(self, session: ChatSession, turns: Iterable[Turn] = (), removed: Iterable[str] = ()) -> None:

@@ -48,10 +48,7 @@ class EngineThread(QThread):
     _published = Signal()
 
     def __init__(
-        self,
-        params: LoadParams,
-        parent: QObject | None = None,
-        open_backend: OpenBackend | None = None,
+        self, params: LoadParams, parent: QObject | None = None, open_backend: OpenBackend | None = None
     ) -> None:
         super().__init__(parent)
         self.params = params

@@ -63,10 +63,7 @@ def _files() -> Iterator[tuple[Path, bytes]]:
     """Where each file goes, and what is in it."""
     source, data = paths.resources_dir(), data_home()
     entry = (source / "desktop" / "skein.desktop").read_text(encoding="utf-8")
-    yield (
-        data / "applications" / "skein.desktop",
-        entry.replace("Exec=skein", f"Exec={command()}").encode(),
-    )
+    yield (data / "applications" / "skein.desktop", entry.replace("Exec=skein", f"Exec={command()}").encode())
     yield data / "mime" / "packages" / "skein.xml", (source / "desktop" / "skein-mime.xml").read_bytes()
     icon = (source / "icons" / "skein.svg").read_bytes()
     yield data / "icons" / "hicolor" / "scalable" / "apps" / "skein.svg", icon

@@ -174,8 +174,6 @@ class TimelinePanel(DockPanel):
         self.chart.follow(is_following)
         self._show_step()
 
-    # The layout.
-
     def _lay_out(self) -> None:
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setMargin(16)

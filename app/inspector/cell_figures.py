@@ -65,11 +65,7 @@ def figures_text(figures: CellFigures) -> str:
     parts = (
         tr_n("{n} cell used", "{n} cells used", figures.num_used),
         tr("{free} free of {total}", free=count(figures.num_free), total=count(figures.num_total)),
-        tr(
-            "{number} shared ({share}% of used)",
-            number=count(figures.num_shared),
-            share=decimal(shared, 0),
-        ),
+        tr("{number} shared ({share}% of used)", number=count(figures.num_shared), share=decimal(shared, 0)),
         tr(
             "fragmentation {share}% ({gaps})",
             share=decimal(fragmentation, 0),
@@ -80,12 +76,7 @@ def figures_text(figures: CellFigures) -> str:
     return " · ".join(part.replace(" ", NO_BREAK) for part in parts)
 
 
-def cell_text(
-    cells: CellMap,
-    index: int,
-    token_texts: Mapping[int, bytes],
-    titles: Mapping[int, str],
-) -> str:
+def cell_text(cells: CellMap, index: int, token_texts: Mapping[int, bytes], titles: Mapping[int, str]) -> str:
     """One cell in words. `titles` are those of the sequences' tabs by seq_id."""
     if cells.pos[index] < 0:
         return tr("cell {number} · free", number=count(index))

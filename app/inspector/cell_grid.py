@@ -65,8 +65,6 @@ class CellGrid(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
-    # What is shown.
-
     def apply(self, cells: CellMap | None) -> None:
         """Redraws only rows in which a cell's owner has changed."""
         is_resized = (len(cells.pos) if cells else 0) != self.picture.layout.num_cells
@@ -178,8 +176,6 @@ class CellGrid(QAbstractScrollArea):
         width = self.viewport().width() - self._gutter
         return QRectF(self._gutter, top, width, (end - start) * side).toAlignedRect()
 
-    # Painting.
-
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = current()
         painter = QPainter(self.viewport())
@@ -231,8 +227,6 @@ class CellGrid(QAbstractScrollArea):
         for colour, pen_width in ((tokens.window, width + 2), (tokens.text, width)):
             painter.setPen(QPen(QColor(colour), pen_width, j=Qt.PenJoinStyle.MiterJoin))
             painter.drawRect(rect)
-
-    # Events.
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.DevicePixelRatioChange):

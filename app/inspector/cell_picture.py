@@ -78,11 +78,7 @@ def colour_table(tokens: Tokens) -> list[int]:
 
 def mixed(colour: QColor, other: QColor, share: float) -> QColor:
     """`share` of the other one."""
-    pairs = (
-        (colour.red(), other.red()),
-        (colour.green(), other.green()),
-        (colour.blue(), other.blue()),
-    )
+    pairs = ((colour.red(), other.red()), (colour.green(), other.green()), (colour.blue(), other.blue()))
     return QColor(*(round(mine * (1 - share) + its * share) for mine, its in pairs))
 
 

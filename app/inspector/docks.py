@@ -241,8 +241,6 @@ class InspectorDocks(QObject):
         menu.popup(place)
         return True
 
-    # Docks.
-
     def _new_dock(self, kind: type[DockPanel] | Later) -> PanelDock:
         dock = PanelDock(kind, partial(self._new_panel, kind), self._window)
         for changed in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
@@ -328,8 +326,6 @@ class InspectorDocks(QObject):
             bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             bar.setAccessibleName(tr("Panels"))
         self.toggle.setChecked(self.is_shown)
-
-    # Drawing.
 
     @Slot()
     def _on_pulse(self) -> None:

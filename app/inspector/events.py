@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
 from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
@@ -16,7 +16,7 @@ from app.inspector.recording import Recording
 from app.inspector.row_table import Index, RowTable
 from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, search_field
 from app.look.tables import LEFT
 from app.look.words import mark, tr
 from app.protocol.events import EventKind
@@ -69,10 +69,7 @@ class EventsPanel(DockPanel):
     # The bar above the table.
 
     def _make_bar(self) -> None:
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(tr("Search events"))
-        self.search.setAccessibleName(tr("Search events"))
-        self.search.setClearButtonEnabled(True)
+        self.search = search_field(tr("Search events"), self)
         for clear in self.search.findChildren(QToolButton):
             clear.setAccessibleName(tr("Clear search"))
         self.search.setFont(small_font())

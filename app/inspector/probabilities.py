@@ -107,8 +107,6 @@ class ProbabilitiesPanel(DockPanel):
         self._rest.stop()
         self.reader.leave()
 
-    # Building.
-
     def _lay_out(self) -> None:
         for label in (self.figures, self.status):
             label.setFont(tabular(small_font()))
@@ -140,8 +138,6 @@ class ProbabilitiesPanel(DockPanel):
         self.token_table.selectionModel().currentRowChanged.connect(self._on_place_chosen)
         self.candidate_table.selectionModel().currentRowChanged.connect(self._show_fork)
         self.candidate_table.activated.connect(self._on_fork)
-
-    # What the user does.
 
     def _find_answer(self, seq_id: int) -> None:
         """The newest one of this sequence."""
@@ -183,8 +179,6 @@ class ProbabilitiesPanel(DockPanel):
         """Only a chat with a tab can be forked, and not after a control token."""
         has_tab = self.reader.source is not None and self.reader.source.turn is not None
         return has_tab and not candidate.is_control
-
-    # What is shown.
 
     @Slot()
     def _on_answer_found(self) -> None:

@@ -52,8 +52,6 @@ class StepChart(QAbstractScrollArea):
         self.setAccessibleName(tr("Steps"))
         self.horizontalScrollBar().valueChanged.connect(self._go_to)
 
-    # What is shown.
-
     @property
     def excerpt(self) -> Excerpt:
         columns, width = self.recording.columns, self.viewport().width()
@@ -129,8 +127,6 @@ class StepChart(QAbstractScrollArea):
         excerpt = self.excerpt
         self._left = max(excerpt.least_left, min(left, excerpt.most_left))
         self.follow(self._left == excerpt.most_left)
-
-    # What the user does.
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         delta = event.angleDelta()
@@ -212,8 +208,6 @@ class StepChart(QAbstractScrollArea):
             words = step_words(self.recording, index)
             tip = as_table(((words.name, words.rows), *words.times), words.causes)
             QToolTip.showText(on_screen, tip, self.viewport())
-
-    # Qt's events.
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())

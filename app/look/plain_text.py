@@ -1,6 +1,6 @@
 """Guards the places where Qt might take plain text for HTML: model names, titles and errors.
 
-Pure functions, and labels for plain text only (GUI thread).
+Pure functions, labels for plain text only, and search fields (GUI thread).
 """
 
 import html
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QWidget
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -83,6 +83,15 @@ class ElidedLabel(PlainLabel):
     def paintEvent(self, _event: QPaintEvent) -> None:
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width())
         QPainter(self).drawText(self.rect(), self.alignment(), text)
+
+
+def search_field(placeholder: str, parent: QWidget, name: str = "") -> QLineEdit:
+    """`name` is for screen readers, if the placeholder is too short for them."""
+    field = QLineEdit(parent)
+    field.setPlaceholderText(placeholder)
+    field.setAccessibleName(name or placeholder)
+    field.setClearButtonEnabled(True)
+    return field
 
 
 def heading(text: str, parent: QWidget, wraps: bool = False) -> PlainLabel:

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 STYLE = "fusion"
 STYLE_PROPERTY = "skein.style"  # a property of the application: its current style
 
-_SCHEMES = {
-    "system": Qt.ColorScheme.Unknown,
-    "light": Qt.ColorScheme.Light,
-    "dark": Qt.ColorScheme.Dark,
-}
+_SCHEMES = {"system": Qt.ColorScheme.Unknown, "light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
 
 
 def apply_theme(app: QApplication, choice: str) -> None:

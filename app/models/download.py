@@ -47,11 +47,7 @@ class Fetch:
     """The download of one model. Its figures may be read at any time."""
 
     def __init__(
-        self,
-        order: Order,
-        folder: Path,
-        token: str = "",
-        reserved_bytes: Callable[[], int] = lambda: 0,
+        self, order: Order, folder: Path, token: str = "", reserved_bytes: Callable[[], int] = lambda: 0
     ) -> None:
         self.is_checking = False  # the data on disk are being hashed
         self.trouble = ""  # why nothing arrives at the moment; it is retried

@@ -450,12 +450,7 @@ CHECKS = (
         positions,
         15,
     ),
-    Check(
-        "d",
-        said("aborted one of three answers that were being made"),
-        abort_one,
-        5,
-    ),
+    Check("d", said("aborted one of three answers that were being made"), abort_one, 5),
     Check(
         "e",
         said(

@@ -180,8 +180,6 @@ class ChatLibrary(QObject):
         assert isinstance(session, ChatSession)
         return session
 
-    # Parts
-
     def _emit_changed_soon(self) -> None:
         """Not before the list is loaded: the open chats alone do not have all dates."""
         if self._is_loaded:

@@ -68,8 +68,6 @@ class ChatTransfer(QObject):
         """Makes the reading or writing under way raise StoppedError; nothing has changed then."""
         self._stop.set()
 
-    # Out
-
     def title_of(self, chat_id: str) -> str:
         summary = self._chat_library.chat(chat_id)
         return summary.title if summary else ""
@@ -125,8 +123,6 @@ class ChatTransfer(QObject):
     async def _loaded(self, kept: SavedChat) -> Chat:
         turns = await self._store.load_turns(kept)
         return replace(kept.chat, turns=turns.shown, asides=turns.asides)
-
-    # In
 
     async def read(self, paths: Iterable[Path]) -> ImportPlan:
         """Changes nothing. Raises StorageError, StoppedError."""

@@ -192,8 +192,6 @@ class Downloads(QObject):
             await asyncio.wait(tasks)
         self._progress_timer.stop()
 
-    # One of them
-
     def _begin(self, job: _Job) -> None:
         if job.is_running or self._is_closing:
             return

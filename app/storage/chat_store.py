@@ -93,8 +93,7 @@ class ChatStore:
     async def load_end(self, saved: SavedChat, num_turns: int) -> list[Turn]:
         """The newest turns of the shown path: those visible first. Raises StorageError."""
         return await self._call(
-            self._read,
-            lambda connection: read_end(connection, saved.chat.id, saved.leaf_id, num_turns),
+            self._read, lambda connection: read_end(connection, saved.chat.id, saved.leaf_id, num_turns)
         )
 
     async def load_turns(self, saved: SavedChat) -> SavedTurns:

@@ -18,11 +18,7 @@ class ChoiceList(QWidget):
     chosen = Signal(str)  # by the user
 
     def __init__(
-        self,
-        name: str,
-        choices: Sequence[Choice],
-        is_narrow: bool = False,
-        parent: QWidget | None = None,
+        self, name: str, choices: Sequence[Choice], is_narrow: bool = False, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._values = [choice.value for choice in choices]

@@ -24,9 +24,7 @@ class CopyButton(IconButton):
         super().__init__("copy", label, self.SIDE, parent, is_quiet)
         self._label = label
         self._text = text
-        self._confirms = QTimer(self)
-        self._confirms.setSingleShot(True)
-        self._confirms.setInterval(self.CONFIRMS_FOR_MS)
+        self._confirms = QTimer(self, singleShot=True, interval=self.CONFIRMS_FOR_MS)
         self._confirms.timeout.connect(lambda: self._show_copied(False))
         self.clicked.connect(self._on_clicked)
 

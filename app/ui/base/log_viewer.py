@@ -5,11 +5,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QPlainTextEdit, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.fonts import code_font
 from app.look.layouts import hbox, vbox
+from app.look.plain_text import search_field
 from app.look.windows import resize_to_fit
 from app.look.words import tr
 from app.system.log import MAX_RECENT_LINES, Line
@@ -39,10 +40,7 @@ class LogViewer(QDialog):
         for level, name in zip(_LEVELS, names, strict=True):
             self.levels.addItem(name, level)
         self.levels.setCurrentIndex(1)
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(tr("Only lines with…"))
-        self.search.setAccessibleName(tr("Only lines with this text"))
-        self.search.setClearButtonEnabled(True)
+        self.search = search_field(tr("Only lines with…"), self, tr("Only lines with this text"))
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)

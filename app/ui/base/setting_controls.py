@@ -5,12 +5,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QValidator
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDoubleSpinBox,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QPlainTextEdit, QWidget
 
 from app.look.flat_combo import FlatCombo
 from app.look.painted import paint_rounded

@@ -86,8 +86,6 @@ class Navigation(QObject):
         for folder in closed_folders:
             self.sidebar.model.set_folder_open(folder, False)
 
-    # Commands
-
     def toggle_sidebar(self) -> None:
         self.choice = not self.sidebar.isVisible()
         self._fit()
@@ -120,8 +118,6 @@ class Navigation(QObject):
     def delete_current(self) -> None:
         if session := self._workspace.current:
             self._on_delete_requested((session.chat.id,))
-
-    # Parts
 
     def _connect(self, notices: Notices) -> None:
         self._chat_library.changed.connect(self._show_chats)

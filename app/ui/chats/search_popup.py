@@ -15,7 +15,7 @@ from app.look.icons import icon
 from app.look.layouts import vbox
 from app.look.marks import Mark
 from app.look.painted import paint_rounded
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, search_field
 from app.look.tokens import current
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
@@ -49,7 +49,7 @@ class SearchPopup(QFrame):
         self._known = Known((), {})
         self._came_from: QWidget | None = None
         self.model = SearchModel(self)
-        self.field = QLineEdit(self)
+        self.field = search_field(tr("Search titles and messages"), self)
         self.list = QListView(self)
         self._state = PlainLabel("", self, "muted")
         self._lay_out()
@@ -87,9 +87,6 @@ class SearchPopup(QFrame):
     def _lay_out(self) -> None:
         self.setObjectName("search")
         self.setAccessibleName(tr("Search chats"))
-        self.field.setPlaceholderText(tr("Search titles and messages"))
-        self.field.setAccessibleName(tr("Search titles and messages"))
-        self.field.setClearButtonEnabled(True)
         self.field.setMinimumHeight(32)
         self._field_icon = self.field.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.list.setModel(self.model)

@@ -24,7 +24,7 @@ from app.look.buttons import IconButton
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.marks import Mark
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, search_field
 from app.look.tokens import current
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
@@ -60,7 +60,7 @@ class Sidebar(QWidget):
         self._folders: Sequence[str] = ()
         self._chats: Sequence[ChatSummary] = ()
         self.model = SidebarModel(self)
-        self.filter = QLineEdit(self)
+        self.filter = search_field(tr("Filter chats"), self, tr("Filter chats by their titles"))
         self.list = _List(self)
         self._nothing = PlainLabel("", self, "muted", wraps=True)
         self._day = local_today()
@@ -99,9 +99,6 @@ class Sidebar(QWidget):
     def _lay_out(self) -> None:
         self.setMinimumWidth(MIN_LIST_WIDTH)
         self.setAccessibleName(tr("All chats"))
-        self.filter.setPlaceholderText(tr("Filter chats"))
-        self.filter.setAccessibleName(tr("Filter chats by their titles"))
-        self.filter.setClearButtonEnabled(True)
         self._filter_icon = self.filter.addAction(
             icon("list-filter"), QLineEdit.ActionPosition.LeadingPosition
         )

@@ -107,8 +107,6 @@ class SidebarModel(QAbstractListModel):
         self.changePersistentIndexList(before, [self.index_of(key) if key else QModelIndex() for key in keys])
         self.layoutChanged.emit()
 
-    # Qt's model interface
-
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self.rows)
 

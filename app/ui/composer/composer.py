@@ -5,24 +5,25 @@ Knows texts and attachments, but neither paths nor the chat.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QTextCursor
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent, QTextCursor
+from PySide6.QtWidgets import QApplication, QSizePolicy, QToolButton, QWidget
 
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
 from app.look.buttons import IconButton
 from app.look.fonts import small_font
+from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import tr
-from app.protocol.request import Role
+from app.protocol.request import Overflow, Role
+from app.ui.base.choices import overflow_label
 from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
 from app.ui.base.proportions import COMPOSER_PADDING as PADDING
 from app.ui.composer.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.composer.attachment_preview import AttachmentPreview
 from app.ui.composer.attachment_words import IMAGE_PASTED, PASTED, title
-from app.ui.composer.chat_settings_button import ChatSettingsButton
 from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.frame import paint_frame
@@ -69,8 +70,6 @@ class Composer(QWidget):
         QWidget.setTabOrder(self.waiting.cross, self.editor)
         self.setFocusProxy(self.editor)
         self._show_state()
-
-    # Called by others
 
     def set_busy(self, is_busy: bool, *, can_insert: bool = True) -> None:
         """While busy messages are queued, and nothing is added without asking."""
@@ -254,8 +253,6 @@ class Composer(QWidget):
             spacing=ABOVE_BUTTONS,
         )
 
-    # Qt's events
-
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             self._fit_foot()
@@ -271,3 +268,51 @@ class Composer(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_frame(QPainter(self), self.rect(), self.editor.hasFocus() or self._is_drop_target)
+
+
+SIDE = 28
+
+
+class ChatSettingsButton(QToolButton):
+    """Shows the overflow choice of its chat."""
+
+    requested = Signal()  # clicked
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.limit = 0  # how many tokens the chat can have; 0: no model
+        self.setIconSize(QSize(14, 14))
+        self.setFont(small_font())
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setProperty("kind", "chip")
+        self.setToolTip(tr("System prompt, sampling and context of this chat (Ctrl+Shift+L)"))
+        self.setProperty("command", "chat.settings")
+        self.setIcon(icon("sliders-horizontal"))
+        self.clicked.connect(self.open_settings)
+
+    def apply(self, overflow: Overflow, limit: int) -> None:
+        self.limit = limit
+        label = overflow_label(overflow)
+        self.setText(f" {label}")  # the style sets no gap after the icon
+        self.setAccessibleName(tr("Chat settings: {label}", label=label))
+
+    def open_settings(self) -> None:
+        self.requested.emit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + SIDE + 12, SIDE)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(SIDE, SIDE)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shows only the icon where there is no room for the label."""
+        super().resizeEvent(event)
+        has_room = event.size().width() >= self.sizeHint().width()
+        style = Qt.ToolButtonStyle
+        self.setToolButtonStyle(style.ToolButtonTextBesideIcon if has_room else style.ToolButtonIconOnly)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.setIcon(icon("sliders-horizontal"))

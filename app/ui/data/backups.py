@@ -130,8 +130,6 @@ class BackupsDialog(QDialog):
         self.cancel_button.setVisible(self._asks)
         self.close_button.setVisible(not self._asks)
 
-    # Building
-
     def _table(self) -> QTableWidget:
         table = QTableWidget(0, len(_HEADS), self)
         for column, head in enumerate(_HEADS):

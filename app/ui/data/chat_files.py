@@ -73,8 +73,6 @@ class ChatFiles(QObject):
         menu.insertActions(before, self.actions)
         menu.insertSeparator(before)
 
-    # Out
-
     def export_current(self) -> None:
         if session := self._workspace.current:
             self.export_chat(session.chat.id, session.chat.display_title)
@@ -140,8 +138,6 @@ class ChatFiles(QObject):
         follow_filter()
         return dialog
 
-    # In
-
     def import_files(self) -> None:
         dialog = self._dialog(tr("Import chats"), [tr(text) for text in FILTERS])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
@@ -194,8 +190,6 @@ class ChatFiles(QObject):
     def _take_back(self, chat_ids: Sequence[str]) -> None:
         self._transfer.take_back(chat_ids)
         self._say(tr("The import is undone."))
-
-    # Both
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         if self._is_busy:

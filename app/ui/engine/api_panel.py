@@ -74,8 +74,6 @@ class ApiPanel(QDialog):
             self.port.setValue(port)
             self.port.blockSignals(False)
 
-    # Building
-
     def _value(self) -> PlainLabel:
         label = PlainLabel(parent=self)
         label.setFont(code_font())

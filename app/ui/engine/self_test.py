@@ -171,8 +171,6 @@ class SelfTestDialog(QDialog):
         if not self._is_running:
             self._reset()
 
-    # Building
-
     def _lay_out(self) -> None:
         self._intro.set_tone("")
         memory = hbox((self._warning, 0, TOP), (self._memory, 1))

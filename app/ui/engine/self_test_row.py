@@ -16,11 +16,7 @@ from app.selftest.report import TITLES, Line, Outcome
 
 NAME_WIDTH = 10
 RUNNING, CANCELLED, WARNING = "running", "cancelled", "warning"
-OUTCOMES = {
-    Outcome.PASSED: mark("passed"),
-    Outcome.FAILED: mark("failed"),
-    Outcome.SKIPPED: mark("skipped"),
-}
+OUTCOMES = {Outcome.PASSED: mark("passed"), Outcome.FAILED: mark("failed"), Outcome.SKIPPED: mark("skipped")}
 
 
 class LineRow(QWidget):

@@ -64,9 +64,7 @@ class ProsePane(SafeBrowser):
         self._awaited: set[Formula] = set()
         self._tokens = current()  # the colours it is drawn in
         self._room = 0  # for a formula, in pixels
-        self._redraws = QTimer(self)
-        self._redraws.setSingleShot(True)
-        self._redraws.setInterval(30)
+        self._redraws = QTimer(self, singleShot=True, interval=30)
         self._redraws.timeout.connect(lambda: slices().wait(self, self._redraw_with_formulas))
         self.setAccessibleName(tr("Answer"))
         formulas().drawn.connect(self._on_drawn)

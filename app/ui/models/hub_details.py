@@ -139,8 +139,6 @@ class HubDetails(QWidget):
         if self.chosen and not self.chosen.problem:
             self.download_requested.emit(self.chosen)
 
-    # Building
-
     def _table(self) -> QTableWidget:
         table = QTableWidget(0, len(_HEADS), self)
         table.setHorizontalHeaderLabels([tr(head) for head in _HEADS])

@@ -19,11 +19,11 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QFileDialog, QFrame, QLineEdit, QListView, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFileDialog, QFrame, QListView, QWidget
 
 from app.look.buttons import IconButton, dialog_button
 from app.look.layouts import STRETCH, TOP, hbox, vbox
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, search_field
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n, tr_said
 from app.models.hub import HubModel, RepoContents
@@ -60,7 +60,7 @@ class HubPage(QWidget):
         self._found: Found | None = None  # None: the recommended ones are shown
         self._contents: RepoContents | None = None
         self._beside_bytes = 0  # what its models take beside their weights; 0: unknown
-        self.search = QLineEdit(self)
+        self.search = search_field(tr("Search Hugging Face"), self)
         self.access_button = IconButton("settings", tr("Token and mirror"), SIDE, self)
         self.state = PlainLabel(parent=self, tone="muted", wraps=True)
         self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
@@ -256,12 +256,7 @@ class HubPage(QWidget):
         if name == "download_folder":
             self.details.show_folder(self._downloads.folder)
 
-    # Building
-
     def _dress(self) -> None:
-        self.search.setPlaceholderText(tr("Search Hugging Face"))
-        self.search.setAccessibleName(tr("Search Hugging Face"))
-        self.search.setClearButtonEnabled(True)
         self.list.setModel(self.rows)
         self.list.setItemDelegate(HubDelegate(self.list))
         self.list.setMouseTracking(True)
@@ -314,8 +309,6 @@ class HubPage(QWidget):
         self.access.endpoint_chosen.connect(self._on_endpoint_chosen)
         self.access.token_chosen.connect(self._on_token_chosen)
         self.access.page_requested.connect(lambda: self._open_page(f"{self._hub.endpoint}/settings/tokens"))
-
-    # Qt's events
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

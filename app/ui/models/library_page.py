@@ -8,13 +8,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QPushButton, QStackedWidget, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.figures import count, data_size
 from app.look.flat_combo import FlatCombo
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel, one_line
+from app.look.plain_text import PlainLabel, one_line, search_field
 from app.look.words import mark, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.services.model_fits import ModelFits
@@ -45,17 +45,13 @@ class LibraryPage(QWidget):
     settings_requested = Signal(object)  # Path
 
     def __init__(
-        self,
-        library: ModelLibrary,
-        fits: ModelFits,
-        preferences: Preferences,
-        parent: QWidget | None = None,
+        self, library: ModelLibrary, fits: ModelFits, preferences: Preferences, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._library = library
         self._fits = fits
         self._shown_models: tuple[tuple[ModelFile, ...], frozenset[Path]] | None = None
-        self.search = QLineEdit(self)
+        self.search = search_field(tr("Search models"), self)
         self.shown = FlatCombo(self)
         self.folders_button = QPushButton(tr("&Folders"), self)
         self.folders_menu = FoldersMenu(library, preferences, self)
@@ -86,8 +82,6 @@ class LibraryPage(QWidget):
         if model and model.kind not in self._kinds():
             self.shown.setCurrentIndex(len(_SHOWN) - 1)
         self.table.choose(path)
-
-    # What is shown
 
     @Slot()
     def _on_library_changed(self) -> None:
@@ -223,12 +217,7 @@ class LibraryPage(QWidget):
                 action.setEnabled(button.isEnabled())
         menu.popup(self.table.viewport().mapToGlobal(place))
 
-    # Building
-
     def _dress(self) -> None:
-        self.search.setPlaceholderText(tr("Search models"))
-        self.search.setAccessibleName(tr("Search models"))
-        self.search.setClearButtonEnabled(True)
         self.shown.setAccessibleName(tr("Files shown"))
         for label, _ in _SHOWN:
             self.shown.addItem(tr(label))
@@ -267,8 +256,6 @@ class LibraryPage(QWidget):
         QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self.table, self._trash).setContext(
             Qt.ShortcutContext.WidgetShortcut
         )
-
-    # Qt's events
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

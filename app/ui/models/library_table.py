@@ -8,15 +8,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 from app.look.fonts import tabular
 from app.look.tables import dress_table
 from app.look.words import tr
-from app.ui.models.library_rows import (
-    COLUMNS,
-    LEAST_WANTED,
-    MEMORY,
-    NAME,
-    FoundModels,
-    ModelRow,
-    ModelTable,
-)
+from app.ui.models.library_rows import COLUMNS, LEAST_WANTED, MEMORY, NAME, FoundModels, ModelRow, ModelTable
 
 ROW_HEIGHT = 30
 NAME_WIDTH, CELL_ROOM, ICON_ROOM = 230, 22, 22

@@ -3,6 +3,7 @@
 Choices apply to the next load; "Load again" does that. Not modal.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,11 +50,8 @@ class LoadSettings(QObject):
     ) -> None:
         """Without a library no draft models are offered."""
         super().__init__(parent)
-        self._library = library
-        self._preferences = preferences
-        self._models = models
-        self._engine = engine
-        self._parent = parent
+        others = (preferences, models, engine, parent, library)
+        self._dialog_of: Callable[[Path], LoadSettingsDialog] = lambda path: LoadSettingsDialog(path, *others)
         self.dialog: LoadSettingsDialog | None = None
 
     def show_for(self, path: Path) -> None:
@@ -62,9 +60,7 @@ class LoadSettings(QObject):
             self.dialog.deleteLater()
             self.dialog = None
         if self.dialog is None:
-            self.dialog = LoadSettingsDialog(
-                path, self._preferences, self._models, self._engine, self._parent, self._library
-            )
+            self.dialog = self._dialog_of(path)
         self.dialog.come_up()
 
 
@@ -118,8 +114,6 @@ class LoadSettingsDialog(QDialog):
         params = self._engine.params
         return params if params and params.path == self.path else None
 
-    # What is chosen
-
     @Slot(str, object)
     def _on_chosen(self, name: str, value: Any) -> None:
         """What the library would refuse is refused here, without a change."""
@@ -147,8 +141,6 @@ class LoadSettingsDialog(QDialog):
     def _params(self, own: ModelSettings) -> LoadParams:
         settings = self._preferences.settings
         return load_params(settings.model_copy(update={"models": {str(self.path): own}}), self.path)
-
-    # What is shown
 
     @Slot()
     def _show_values(self) -> None:
@@ -198,8 +190,6 @@ class LoadSettingsDialog(QDialog):
             return tr_n("{n} token", "{n} tokens", model.n_ctx)
         is_same = getattr(loaded, name) == getattr(params, name)
         return "" if is_same else in_words(row.setting, loaded)
-
-    # Building
 
     def _workers_section(self) -> WorkersSection:
         return WorkersSection(self._preferences, self.own.workers, self, in_use=self._workers_in_use)

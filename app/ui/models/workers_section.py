@@ -25,12 +25,7 @@ class WorkersSection(QWidget):
     changed = Signal()  # `chosen` did
 
     def __init__(
-        self,
-        preferences: Preferences,
-        chosen: Sequence[str],
-        parent: QWidget,
-        *,
-        in_use: Sequence[str] = (),
+        self, preferences: Preferences, chosen: Sequence[str], parent: QWidget, *, in_use: Sequence[str] = ()
     ) -> None:
         super().__init__(parent)
         self.workers = WorkerList(preferences, self)

@@ -201,8 +201,6 @@ class ChatSettings(QFrame):
                 inherited, remark = self._inherited.sampling[name], without_effect(name, values)
                 row.apply(own.get(name), name in own, inherited, self._inherited.model, remark)
 
-    # Building
-
     def _row(self, setting: Setting) -> SamplingRow:
         row = SamplingRow(setting, self)
         row.chosen.connect(self._on_chosen)

@@ -8,20 +8,12 @@ from collections.abc import Callable, Sequence
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QFont, QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import (
-    QDialog,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPushButton, QScrollArea, QWidget
 
 from app.look.bars import Foot, paint_lines_between
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, search_field
 from app.look.windows import come_up, resize_to_fit
 from app.look.words import tr
 from app.services.preferences import Preferences
@@ -52,7 +44,7 @@ class SettingsWindow(QDialog):
         self._models = models
         self._facts = facts
         self._page = 0  # the page selected last
-        self.search = QLineEdit(self)
+        self.search = search_field(tr("Search settings"), self)
         self.nav = QListWidget(self)
         self.shortcuts = ShortcutTable(shortcuts, self)
         commands = {command.name: command for command in shortcuts.commands()}
@@ -90,8 +82,6 @@ class SettingsWindow(QDialog):
     def come_up(self) -> None:
         self._show_values()
         come_up(self)
-
-    # What is chosen
 
     @Slot(str, object)
     def _on_chosen(self, name: str, value: object) -> None:
@@ -142,8 +132,6 @@ class SettingsWindow(QDialog):
         elif not any(found):
             self._nothing.show()
 
-    # Building
-
     def _section(self, page: Page, commands: dict[str, MenuCommand]) -> "_Section":
         section = _Section(tr(page.title), self)
         for row in page.rows:
@@ -187,9 +175,6 @@ class SettingsWindow(QDialog):
         )
 
     def _dress_nav(self) -> None:
-        self.search.setPlaceholderText(tr("Search settings"))
-        self.search.setAccessibleName(tr("Search settings"))
-        self.search.setClearButtonEnabled(True)
         self.search.setFixedWidth(NAV_WIDTH)
         self.nav.setFixedWidth(NAV_WIDTH)
         self.nav.setObjectName("nav")

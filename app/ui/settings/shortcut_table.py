@@ -140,8 +140,6 @@ class ShortcutTable(QWidget):
         if self.chosen:
             self._shortcuts.reset(self.chosen.name)
 
-    # Building
-
     def _button(self, label: str, tip: str) -> QPushButton:
         button = QPushButton(label, self)
         button.setAutoDefault(False)

@@ -323,8 +323,6 @@ class ChatTabs(QWidget):
         self._show_mark(tab)
         self.marks_changed.emit()
 
-    # Clicks
-
     @Slot()
     def _on_new_requested(self) -> None:
         self._workspace.new_chat()
@@ -391,8 +389,6 @@ class ChatTabs(QWidget):
         self.pages.hint_drop(None)
         for index, session in enumerate(self._workspace.sessions):
             self._take_place(self._by_chat_id[session.chat.id], index)
-
-    # Parts
 
     @property
     def _current_tab(self) -> Tab | None:

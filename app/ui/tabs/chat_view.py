@@ -84,11 +84,7 @@ class ChatView(QWidget):
         return shown_title(self.session.chat.display_title)
 
     def set_slot(
-        self,
-        slot: SlotSnapshot | None,
-        n_ctx: int,
-        is_paused: bool = False,
-        is_hibernated: bool = False,
+        self, slot: SlotSnapshot | None, n_ctx: int, is_paused: bool = False, is_hibernated: bool = False
     ) -> None:
         """The chat's slot, if it has one. `n_ctx` is the context available to one chat."""
         self.is_paused = is_paused
@@ -255,8 +251,6 @@ class ChatView(QWidget):
         view = self.transcript.show_turn(message) if message and not self.session.is_busy else None
         if view:
             view.start_editing()
-
-    # Qt's events
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

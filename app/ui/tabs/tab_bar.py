@@ -7,15 +7,7 @@ instead of a button: 1,000 tabs are no problem. Knows titles, no chats. GUI thre
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QIcon,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-)
+from PySide6.QtGui import QColor, QContextMenuEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QTabBar, QWidget
 
 from app.look.icons import paint_icon

@@ -104,8 +104,6 @@ class FindInChat(QObject):
         if self.is_open and self._bar.query:
             self._waits.start()
 
-    # Reading
-
     @Slot()
     def _begin(self) -> None:
         self._waits.stop()

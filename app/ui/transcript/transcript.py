@@ -9,14 +9,7 @@ import time
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import (
-    QHideEvent,
-    QKeyEvent,
-    QPaintEvent,
-    QResizeEvent,
-    QShowEvent,
-    QWheelEvent,
-)
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QScrollBar, QWidget
 
 from app.chats.chat import Chat, Turn
@@ -91,12 +84,9 @@ class Transcript(QAbstractScrollArea):
         self.viewport().setAutoFillBackground(False)
 
     def _new_timer(self, on_timeout: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
+        timer = QTimer(self, singleShot=True)
         timer.timeout.connect(on_timeout)
         return timer
-
-    # Called by others
 
     def mark_growing(self) -> None:
         """The last answer has more text, and nothing else has changed. Draws soon, if visible."""
@@ -196,8 +186,6 @@ class Transcript(QAbstractScrollArea):
 
     def plain_text(self) -> str:
         return "\n".join(view.plain_text() for view in self.live_views)
-
-    # Qt's events
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

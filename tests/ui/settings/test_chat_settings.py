@@ -13,7 +13,7 @@ from app.chats.options import ChatOptions
 from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.settings.settings import Settings
-from app.ui.composer.chat_settings_button import ChatSettingsButton
+from app.ui.composer.composer import ChatSettingsButton
 from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info
 
