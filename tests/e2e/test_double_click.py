@@ -52,7 +52,8 @@ def windows(desktop: Desktop) -> dict[str, int]:
     found = desktop._xdotool("search", "--onlyvisible", "--class", "^skein$").split()
     names = {window: desktop._xdotool("getwindowname", window) for window in found}
     shown = [window for window, name in names.items() if "Skein" in name]
-    return {window: int(desktop._xdotool("getwindowpid", window)) for window in shown}
+    pids = {window: desktop._xdotool("getwindowpid", window) for window in shown}
+    return {window: int(pid) for window, pid in pids.items() if pid}  # one may have closed meanwhile
 
 
 def end_session(session: subprocess.Popen[bytes]) -> None:
