@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -10,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.api.errors import invalid
-from app.api.json_body import Body, as_json
+from app.api.json_body import Body, as_json, parse
 from app.api.openai import MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
@@ -213,8 +212,8 @@ def _call_for_template(call: Call) -> AnyObject:
     arguments: object = call.function.arguments
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments or "{}")
-        except (ValueError, RecursionError):
+            arguments = parse(arguments.encode() or b"{}")
+        except ValueError:
             raise invalid("messages: the arguments of a tool call are no JSON object.") from None
     if not isinstance(arguments, dict):
         raise invalid("messages: the arguments of a tool call are no JSON object.")

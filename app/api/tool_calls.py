@@ -21,9 +21,11 @@ MARKERS = ("<tool_call>", "<function=", "[TOOL_CALLS]", "<|python_tag|>", "<｜t
 # Where the marker is a control token, it is not in the text, and the call stands alone.
 BARE = ("{", "[")
 
+MAX_CALLS = 64  # of an answer: each may be read to the end of the text
 BLOCK = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 FUNCTION = re.compile(r"<function=([\w.-]{1,256})>(.*?)(?:</function>|\Z)", re.DOTALL)
-MISTRAL = re.compile(r"([\w.-]{1,256})(?:\[CALL_ID\]\w{1,64})?\[ARGS\]")
+# From the beginning of a name only: from each of its letters it would take a second for a long answer.
+MISTRAL = re.compile(r"(?<![\w.-])([\w.-]{1,256})(?:\[CALL_ID\]\w{1,64})?\[ARGS\]")
 DEEPSEEK = re.compile(
     r"<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.-]{1,256})(?:<｜tool▁sep｜>|\s*```json\s*)"
 )
@@ -96,13 +98,13 @@ def find_tool_calls(text: str, names: Collection[str]) -> list[ToolCall]:
 
 def _found(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if blocks := BLOCK.findall(text):
-        for block in blocks:
+        for block in blocks[:MAX_CALLS]:
             yield from _found(block)
     elif functions := FUNCTION.findall(text):
-        for name, body in functions:
+        for name, body in functions[:MAX_CALLS]:
             yield name, _function_arguments(body)
     elif (named := list(DEEPSEEK.finditer(text))) or (named := list(MISTRAL.finditer(text))):
-        for match in named:
+        for match in named[:MAX_CALLS]:
             value, _end = _read_json(text, match.end())
             if isinstance(value, dict):
                 yield match[1], value

@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ class StoppedError(Exception):
     """The export or import was cancelled."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ImportPlan:
     """The result of reading: new chats, chats that are here already, and what could not be imported."""
 
@@ -42,12 +43,17 @@ class ImportPlan:
     problems: tuple[Problem, ...] = ()
     num_changed: int = 0  # of the known ones: those with more or fewer messages
 
-    @property
+    @cached_property
     def sources(self) -> tuple[str, ...]:
         """The programs they come from."""
         return tuple(dict.fromkeys(found.source for found in (*self.new, *self.known)))
 
-    @property
+    @cached_property
+    def num_messages(self) -> int:
+        """Of the new ones."""
+        return sum(found.num_messages for found in self.new)
+
+    @cached_property
     def num_left_out(self) -> int:
         return sum(found.num_left_out for found in (*self.new, *self.known))
 
@@ -182,7 +188,9 @@ def _plan(findings: Findings, here: dict[str, int]) -> ImportPlan:
         (known if num_here >= 0 else new).append(found)
         num_changed += num_here >= 0 and num_here != found.num_messages
         here[found.chat.id] = found.num_messages
-    return ImportPlan(tuple(new), tuple(known), tuple(findings.problems), num_changed)
+    plan = ImportPlan(tuple(new), tuple(known), tuple(findings.problems), num_changed)
+    _ = plan.sources, plan.num_messages, plan.num_left_out  # counted here, not when they are shown
+    return plan
 
 
 def _changes(plan: ImportPlan, with_known: bool) -> list[ChatChange]:

@@ -1,5 +1,6 @@
 """A body is read within limits, and however large it is the loop serves others meanwhile."""
 
+import json
 import threading
 
 import pytest
@@ -8,6 +9,7 @@ from pydantic import ValidationError
 from app.api import json_body
 from app.api.chat_fields import ChatFields
 from app.api.completions import CompletionFields
+from app.api.errors import ApiError
 from app.protocol.sampling import SamplingParams
 from tests.api.conftest import serving
 
@@ -32,6 +34,33 @@ async def test_a_body_of_too_many_values_is_refused(monkeypatch):
         body = {"messages": [{"role": "user", "content": "x"}], "metadata": [1] * 2_000}
         status, answer = await served.post("/v1/chat/completions", body)
         assert (status, answer["error"]["message"]) == (400, "The body has more than 1,000 values.")
+
+
+def nested(text: str) -> bytes:
+    return b'{"a": ' + text.encode() + b"}"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[" + "[]," * 20_000 + "[]]", "20,000 objects and lists"),
+        ("{" + ",".join(f'"k{number}":1' for number in range(50_001)) + "}", "50,000 fields"),
+        ("[" + '"a:",' * 150_001 + '"a"]', "150,000 texts"),
+        ('"\\ud800"', "hex escape"),
+        ("[" * 10_000 + "]" * 10_000, "recursion limit"),
+        ("NaN", "expected value"),
+        ("1,", "column"),
+    ],
+)
+def test_what_would_hold_up_others_or_is_no_json_is_refused_with_the_reason(text, reason):
+    """One object more takes some microseconds in which no other thread runs: 600,000 took 0.2 s."""
+    with pytest.raises(ApiError, match=reason):
+        json_body.parse_object(nested(text))
+
+
+def test_brackets_and_colons_in_texts_are_not_counted():
+    code = 'if (a[1]) { b: "c" } \\ ' * 50_000
+    assert json_body.parse_object(json.dumps({"prompt": code}).encode()) == {"prompt": code}
 
 
 @pytest.mark.parametrize(

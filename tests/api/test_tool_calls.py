@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.api.tool_calls import MARKERS, ToolCallReader, find_tool_calls
+from app.api.tool_calls import MARKERS, MAX_CALLS, ToolCallReader, find_tool_calls
 
 NAMES = {"add", "get_weather"}
 ADD = ("add", {"a": 1, "b": "x\n"})
@@ -139,3 +139,13 @@ def test_how_the_text_is_cut_into_pieces_does_not_matter(parts, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     assert read(pieces)[:2] == read(list(text))[:2]
+
+
+def test_of_very_many_calls_the_first_ones_are_read():
+    """Each may go on to the end of the text, which took 2.9 s for 40,000."""
+    text = "[TOOL_CALLS]" + 'look[ARGS]{"a": 1}' * 1_000
+    assert len(find_tool_calls(text, {"look"})) == MAX_CALLS
+
+
+def test_a_long_word_is_no_name_of_a_tool():
+    assert find_tool_calls("[TOOL_CALLS]" + "a" * 300 + "[ARGS]{}", {"a" * 256}) == []

@@ -7,11 +7,13 @@ folder and under names of our own.
 import lzma
 import mmap
 import os
+import struct
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +36,20 @@ MAX_FILE_BYTES = 1 << 30
 MAX_READ_BYTES = 128 << 20  # a larger file is mapped; one that shrinks then would end the program
 MAX_FILES = 20_000
 MAX_CHATS = 100_000
+MAX_MEMBERS = (
+    10 * MAX_FILES
+)  # of an archive, pictures among them: each takes time and memory before it is seen
 MAX_FOLDER_DEPTH = 6
 MAX_PROBLEMS = 1_000  # a file with more is of another kind
 _CHUNK = 1 << 20
+_MAX_END_BYTES = (
+    1 << 16
+) + 1024  # of an archive: its last record with a comment, and that of ZIP64 before it
+_USUAL_MEMBER_BYTES = 128  # in the archive's list of members
 _SUFFIXES = (".json", ".jsonl", ".zip")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Found:
     """One chat and the program it comes from."""
 
@@ -48,8 +57,9 @@ class Found:
     source: str
     num_left_out: int = 0  # images and the like
 
-    @property
+    @cached_property
     def num_messages(self) -> int:
+        """Counted once: a chat may have millions."""
         return sum(1 for _turn in self.chat.all_turns())
 
 
@@ -138,6 +148,8 @@ def _files_below(folder: Path) -> Iterator[Path]:
 def _read_archive(path: Path, on_progress: Progress) -> Findings:
     with tempfile.TemporaryDirectory(prefix="skein-import-") as folder:
         try:
+            if _num_members(path) > MAX_MEMBERS:
+                raise _too_many_files()
             with zipfile.ZipFile(path) as archive:
                 unpacked = _unpack(archive, Path(folder), on_progress)
         except (
@@ -147,6 +159,7 @@ def _read_archive(path: Path, on_progress: Progress) -> Findings:
             EOFError,
             NotImplementedError,
             ValueError,
+            struct.error,
         ) as error:
             reason = said(
                 "The archive cannot be unpacked: {reason}. Download it again, or unpack it yourself.",
@@ -154,6 +167,19 @@ def _read_archive(path: Path, on_progress: Progress) -> Findings:
             )
             raise BadChatError(reason) from None
         return _read_folder(Path(folder), on_progress, unpacked)
+
+
+def _num_members(path: Path) -> int:
+    """As its last record says, or as its list of them, which is read whole, has room for."""
+    with path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(-min(file.tell(), _MAX_END_BYTES), os.SEEK_CUR)
+        end = file.read()
+    at = end.rfind(b"PK\x05\x06")
+    number, num_bytes = struct.unpack_from("<HI", end, at + 10)
+    if (wide := end.rfind(b"PK\x06\x06", 0, max(at, 0))) >= 0:  # ZIP64
+        number, num_bytes = struct.unpack_from("<QQ", end, wide + 32)
+    return max(int(number), int(num_bytes) // _USUAL_MEMBER_BYTES)
 
 
 def _unpack(archive: zipfile.ZipFile, folder: Path, on_progress: Progress) -> dict[Path, str]:

@@ -1,7 +1,5 @@
 """The preview of an import, before anything is changed. Not modal. GUI thread."""
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFrame, QListWidget, QProgressBar, QWidget
 
@@ -16,7 +14,7 @@ from app.services.chat_transfer import ImportPlan
 from app.ui.base.setting_controls import Switch
 
 SIZE = QSize(560, 480)
-MAX_LINES = 1_000  # of a list
+MAX_LINES = 200  # of a list: to write a thousand takes longer than a frame
 SOURCES = ", "
 
 
@@ -59,8 +57,9 @@ class ImportPreview(QDialog):
         self._plan = plan
         self.bar.hide()
         self.summary.setText(summary_of(plan))
-        self.chats.show_lines([chat_line(found) for found in plan.new])
-        self.problems.show_lines([problem_line(problem) for problem in plan.problems])
+        self.chats.show_lines([chat_line(found) for found in plan.new[:MAX_LINES]], len(plan.new))
+        problems = [problem_line(problem) for problem in plan.problems[:MAX_LINES]]
+        self.problems.show_lines(problems, len(plan.problems))
         self._offer_known(len(plan.known))
         self.left_out.setText(left_out_of(plan))
         self.left_out.setVisible(bool(self.left_out.text()))
@@ -133,11 +132,12 @@ class _Lines(QWidget):
     def lines(self) -> list[str]:
         return [self.list.item(row).text() for row in range(self.list.count())]
 
-    def show_lines(self, lines: Sequence[str]) -> None:
+    def show_lines(self, lines: list[str], num_lines: int) -> None:
+        """The first of so many."""
         self.list.clear()
-        self.list.addItems(list(lines[:MAX_LINES]))
-        if len(lines) > MAX_LINES:
-            self.list.addItem(tr_n("and {n} more", "and {n} more", len(lines) - MAX_LINES))
+        self.list.addItems(lines)
+        if num_lines > len(lines):
+            self.list.addItem(tr_n("and {n} more", "and {n} more", num_lines - len(lines)))
         self.setVisible(bool(lines))
 
 
@@ -148,7 +148,7 @@ def summary_of(plan: ImportPlan) -> str:
     if not plan.new:
         told = tr("All chats of this export ({sources}) are here already.", sources=sources)
         return sentences(told, changed_of(plan))
-    messages = tr_n("{n} message", "{n} messages", sum(found.num_messages for found in plan.new))
+    messages = tr_n("{n} message", "{n} messages", plan.num_messages)
     counted = tr_n(
         "{n} new chat with {messages}, from {sources}.",
         "{n} new chats with {messages}, from {sources}.",

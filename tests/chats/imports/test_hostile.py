@@ -338,3 +338,34 @@ def test_entries_are_found_whatever_stands_in_strings() -> None:
     assert found == [b'{"a": "]}\\"{["}', b'{"c": {"d": []}}']
     with pytest.raises(BadChatError):
         list(entries.entries(b"[]]"))
+
+
+def test_an_archive_of_very_many_members_is_refused_before_they_are_listed(tmp_path, monkeypatch):
+    monkeypatch.setattr(read, "MAX_MEMBERS", 50)
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(51):
+            archive.writestr(f"{number}.png", b"")
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    assert "more than" in reason_of(read.read([path]))
+
+
+def test_an_archive_that_says_it_has_few_members_is_not_believed(tmp_path, monkeypatch):
+    monkeypatch.setattr(read, "MAX_MEMBERS", 50)
+    path = tmp_path / "liar.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(100):
+            archive.writestr(f"{number}" * 30, b"")
+    content = bytearray(path.read_bytes())
+    end = content.rfind(b"PK\x05\x06")
+    content[end + 8 : end + 12] = b"\x01\x00\x01\x00"
+    path.write_bytes(content)
+    assert "more than" in reason_of(read.read([path]))
+
+
+def test_messages_are_counted_where_a_file_is_read_and_not_when_they_are_shown(tmp_path, monkeypatch):
+    findings = findings_of(tmp_path, conversation(message(1), message(2, 1)))
+    (found,) = findings.chats
+    assert found.num_messages == 2
+    monkeypatch.setattr(type(found.chat), "all_turns", None)
+    assert found.num_messages == 2
