@@ -17,6 +17,7 @@ from app.chats.imports.sketch import fields_of, items_of, name_of, text_of
 from app.chats.options import ChatOptions
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
 from app.chats.text import valid_unicode
+from app.protocol.json_object import check_size
 from app.protocol.request import Overflow
 from app.system.files import replacing
 from app.system.private_files import private_dir
@@ -85,6 +86,10 @@ def read_preset(path: Path) -> Preset:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise PresetError(said("{file} is too large to be a preset.", file=path.name))
         content = path.read_bytes()
+    try:
+        check_size(content)
+    except ValueError:
+        raise PresetError(said("{file} is too large to be a preset.", file=path.name)) from None
     try:
         stored = _object(content)
         if stored.get("format") == FORMAT:

@@ -14,8 +14,9 @@ from app.system.said import said
 
 MAX_HEADER_BYTES = 128 * 2**20  # the largest vocabularies take some 20 MB
 MAX_VALUES = 10_000
-MAX_TENSORS = 100_000
+MAX_TENSORS = 32_768  # each takes some 20 us and 400 bytes; the largest models have some 2,000
 MAX_KEY_BYTES = 65_535  # as the format says
+MAX_KEPT_KEYS = 2**20  # bytes, together
 MAX_NAME_BYTES = 63
 MAX_DIMENSIONS = 4
 MAX_KEPT_TEXT = 2**20  # bytes; a chat template takes some 20,000
@@ -211,8 +212,12 @@ def _read_version(reader: "_Reader") -> int:
 
 def _read_values(reader: "_Reader", num_values: int) -> dict[str, Value]:
     values: dict[str, Value] = {}
+    left = MAX_KEPT_KEYS
     for _ in range(num_values):
         key = reader.name(MAX_KEY_BYTES)
+        left -= len(key)
+        if left < 0:
+            raise _damaged(said("the names in it are too long"))
         if key in values:
             raise _damaged(said("the entry {key} is there twice", key=key[:80]))
         values[key] = reader.value(reader.number(_U32))

@@ -13,12 +13,14 @@ from huggingface_hub import set_client_factory
 
 from app.models import hub_address
 from app.models.hub_trouble import no_hub, offline, refused, unreachable, wait_s
+from app.protocol.json_object import check_size
 from app.system.said import said
 
 TIMEOUT_S = 10.0  # of silence
 MAX_ANSWER_S = 60.0
 MAX_ANSWER_BYTES = 16 * 2**20  # unpacked; 40 repositories with their chat templates are half a MiB
 MAX_REDIRECTS = 5
+HUB_SCALE = 4  # a repository has thousands of files, each with some fields
 # Compressed twice, or with a better algorithm, a response could grow to any size. gzip grows 1,000-fold.
 _PACKED = ("", "identity", "gzip")
 # The body is decompressed by now. Without "Link": the library would follow it with our token.
@@ -76,4 +78,8 @@ def _read(response: httpx2.Response, endpoint: str) -> bytes:
             raise no_hub(endpoint)
         if time.monotonic() - began > MAX_ANSWER_S:
             raise offline(endpoint, said("its answer does not end"))
+    try:
+        check_size(bytes(body), HUB_SCALE)
+    except ValueError:
+        raise no_hub(endpoint) from None
     return bytes(body)

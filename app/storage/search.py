@@ -8,8 +8,10 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 MIN_INDEXED_CHARS = 3
+MAX_WORDS, MAX_WORD_CHARS = 16, 200  # of a search: each is looked for in all texts, and others wait meanwhile
 FOUND_START, FOUND_END = "\x02", "\x03"
 _BEFORE, _AFTER = 40, 160  # characters of an excerpt around its first match
 _PHRASE_OR_WORD = re.compile(r'"([^"]*)"?|([^\s"]+)')
@@ -57,8 +59,9 @@ def search(connection: sqlite3.Connection, text: str, limit: int) -> tuple[Searc
 
 def words_of(text: str) -> list[str]:
     """Words, and phrases in double quotes."""
-    found = (phrase.strip() or word for phrase, word in _PHRASE_OR_WORD.findall(text))
-    return [each for each in found if each]
+    pairs = (found.groups("") for found in _PHRASE_OR_WORD.finditer(text))
+    found = (phrase.strip() or word for phrase, word in pairs)
+    return [each[:MAX_WORD_CHARS] for each in islice(filter(None, found), MAX_WORDS)]
 
 
 def excerpt(text: str, words: Sequence[str]) -> str:

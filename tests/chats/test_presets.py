@@ -103,7 +103,8 @@ def test_a_preset_of_lm_studio(tmp_path: Path) -> None:
         ('{"format": "skein-preset", "version": 1, "sampling": {"top_k": -3}}', "top_k must be between"),
         ('{"format": "skein-preset", "version": 1, "max_tokens": -3}', "max_tokens must be between"),
         ('{"format": "skein-preset", "version": 1, "overflow": "explode"}', "“explode” is not known"),
-        ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested more than"),
+        ('{"a": ' + "[" * 9_000 + "]" * 9_000 + "}", "nested more than"),
+        ('{"a": [' + "[]," * 30_000 + "[]]}", "too large to be a preset"),
     ],
 )
 def test_a_bad_file_is_told_by_its_name_and_the_others_stay(

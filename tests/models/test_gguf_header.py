@@ -143,6 +143,7 @@ BAD = {
     "a crowd of entries": b"GGUF" + struct.pack("<IQQ", 3, 0, 2**40),
     "a crowd of weights": b"GGUF" + struct.pack("<IQQ", 3, 2**63, 0),
     "a long key": b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + HUGE,
+    "many long keys": file_of(*(entry(f"{number}" + "k" * 60_000, U32, bytes(4)) for number in range(18))),
     "a long text": file_of(entry("k", TEXT, HUGE)),
     "a long array": file_of(entry("k", ARRAY, struct.pack("<I", U64) + HUGE)),
     "a long array of texts": file_of(entry("k", ARRAY, struct.pack("<I", TEXT) + HUGE)),

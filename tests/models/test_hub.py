@@ -153,6 +153,13 @@ async def test_whatever_a_hub_says_is_read_within_limits(
             await off_loop(Hub(stand_in.endpoint).search, "x")
 
 
+async def test_an_answer_of_very_many_values_is_no_hubs() -> None:
+    async with standing(StandInHub()) as stand_in:
+        stand_in.says = answers(b"[" + b"[]," * 100_000 + b"[]]")
+        with pytest.raises(HubError, match="not as a hub"):
+            await off_loop(Hub(stand_in.endpoint).search, "x")
+
+
 async def test_an_answer_that_only_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub_client, "MAX_ANSWER_S", 0.0)
     async with standing(StandInHub()) as stand_in:

@@ -3,7 +3,7 @@
 import pytest
 
 from app.protocol.errors import InvalidRequestError
-from app.protocol.json_object import MAX_JSON_CHARS, map_strings, read_object
+from app.protocol.json_object import MAX_JSON_CHARS, check_size, map_strings, read_object
 from app.protocol.request import Message, Request, Role
 
 
@@ -49,3 +49,22 @@ def test_a_request_and_a_message_refuse_it_at_once():
         Request("r", "c", (Message(Role.USER, "x"),), template_variables="{")
     with pytest.raises(InvalidRequestError, match="cannot set the messages"):
         Request("r", "c", (Message(Role.USER, "x"),), template_variables='{"messages": []}')
+
+
+MANY = {
+    "objects and lists": b"[" + b"[]," * 20_000 + b"[]]",
+    "fields": b"{" + b",".join(b'"k%d":1' % number for number in range(50_001)) + b"}",
+    "texts": b"[" + b'"a:",' * 150_001 + b'"a"]',
+}
+
+
+@pytest.mark.parametrize(("what", "text"), MANY.items(), ids=MANY)
+def test_what_would_hold_up_all_other_threads_is_refused(what, text):
+    """Each value takes some tenth of a microsecond to make, and 600,000 lists took 0.2 s."""
+    with pytest.raises(ValueError, match=what):
+        check_size(text)
+    check_size(text, scale=2)
+
+
+def test_what_stands_in_texts_is_not_counted():
+    check_size(b'{"code": "' + b'if (a[1]) { b: \\"c\\" } ' * 50_000 + b'"}')

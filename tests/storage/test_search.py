@@ -10,7 +10,7 @@ from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
-from app.storage.search import FOUND_END, FOUND_START, excerpt, words_of
+from app.storage.search import FOUND_END, FOUND_START, MAX_WORD_CHARS, MAX_WORDS, excerpt, words_of
 
 
 @asynccontextmanager
@@ -41,6 +41,10 @@ async def found(store: ChatStore, words: str, limit: int = 100) -> list[str]:
 )
 def test_words_between_quotes_stay_together(text: str, words: list[str]) -> None:
     assert words_of(text) == words
+
+
+def test_of_a_text_that_was_pasted_the_first_words_are_looked_for() -> None:
+    assert words_of("x" * 1_000 + " y" * 100_000) == ["x" * MAX_WORD_CHARS, *["y"] * (MAX_WORDS - 1)]
 
 
 async def test_a_phrase_is_found_only_where_it_stands_together(tmp_path) -> None:
