@@ -284,13 +284,17 @@ def moved_cells(bench: Bench) -> str:
     off = bench.request(_continued(first, bench.words(QUESTION, 4)), ANSWER, FORK, keeps=True)
     going_on, forked = bench.ask_all(on, off)
     restored, last = _hibernated_and_restored(bench, going_on)
-    answers = [first, other, going_on, forked, last]
+    edited = bench.ask(
+        bench.request(document + bench.words(QUESTION, 20), ANSWER, going_on.request.chat_id, keeps=True)
+    )
+    answers = [first, other, going_on, forked, last, edited]
     num_alike = bench.num_as_alone(answers, said("shared, forked or restored"))
     return said(
-        "{shared}; {forked}; {restored}; {alike}",
+        "{shared}; {forked}; {restored}; {cut_back}; {alike}",
         shared=shared,
         forked=said("the fork shares all cells") if is_forked else said("the fork was computed or copied"),
         restored=restored,
+        cut_back=_cut_back(bench, edited),
         alike=_alike(num_alike, sum(len(answer.tokens) for answer in answers)),
     )
 
@@ -310,6 +314,23 @@ def _shared(bench: Bench, answer: Answer) -> str:
             )
         )
     return said("{shared} of {common} common tokens shared", shared=num_shared, common=DOCUMENT)
+
+
+def _cut_back(bench: Bench, answer: Answer) -> str:
+    usage = answer.usage
+    least = DOCUMENT - GAP if bench.model.takes_checkpoints else DOCUMENT
+    can_cut = bench.model.has_plain_attention or bench.model.takes_checkpoints
+    if can_cut and usage.num_cached_tokens < least:
+        raise CheckFailedError(
+            said(
+                "after an edit only {kept} of the {common} tokens before it were kept",
+                kept=usage.num_cached_tokens,
+                common=DOCUMENT,
+            )
+        )
+    if usage.num_checkpoint_tokens:
+        return said("a checkpoint kept {number} tokens of an edited chat", number=usage.num_checkpoint_tokens)
+    return said("{number} tokens of an edited chat were kept", number=usage.num_cached_tokens)
 
 
 def _hibernated_and_restored(bench: Bench, answer: Answer) -> tuple[str, Answer]:
@@ -454,7 +475,7 @@ CHECKS = (
     Check(
         "e",
         said(
-            "let two chats begin with the same {number} tokens, forked one, hibernated and restored it",
+            "let two chats begin with the same {number} tokens, forked one, hibernated, restored and edited it",
             number=DOCUMENT,
         ),
         moved_cells,

@@ -118,17 +118,17 @@
     </message>
     <message>
         <source>shortened a prompt: {notice}</source>
-        <extracomment>app/engine/engine.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>缩短了提示词：{notice}</translation>
     </message>
     <message>
         <source>broke off the answer in sequence {seq_id}: {tokens} tokens were made</source>
-        <extracomment>app/engine/answers.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>中断了序列 {seq_id} 中的回答：已生成 {tokens} 个词元</translation>
     </message>
     <message>
         <source>broke off the answer that had no slot: {tokens} tokens were made</source>
-        <extracomment>app/engine/answers.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>中断了没有槽位的回答：已生成 {tokens} 个词元</translation>
     </message>
     <message>
@@ -353,117 +353,117 @@
     </message>
     <message>
         <source>paused the answer in sequence {seq_id}: no free cells</source>
-        <extracomment>app/engine/scheduler.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>暂停了序列 {seq_id} 中的回答：没有空闲单元</translation>
     </message>
     <message>
         <source>released sequence {seq_id}: {tokens} tokens kept</source>
-        <extracomment>app/engine/event_log.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>释放了序列 {seq_id}：保留 {tokens} 个词元</translation>
     </message>
     <message>
         <source>released sequence {seq_id}: {tokens} tokens freed</source>
-        <extracomment>app/engine/event_log.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>释放了序列 {seq_id}：清除 {tokens} 个词元</translation>
     </message>
     <message>
         <source>forked sequence {source} into {target}: {cells} cells shared</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {source} 分叉为序列 {target}：共享 {cells} 个单元</translation>
     </message>
     <message>
         <source>not hibernated: the state of sequence {seq_id} cannot be saved now</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>未休眠：序列 {seq_id} 的状态现在无法保存</translation>
     </message>
     <message>
         <source>no saved cells were restored: running answers leave no room for them</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>没有恢复已保存的单元：正在生成的回答没有留出空间</translation>
     </message>
     <message>
         <source>no saved cells were restored: this chat has none</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>没有恢复已保存的单元：这个对话没有保存过</translation>
     </message>
     <message>
         <source>pinned sequence {seq_id}</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>固定了序列 {seq_id}</translation>
     </message>
     <message>
         <source>unpinned sequence {seq_id}</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>取消固定序列 {seq_id}</translation>
     </message>
     <message>
         <source>pinned a chat without a slot</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>固定了一个没有槽位的对话</translation>
     </message>
     <message>
         <source>unpinned a chat without a slot</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>取消固定一个没有槽位的对话</translation>
     </message>
     <message>
         <source>shared {cells} cells of sequence {donor} with sequence {seq_id}</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>把序列 {donor} 的 {cells} 个单元共享给序列 {seq_id}</translation>
     </message>
     <message>
         <source>copied {cells} cells of sequence {donor} to sequence {seq_id}</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>把序列 {donor} 的 {cells} 个单元复制到序列 {seq_id}</translation>
     </message>
     <message>
         <source>dropped the saved state of {tokens} tokens: no room for it</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>丢弃了 {tokens} 个词元的已保存状态：没有空间</translation>
     </message>
     <message>
         <source>shifted {cells} cells of sequence {seq_id} down by {positions}</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {seq_id} 的 {cells} 个单元前移了 {positions} 个位置</translation>
     </message>
     <message>
         <source>cleared sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>清空了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>dropped the saved state of {tokens} tokens</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>丢弃了 {tokens} 个词元的已保存状态</translation>
     </message>
     <message>
         <source>resumed sequence {seq_id}: {there} tokens there, {missing} to compute</source>
-        <extracomment>app/engine/event_log.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>继续使用序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
     </message>
     <message>
         <source>leased sequence {seq_id}: {there} tokens there, {missing} to compute</source>
-        <extracomment>app/engine/event_log.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>租用了序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
     </message>
     <message>
         <source>hibernated sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/event_log.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>休眠了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>evicted sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/event_log.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>逐出了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>restored sequence {seq_id}: {tokens} tokens</source>
-        <extracomment>app/engine/event_log.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>恢复了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
         <source>the saved state for sequence {seq_id} could not be used: computing it again</source>
-        <extracomment>app/engine/event_log.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {seq_id} 的已保存状态无法使用：重新计算</translation>
     </message>
     <message>
@@ -723,17 +723,17 @@
     </message>
     <message>
         <source>the library does not agree: {difference}</source>
-        <extracomment>app/engine/inspection.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>与库不一致：{difference}</translation>
     </message>
     <message>
         <source>the library agrees: compared positions, this model has no cells</source>
-        <extracomment>app/engine/inspection.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>与库一致：已比较位置，这个模型没有单元</translation>
     </message>
     <message>
         <source>the library agrees: compared {cells} cells</source>
-        <extracomment>app/engine/inspection.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>与库一致：已比较 {cells} 个单元</translation>
     </message>
     <message>
@@ -1791,7 +1791,7 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>paused the answer in sequence {seq_id}: the chat in front goes first</source>
-        <extracomment>app/engine/scheduler.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>已暂停序列 {seq_id} 中的回答：前台对话优先</translation>
     </message>
     <message>
@@ -2173,12 +2173,12 @@ High water: cells used at most since the model was loaded.</source>
     </message>
     <message>
         <source>Back to live</source>
-        <extracomment>app/inspector/recording_banner.py</extracomment>
+        <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>返回实时</translation>
     </message>
     <message>
         <source>Recording {name}</source>
-        <extracomment>app/inspector/recording_banner.py</extracomment>
+        <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>录制 {name}</translation>
     </message>
     <message>
@@ -2883,32 +2883,32 @@ share</source>
     </message>
     <message>
         <source>&amp;Pause all chats</source>
-        <extracomment>app/inspector/step_actions.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>暂停所有对话(&amp;P)</translation>
     </message>
     <message>
         <source>Compute nothing more; the chats wait</source>
-        <extracomment>app/inspector/step_actions.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>不再计算；所有对话等待</translation>
     </message>
     <message>
         <source>&amp;Resume all chats</source>
-        <extracomment>app/inspector/step_actions.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>继续所有对话(&amp;R)</translation>
     </message>
     <message>
         <source>Go on computing</source>
-        <extracomment>app/inspector/step_actions.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>继续计算</translation>
     </message>
     <message>
         <source>Run one s&amp;tep</source>
-        <extracomment>app/inspector/step_actions.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>运行一步(&amp;T)</translation>
     </message>
     <message>
         <source>Compute the batch that is planned, then pause again</source>
-        <extracomment>app/inspector/step_actions.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>计算计划好的批次，然后再次暂停</translation>
     </message>
     <message>
@@ -3590,22 +3590,22 @@ share</source>
     </message>
     <message>
         <source>not hibernated: this chat holds no cells</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>未休眠：这个对话没有占用单元</translation>
     </message>
     <message>
         <source>not hibernated: this chat is answering</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>未休眠：这个对话正在回答</translation>
     </message>
     <message>
         <source>not cleared: this chat holds no cells</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>未清空：这个对话没有占用单元</translation>
     </message>
     <message>
         <source>not cleared: this chat is answering</source>
-        <extracomment>app/engine/slots.py</extracomment>
+        <extracomment>app/inspector/event_words.py</extracomment>
         <translation>未清空：这个对话正在回答</translation>
     </message>
     <message>
@@ -4100,7 +4100,7 @@ kept</source>
     <message>
         <source>{shared}; {forked}; {restored}; {alike}</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>{shared}；{forked}；{restored}；{alike}</translation>
+        <translation type="vanished">{shared}；{forked}；{restored}；{alike}</translation>
     </message>
     <message>
         <source>the fork shares all cells</source>
@@ -4205,7 +4205,7 @@ kept</source>
     <message>
         <source>let two chats begin with the same {number} tokens, forked one, hibernated and restored it</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>让两个对话以相同的 {number} 个词元开头，分叉其中一个，休眠并恢复</translation>
+        <translation type="vanished">让两个对话以相同的 {number} 个词元开头，分叉其中一个，休眠并恢复</translation>
     </message>
     <message>
         <source>looked at every cell, then asked with a prompt that fills the context but for a short answer</source>
@@ -4779,12 +4779,12 @@ kept</source>
     </message>
     <message>
         <source>System prompt, sampling and context of this chat (Ctrl+Shift+L)</source>
-        <extracomment>app/ui/composer/chat_settings_button.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>这个对话的系统提示词、采样和上下文 (Ctrl+Shift+L)</translation>
     </message>
     <message>
         <source>Chat settings: {label}</source>
-        <extracomment>app/ui/composer/chat_settings_button.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>对话设置：{label}</translation>
     </message>
     <message>
@@ -7297,17 +7297,17 @@ kept</source>
     </message>
     <message>
         <source>Open a GGUF file…</source>
-        <extracomment>app/ui/transcript/model_offers.py</extracomment>
+        <extracomment>app/ui/transcript/empty_chat.py</extracomment>
         <translation>打开 GGUF 文件…</translation>
     </message>
     <message>
         <source>Download a model that fits…</source>
-        <extracomment>app/ui/transcript/model_offers.py</extracomment>
+        <extracomment>app/ui/transcript/empty_chat.py</extracomment>
         <translation>下载放得下的模型…</translation>
     </message>
     <message numerus="yes">
         <source>Use the {n} models other programs have</source>
-        <extracomment>app/ui/transcript/model_offers.py</extracomment>
+        <extracomment>app/ui/transcript/empty_chat.py</extracomment>
         <translation>
             <numerusform>使用其他程序已有的 {n} 个模型</numerusform>
         </translation>
@@ -7369,7 +7369,7 @@ kept</source>
     </message>
     <message>
         <source>{name}, asleep</source>
-        <extracomment>app/ui/engine/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>{name}，睡眠中</translation>
     </message>
     <message>
@@ -8965,6 +8965,36 @@ kept</source>
         <translation>语言</translation>
     </message>
     <message>
+        <source>the names in it are too long</source>
+        <extracomment>app/models/gguf_header.py</extracomment>
+        <translation>其中的名称过长</translation>
+    </message>
+    <message>
+        <source>{shared}; {forked}; {restored}; {cut_back}; {alike}</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>{shared}；{forked}；{restored}；{cut_back}；{alike}</translation>
+    </message>
+    <message>
+        <source>after an edit only {kept} of the {common} tokens before it were kept</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>编辑之后，此前的 {common} 个词元中只保留了 {kept} 个</translation>
+    </message>
+    <message>
+        <source>a checkpoint kept {number} tokens of an edited chat</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>检查点保留了被编辑对话的 {number} 个词元</translation>
+    </message>
+    <message>
+        <source>{number} tokens of an edited chat were kept</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>被编辑对话的 {number} 个词元得以保留</translation>
+    </message>
+    <message>
+        <source>let two chats begin with the same {number} tokens, forked one, hibernated, restored and edited it</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>让两个对话以相同的 {number} 个词元开始，为其中一个建立分支，休眠、恢复并编辑了它</translation>
+    </message>
+    <message>
         <source>{model} needs none: it can go back anywhere.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>{model} 不需要检查点：它可以回到任意位置。</translation>
@@ -9603,22 +9633,22 @@ kept</source>
     </message>
     <message>
         <source>No model</source>
-        <extracomment>app/ui/engine/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>无模型</translation>
     </message>
     <message>
         <source>{used} / {total} cells, {shared} shared, {free} free</source>
-        <extracomment>app/ui/engine/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>单元 {used} / {total}，共享 {shared}，空闲 {free}</translation>
     </message>
     <message>
         <source>{paused} paused, {waiting} waiting</source>
-        <extracomment>app/ui/engine/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>暂停 {paused}，等待 {waiting}</translation>
     </message>
     <message>
         <source>{running} running, {waiting} waiting</source>
-        <extracomment>app/ui/engine/status_text.py</extracomment>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>运行 {running}，等待 {waiting}</translation>
     </message>
     <message>
