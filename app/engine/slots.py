@@ -171,7 +171,9 @@ class SlotPool:
         if len(slot.token_ids) > len(seq.token_ids):  # accepted draft tokens after the end of the answer
             self.cut_back(slot, len(seq.token_ids))
         slot.leased_to = seq.slot = None
-        slot.last_used_at, slot.last_usage = time.perf_counter(), seq.usage
+        slot.last_used_at = time.perf_counter()
+        if not seq.is_ahead:
+            slot.last_usage = seq.usage
         self.memory.note_change(slot)
         return seq
 

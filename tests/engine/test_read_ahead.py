@@ -131,6 +131,15 @@ def tokens_in(engine: Engine) -> ChatTokens:
     return answers[-1]
 
 
+def test_the_figures_of_the_last_answer_stay(engine):
+    first = request("hello", "a")
+    answer = ask(engine, first)
+    ahead(engine, after(first, answer.text))
+    run(engine)
+    [slot] = [slot for slot in engine.report().slots if slot.chat_id == "a"]
+    assert slot.usage == answer.usage
+
+
 def test_where_the_template_leaves_out_the_end_of_the_answer_it_can_not(engine):
     first = request("hello", "a")
     answer = ask(engine, first)
