@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from app.ui.models.load_settings import LoadSettings
     from app.ui.settings.settings_window import SettingsWindow
 
-SAID_FOR_MS = 8_000  # in the status bar
 WINDOW_SIZE = QSize(1280, 800)
 FRAME_SIZE = QSize(8, 40)  # what a window manager may add around it
 
@@ -143,7 +142,23 @@ class MainWindow(QMainWindow):
         self._model_library: ModelLibrary | None = None
         self._cells: CellKeeping | None = None
         self._fill_palette()
-        self.presenter = WindowPresenter(self, workspace, engine)
+        self.presenter = WindowPresenter(
+            self,
+            workspace,
+            engine,
+            self.preferences,
+            self.tabs,
+            self.inspector,
+            self.status,
+            self.menus,
+            self.notices,
+            self.undo,
+            self.models,
+            self.pausing,
+            self.answers,
+        )
+        self.status.model_clicked.connect(self.show_load_settings)
+        self.appearance.text_changed.connect(self.tabs.set_zoom)
         self.is_filled = True
         self.middle.show()  # Qt would do so later, and paint something else meanwhile
         self.status.show()
@@ -223,7 +238,7 @@ class MainWindow(QMainWindow):
         """Export and import get their place in the File menu."""
         from app.ui.data.chat_files import ChatFiles
 
-        self.chat_files = ChatFiles(transfer, self._workspace, self.notices, self.undo, self.say, self)
+        self.chat_files = ChatFiles(transfer, self._workspace, self.notices, self.undo, self.status.say, self)
         close = next(action for action in self.menus.file.actions() if action.objectName() == "chat.close")
         self.chat_files.add_to(self.menus.file, close)
         if self.navigation:
@@ -257,7 +272,7 @@ class MainWindow(QMainWindow):
         self.menus.tools.addSeparator()
         self.menus.tools.addAction(self.self_test_menu.open)
         self.tabs.num_busy_changed.connect(self.self_test_menu.dialog.set_num_busy)
-        self.self_test_menu.ended_unseen.connect(self.say)
+        self.self_test_menu.ended_unseen.connect(self.status.say)
 
     def show_model_library(self, library: ModelLibrary, fits: ModelFits) -> None:
         """The models on this machine get their window and menu entries."""
@@ -284,10 +299,6 @@ class MainWindow(QMainWindow):
         )
 
     # Commands
-
-    def say(self, text: str) -> None:
-        """Shown for a moment."""
-        self.status.showMessage(text, SAID_FOR_MS)
 
     @property
     def settings_window(self) -> SettingsWindow:

@@ -15,6 +15,7 @@ from app.protocol.model import ModelInfo
 from app.protocol.report import SlotState, StepReport
 from app.ui.base.proportions import status_height
 
+SAID_FOR_MS = 8_000
 ASLEEP = mark("It has given its memory back, and comes back with the next message.")
 
 
@@ -65,6 +66,10 @@ class StatusBar(QStatusBar):
                 hint = part.sizeHint()
                 # Of a fixed size: else Qt would lay out and paint the whole window for each text.
                 part.setFixedSize(max(part.minimumWidth(), hint.width()), hint.height())
+
+    def say(self, text: str) -> None:
+        """Shown for a moment."""
+        self.showMessage(text, SAID_FOR_MS)
 
     def set_api(self, text: str) -> None:
         self.api.setText(text)
