@@ -12,13 +12,12 @@ from pydantic_core import from_json
 
 from app.api.errors import ApiError, from_validation, invalid
 from app.api.limits import LIMITS, Limits
-from app.protocol.json_object import check_size
+from app.protocol.json_object import MAX_COMMAS, check_size
 
 Fields = TypeVar("Fields", bound=BaseModel)
 T = TypeVar("T")
 
 MAX_BYTES_AT_ONCE = 32 << 10  # takes a few milliseconds
-MAX_COMMAS = 300_000  # in texts, too: more tokens than a context has
 
 
 class Body(BaseModel):
@@ -69,7 +68,7 @@ def _fields(body: bytes, kind: type[Fields]) -> Fields:
 
 def parse_object(body: bytes) -> dict[str, Any]:
     """Raises ApiError."""
-    if body.count(b",") > MAX_COMMAS:
+    if body.count(b",") > MAX_COMMAS:  # in texts, too: more tokens than a context has
         raise invalid(f"The body has more than {MAX_COMMAS:,} values.")
     try:
         value = parse(body.removeprefix(codecs.BOM_UTF8))

@@ -23,6 +23,7 @@ MAX_KEPT_TEXT = 2**20  # bytes; a chat template takes some 20,000
 MAX_KEPT_TEXTS = 8 * 2**20  # together
 MAX_TEXT_CHARS = 1000
 MAX_KEPT_ARRAY = 1024  # some values are per layer, such as the number of heads
+MAX_KEPT_ITEMS = 100_000  # of all arrays together: 10,000 arrays of 1024 numbers would take 400 MB
 MAX_TENSOR_BYTES = 2**48
 
 TOKENS = "tokenizer.ggml.tokens"
@@ -277,6 +278,7 @@ class _Reader:
         self._begin = 0  # of the buffer, in the file
         self._next = 0  # in the buffer
         self._kept_bytes = 0  # of texts
+        self._kept_items = 0  # of arrays
 
     @property
     def position(self) -> int:
@@ -332,18 +334,24 @@ class _Reader:
         if kind == _TEXT:
             return self._texts(length)
         form = _scalar_form(kind)
-        if length > MAX_KEPT_ARRAY:
+        if not self._keeps(length):
             self._skip(length * form.size)
             return LongArray(length)
         return tuple(value for (value,) in form.iter_unpack(self.take(length * form.size)))
 
     def _texts(self, length: int) -> tuple[Scalar, ...] | LongArray:
-        if length > MAX_KEPT_ARRAY:
+        if not self._keeps(length):
             self._skip_texts(length)
             return LongArray(length)
         texts = [self._text() for _ in range(length)]
         kept = tuple(text for text in texts if isinstance(text, str))
         return kept if len(kept) == length else LongArray(length)
+
+    def _keeps(self, num_items: int) -> bool:
+        if num_items > MAX_KEPT_ARRAY or self._kept_items + num_items > MAX_KEPT_ITEMS:
+            return False
+        self._kept_items += num_items
+        return True
 
     def texts_as_they_are(self, first: int, end: int) -> bytes:
         """The raw bytes of the texts that begin here, with their lengths."""

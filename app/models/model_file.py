@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from app.models.gguf_header import GgufHeader, HeaderError, read_header
+from app.models.gguf_header import MAX_HEADER_BYTES, MAX_TENSORS, GgufHeader, HeaderError, read_header
 from app.system.said import said
 
 MAX_PARTS = 1000
@@ -131,10 +131,17 @@ def read_whole_header(path: Path) -> GgufHeader:
 
     Raises HeaderError, OSError.
     """
-    headers = [open_header(part) for part in parts_of(path)]
-    first = headers[0]
-    tensors = tuple(tensor for header in headers for tensor in header.tensors)
-    return GgufHeader(first.version, first.values, tensors, first.num_bytes)
+    paths = parts_of(path)
+    first = open_header(paths[0])
+    tensors, num_bytes = list(first.tensors), first.num_bytes
+    for part in paths[1:]:
+        header = open_header(part)
+        tensors += header.tensors
+        num_bytes += header.num_bytes
+        # Together as much as one may have: all parts may be links to one file with the largest header.
+        if len(tensors) > MAX_TENSORS or num_bytes > MAX_HEADER_BYTES:
+            raise HeaderError(said("its parts claim to have more weights than any model"))
+    return GgufHeader(first.version, first.values, tuple(tensors), first.num_bytes)
 
 
 def parts_of(path: Path) -> tuple[Path, ...]:

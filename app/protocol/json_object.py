@@ -10,6 +10,7 @@ MAX_JSON_CHARS = 1 << 20
 MAX_DEPTH = 100  # far below the recursion limit of Python, or of a template
 # Of any JSON that a stranger wrote. To make so many takes some 15 ms, in which no other thread runs.
 MAX_CONTAINERS, MAX_KEYS, MAX_TEXTS = 20_000, 50_000, 150_000
+MAX_COMMAS = 300_000  # between numbers, for example: the longest prompts of token numbers have fewer
 
 
 def read_object(text: str, name: str) -> dict[str, Any]:
@@ -48,13 +49,19 @@ def check_size(text: bytes, scale: int = 1) -> None:
     `scale` times the limits, for what is read seldom.
     """
     if _has_too_much(text, scale) and _has_too_much(_outside_texts(text, scale), scale):
-        containers, keys = scale * MAX_CONTAINERS, scale * MAX_KEYS
-        raise ValueError(f"it has more than {containers:,} objects and lists, or {keys:,} fields")
+        containers, keys, values = scale * MAX_CONTAINERS, scale * MAX_KEYS, scale * MAX_COMMAS
+        raise ValueError(
+            f"it has more than {containers:,} objects and lists, {keys:,} fields, or {values:,} values"
+        )
 
 
 def _has_too_much(text: bytes, scale: int) -> bool:
     num_containers, num_keys = text.count(b"{") + text.count(b"["), text.count(b":")
-    return num_containers > scale * MAX_CONTAINERS or num_keys > scale * MAX_KEYS
+    return (
+        num_containers > scale * MAX_CONTAINERS
+        or num_keys > scale * MAX_KEYS
+        or text.count(b",") > scale * MAX_COMMAS
+    )
 
 
 def _outside_texts(text: bytes, scale: int) -> bytes:

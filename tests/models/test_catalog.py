@@ -5,9 +5,10 @@ from pathlib import Path
 import gguf
 import pytest
 
-from app.models import catalog
+from app.models import catalog, model_file
 from app.models.catalog import scan
 from app.models.folders import Folder
+from app.models.gguf_header import HeaderError
 from app.models.model_file import FileKind, ModelFile, Source, parts_of, read_whole_header
 from tests.native.tiny_ggufs import write_tiny_gguf
 
@@ -114,6 +115,21 @@ def test_the_parts_of_a_model_are_one(folder: Path, tiny_gguf: TinyGguf) -> None
     models = listed(folder)
     assert "one of 3 parts" in models["alone.gguf"].problem
     assert "one of 3 parts" in models["big-00001-of-00001.gguf"].problem
+
+
+@pytest.mark.parametrize("limit", ["MAX_TENSORS", "MAX_HEADER_BYTES"])
+def test_all_parts_of_a_model_have_no_more_than_one_file_may(
+    folder: Path, tiny_gguf: TinyGguf, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """Two names may lead to one file, and a thousand to one with the largest header."""
+    first = folder / "big-00001-of-00002.gguf"
+    first.write_bytes(tiny_gguf("qwen3").read_bytes())
+    (folder / "big-00002-of-00002.gguf").hardlink_to(first)
+    header = read_whole_header(tiny_gguf("qwen3"))
+    size = len(header.tensors) if limit == "MAX_TENSORS" else header.num_bytes
+    monkeypatch.setattr(model_file, limit, size * 3 // 2)
+    with pytest.raises(HeaderError, match="more weights than any model"):
+        read_whole_header(first)
 
 
 def test_versions_of_a_model_may_share_some_of_its_parts(folder: Path, tiny_gguf: TinyGguf) -> None:

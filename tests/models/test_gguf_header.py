@@ -10,6 +10,7 @@ import pytest
 from app.models.gguf_header import (
     MAX_HEADER_BYTES,
     MAX_KEPT_ARRAY,
+    MAX_KEPT_ITEMS,
     TENSOR_TYPES,
     GgufHeader,
     HeaderCutError,
@@ -132,6 +133,17 @@ def test_what_is_long_is_stepped_over() -> None:
     assert header.tensors[0].size_bytes == len(weights)
     assert header.num_bytes == len(content + padding)
     assert file.num_read < len(words) + 1_000_000
+
+
+def test_of_very_many_short_arrays_the_first_are_kept() -> None:
+    numbers = struct.pack("<IQ", U32, 1024) + bytes(4 * 1024)
+    texts = struct.pack("<IQ", TEXT, 1024) + bytes(8 * 1024)
+    arrays = [entry(f"a{number}", ARRAY, (numbers, texts)[number % 2]) for number in range(300)]
+    values = read(file_of(*arrays)).values
+    assert values["a0"] == (0,) * 1024
+    assert values["a1"] == ("",) * 1024
+    assert values["a298"] == values["a299"] == LongArray(1024)
+    assert sum(len(value) for value in values.values() if isinstance(value, tuple)) <= MAX_KEPT_ITEMS
 
 
 HUGE = struct.pack("<Q", 2**63)

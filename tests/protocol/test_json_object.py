@@ -55,6 +55,7 @@ MANY = {
     "objects and lists": b"[" + b"[]," * 20_000 + b"[]]",
     "fields": b"{" + b",".join(b'"k%d":1' % number for number in range(50_001)) + b"}",
     "texts": b"[" + b'"a:",' * 150_001 + b'"a"]',
+    "values": b"[" + b"1," * 300_001 + b"1]",
 }
 
 
@@ -68,3 +69,4 @@ def test_what_would_hold_up_all_other_threads_is_refused(what, text):
 
 def test_what_stands_in_texts_is_not_counted():
     check_size(b'{"code": "' + b'if (a[1]) { b: \\"c\\" } ' * 50_000 + b'"}')
+    check_size(b'{"prose": "' + b"so, and so, " * 200_000 + b'"}')
