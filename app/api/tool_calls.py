@@ -12,9 +12,11 @@ import re
 import uuid
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from app.api.json_body import as_json
+from app.protocol.json_object import check_size
 
 # From the first of these on, text is held back until the end of the answer shows what it is.
 MARKERS = ("<tool_call>", "<function=", "[TOOL_CALLS]", "<|python_tag|>", "<｜tool▁calls▁begin｜>")
@@ -92,8 +94,13 @@ class ToolCallReader:
 
 
 def find_tool_calls(text: str, names: Collection[str]) -> list[ToolCall]:
-    """Those of the tools in `names`, in order."""
-    return [ToolCall(name, as_json(arguments)) for name, arguments in _found(text) if name in names]
+    """The first ones of the tools in `names`, in order. None in a text of too many JSON values to read."""
+    try:
+        check_size(text.encode("utf-8", "replace"))
+    except ValueError:
+        return []
+    found = islice(_found(text), MAX_CALLS)
+    return [ToolCall(name, as_json(arguments)) for name, arguments in found if name in names]
 
 
 def _found(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -115,12 +122,12 @@ def _found(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def _bare_calls(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Objects, or lists of them, one behind the other."""
     position = 0
-    while True:
+    for _ in range(MAX_CALLS):
         skipped = SKIPPED.match(text, position)
         value, position = _read_json(text, skipped.end() if skipped else position)
         if value is None:
             return
-        for one in value if isinstance(value, list) else [value]:
+        for one in value[:MAX_CALLS] if isinstance(value, list) else [value]:
             if call := _call(one):
                 yield call
 

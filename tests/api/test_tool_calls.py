@@ -147,5 +147,22 @@ def test_of_very_many_calls_the_first_ones_are_read():
     assert len(find_tool_calls(text, {"look"})) == MAX_CALLS
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "look"}' * 1_000,
+        "[" + '{"name": "look"},' * 1_000 + "{}]",
+        '<tool_call>[{"name": "look"}, {"name": "look"}]</tool_call>' * 50,
+    ],
+)
+def test_of_very_many_bare_calls_the_first_ones_are_read(text):
+    """Reading 100,000 took 0.6 s."""
+    assert len(find_tool_calls(text, {"look"})) == MAX_CALLS
+
+
+def test_an_answer_of_more_values_than_anyone_asks_for_calls_nothing():
+    assert find_tool_calls('{"name": "look"}' + "[" + "[]," * 20_000 + "[]]", {"look"}) == []
+
+
 def test_a_long_word_is_no_name_of_a_tool():
     assert find_tool_calls("[TOOL_CALLS]" + "a" * 300 + "[ARGS]{}", {"a" * 256}) == []
