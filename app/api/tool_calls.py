@@ -24,6 +24,7 @@ MARKERS = ("<tool_call>", "<function=", "[TOOL_CALLS]", "<|python_tag|>", "<｜t
 BARE = ("{", "[")
 
 MAX_CALLS = 64  # of an answer: each may be read to the end of the text
+MAX_PARAMETERS = 1000  # of a call that has tags: each is tried as JSON
 BLOCK = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 FUNCTION = re.compile(r"<function=([\w.-]{1,256})>(.*?)(?:</function>|\Z)", re.DOTALL)
 # From the beginning of a name only: from each of its letters it would take a second for a long answer.
@@ -146,7 +147,7 @@ def _call(value: object) -> tuple[str, dict[str, Any]] | None:
 
 def _function_arguments(body: str) -> dict[str, Any]:
     """Parameters as tags, each JSON or else text, or all as one JSON object."""
-    _before, *parameters = body.split("<parameter=")
+    _before, *parameters = body.split("<parameter=", MAX_PARAMETERS)
     if parameters:
         named = [parameter.partition(">") for parameter in parameters]
         return {name: _json_or_text(rest.partition("</parameter>")[0].strip("\n")) for name, _, rest in named}

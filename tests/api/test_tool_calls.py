@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.api.tool_calls import MARKERS, MAX_CALLS, ToolCallReader, find_tool_calls
+from app.api.tool_calls import MARKERS, MAX_CALLS, MAX_PARAMETERS, ToolCallReader, find_tool_calls
 
 NAMES = {"add", "get_weather"}
 ADD = ("add", {"a": 1, "b": "x\n"})
@@ -162,6 +162,13 @@ def test_of_very_many_bare_calls_the_first_ones_are_read(text):
 
 def test_an_answer_of_more_values_than_anyone_asks_for_calls_nothing():
     assert find_tool_calls('{"name": "look"}' + "[" + "[]," * 20_000 + "[]]", {"look"}) == []
+
+
+def test_of_very_many_parameters_the_first_ones_are_read():
+    (call,) = find_tool_calls(
+        "<function=look>" + "".join(f"<parameter=p{n}>1</parameter>" for n in range(2_000)), {"look"}
+    )
+    assert list(json.loads(call.arguments)) == [f"p{number}" for number in range(MAX_PARAMETERS)]
 
 
 def test_a_long_word_is_no_name_of_a_tool():
