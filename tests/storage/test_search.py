@@ -106,3 +106,14 @@ class TestExcerpt:
         if FOUND_START not in text and FOUND_END not in text:
             cut = cut.replace(FOUND_START, "").replace(FOUND_END, "")
             assert cut.removeprefix("…").removesuffix("…") in text or cut in text
+
+
+def test_in_a_long_text_of_one_letter_the_words_are_shown_where_they_stand() -> None:
+    """The pattern that marks them would try each word at each letter."""
+    words = ["a" * 150 + str(number) for number in range(10, 26)]
+    shown = excerpt("a" * 2_000_000 + "Z " + words[3].upper() + " and more", words)
+    assert f"{FOUND_START}{words[3].upper()}{FOUND_END}" in shown
+
+
+def test_letters_that_get_longer_in_lower_case_do_not_move_the_excerpt() -> None:
+    assert excerpt("İ" * 500 + " word", ["word"]).endswith(f" {FOUND_START}word{FOUND_END}")
