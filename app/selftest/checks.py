@@ -475,7 +475,7 @@ CHECKS = (
     Check(
         "e",
         said(
-            "let two chats begin with the same {number} tokens, forked one, hibernated, restored and edited it",
+            "let two chats begin with the same {number} tokens; forked, hibernated, restored, edited one",
             number=DOCUMENT,
         ),
         moved_cells,

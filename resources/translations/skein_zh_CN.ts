@@ -8970,6 +8970,11 @@ kept</source>
         <translation>其中的名称过长</translation>
     </message>
     <message>
+        <source>its parts claim to have more weights than any model</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{shared}; {forked}; {restored}; {cut_back}; {alike}</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>{shared}；{forked}；{restored}；{cut_back}；{alike}</translation>
@@ -8990,7 +8995,7 @@ kept</source>
         <translation>被编辑对话的 {number} 个词元得以保留</translation>
     </message>
     <message>
-        <source>let two chats begin with the same {number} tokens, forked one, hibernated, restored and edited it</source>
+        <source>let two chats begin with the same {number} tokens; forked, hibernated, restored, edited one</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>让两个对话以相同的 {number} 个词元开始，为其中一个建立分支，休眠、恢复并编辑了它</translation>
     </message>
