@@ -8972,7 +8972,7 @@ kept</source>
     <message>
         <source>its parts claim to have more weights than any model</source>
         <extracomment>app/models/model_file.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其各部分声称的权重比任何模型都多</translation>
     </message>
     <message>
         <source>{shared}; {forked}; {restored}; {cut_back}; {alike}</source>
