@@ -1,14 +1,14 @@
 """Where to save what a model cannot cut back, so that a chat can go back to there.
 
 A sequence with a sliding window or a recurrent state can lose its tail only if that part of it was saved as
-it was then: a checkpoint, named by its number of computed tokens. One can be saved only where a step
-ends, so prompts are cut there. Engine thread only.
+it was then: a checkpoint, named by its number of computed tokens. One can be saved only where a step ends, so
+prompts are cut there. Engine thread only.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from collections.abc import Sequence as Tokens
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -86,8 +86,9 @@ def up_to(checkpoints: dict[int, State], num_tokens: int) -> dict[int, State]:
 class Checkpoints:
     """Saves those that are due, and drops the least useful where they take too much memory."""
 
-    def __init__(self, backend: Backend, slots: Iterable[Slot]) -> None:
-        self._backend = backend
+    def __init__(self, backend: Backend, slots: Iterable[Slot], note_change: Callable[[Slot], None]) -> None:
+        """`note_change` is called for each slot whose checkpoints are other ones now."""
+        self._backend, self._note_change = backend, note_change
         self._slots = tuple(slots)
         self._max_bytes = backend.model.max_checkpoint_bytes
 
@@ -115,7 +116,8 @@ class Checkpoints:
             assert slot is not None
             if span.first_pos not in slot.checkpoints and self._is_due(span.seq, span.first_pos):
                 slot.checkpoints[span.first_pos] = self._backend.save_checkpoint(slot.seq_id)
-                self._keep_budget()  # of a slot in this batch, so its snapshot is taken anew
+                self._note_change(slot)
+                self._keep_budget()
 
     def _is_due(self, seq: Sequence, num_tokens: int) -> bool:
         if not num_tokens or num_tokens < seq.num_prefill_tokens or not seq.request.keep_cells:
@@ -129,6 +131,7 @@ class Checkpoints:
         while self.num_bytes > self._max_bytes:
             slot = min((slot for slot in self._slots if slot.checkpoints), key=_loss_of_cheapest)
             del slot.checkpoints[_cheapest(slot.checkpoints, len(slot.token_ids))]
+            self._note_change(slot)
 
     @property
     def num_bytes(self) -> int:

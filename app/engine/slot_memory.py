@@ -175,9 +175,8 @@ class SlotMemory:
             slot = self.slots[span.seq_id]
             # Its last token must be computed again even if it is in a cell: its logits were not sampled.
             num_tokens = min(len(span.seq.token_ids) - 1, len(slot.token_ids))
-            if (
-                not self._model.has_plain_attention
-            ):  # cells behind the window have gone to rows that are not in
+            if not self._model.has_plain_attention:
+                # Cells behind the window have gone to rows that are not in.
                 num_tokens = nearest(slot.checkpoints, num_tokens)
             self._cut_back_anew(slot, num_tokens)
 

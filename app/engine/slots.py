@@ -58,7 +58,7 @@ class SlotPool:
         self.memory = SlotMemory(backend)
         self.slots = self.memory.slots
         self.cells = self.memory.cells
-        self.checkpoints = Checkpoints(backend, self.slots)
+        self.checkpoints = Checkpoints(backend, self.slots, self.memory.note_change)
         self.hibernated = hibernated
         self.front_chat_id: str | None = None  # evicted last
         self.pinned_chat_ids: set[str] = set()  # evicted last

@@ -75,15 +75,17 @@ def holder(*places: int, num_tokens: int = 1000) -> Slot:
 
 def test_beyond_the_budget_the_one_that_saves_least_is_dropped():
     slot = holder(100, 110, 500, 900, 1000)
-    checkpoints = Checkpoints(CountingBackend(max_checkpoint_bytes=4 * 1024), [slot])
+    changed: list[Slot] = []
+    checkpoints = Checkpoints(CountingBackend(max_checkpoint_bytes=4 * 1024), [slot], changed.append)
     checkpoints._keep_budget()
+    assert changed == [slot]
     assert sorted(slot.checkpoints) in ([100, 500, 900, 1000], [110, 500, 900, 1000])
 
 
 def test_one_that_two_slots_have_counts_once():
     slot = holder(100)
     other = replace(slot, seq_id=1, checkpoints=dict(slot.checkpoints))
-    assert Checkpoints(CountingBackend(), [slot, other]).num_bytes == 1024
+    assert Checkpoints(CountingBackend(), [slot, other], lambda _slot: None).num_bytes == 1024
 
 
 def test_a_saved_state_takes_small_ones_along_and_of_large_ones_the_best():
