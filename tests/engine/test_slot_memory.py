@@ -52,6 +52,55 @@ def test_a_model_that_cannot_be_cut_back_leaves_an_empty_slot():
     assert backend.pos_max(0) == -1
 
 
+# A model that goes back to checkpoints only
+
+
+@pytest.fixture
+def recurrent() -> tuple[SlotMemory, CountingBackend]:
+    """Slot 0 holds TOKENS, with a checkpoint at 12."""
+    backend = CountingBackend(is_recurrent=True, takes_checkpoints=True)
+    memory = SlotMemory(backend)
+    compute(memory, backend, 0, TOKENS[:12])
+    memory.slots[0].checkpoints[12] = backend.save_checkpoint(0)
+    compute(memory, backend, 0, TOKENS[12:])
+    return memory, backend
+
+
+def test_it_is_cut_back_to_the_nearest_checkpoint(recurrent):
+    memory, backend = recurrent
+    slot = memory.slots[0]
+    assert [memory.reach(slot, number) for number in (5, 12, 15, 20, 99)] == [0, 12, 12, 20, 20]
+    assert memory.cut_back(slot, 12)
+    assert slot.token_ids == TOKENS[:12]
+    assert backend.pos_max(0) == 11
+    memory.verify()
+
+
+def test_a_checkpoint_behind_the_cut_is_gone(recurrent):
+    memory, backend = recurrent
+    memory.slots[0].checkpoints[20] = backend.save_checkpoint(0)
+    memory.cut_back(memory.slots[0], 12)
+    assert list(memory.slots[0].checkpoints) == [12]
+
+
+def test_another_slot_shares_up_to_it_and_can_go_back_itself(recurrent):
+    memory, _backend = recurrent
+    assert memory.share(memory.slots[0], memory.slots[1], 12)
+    assert memory.slots[1].token_ids == TOKENS[:12]
+    assert list(memory.slots[1].checkpoints) == [12]
+    assert memory.slots[0].token_ids == TOKENS
+    memory.verify()
+
+
+def test_after_an_interrupted_decode_each_chat_is_at_its_last_checkpoint(recurrent):
+    memory, backend = recurrent
+    compute(memory, backend, 1, TOKENS)
+    memory.resync(rows(backend, (2, 0, TOKENS)))
+    assert [slot.token_ids for slot in memory.slots] == [TOKENS[:12], [], [], []]
+    assert [backend.pos_max(slot.seq_id) for slot in memory.slots] == [11, -1, -1, -1]
+    memory.verify()
+
+
 def test_shared_cells_are_freed_with_their_last_owner(memory):
     memory.share(memory.slots[0], memory.slots[1], 8)
     assert memory.slots[1].token_ids == TOKENS[:8]
