@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
 
 from app.look.icons import paint_icon
 from app.look.tokens import current
@@ -12,6 +12,7 @@ class FlatCombo(QComboBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "flat")
+        self.setItemDelegate(QStyledItemDelegate(self))  # the usual one hears nothing of the theme
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

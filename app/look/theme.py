@@ -202,9 +202,13 @@ QAbstractSpinBox::down-button { subcontrol-origin: border; subcontrol-position: 
     border: none; }
 QAbstractSpinBox::up-arrow, QAbstractSpinBox::down-arrow { image: none; width: 0; height: 0; }
 QComboBox[kind="flat"] { background: @window; border: 1px solid @hairline; border-radius: 6px;
-    padding: 3px 8px; }
+    padding: 3px 8px; combobox-popup: 0; }
 QComboBox[kind="flat"]:hover { border-color: @muted; }
 QComboBox[kind="flat"]:focus { border-color: @accent; }
+QComboBox[kind="flat"] QAbstractItemView { background: @window; border: 1px solid @hairline; padding: 4px;
+    outline: none; }
+QComboBox[kind="flat"] QAbstractItemView::item { padding: 5px 8px; border-radius: 6px; color: @text; }
+QComboBox[kind="flat"] QAbstractItemView::item:selected { background: @raised; color: @text; }
 QComboBox[kind="flat"]::drop-down { border: none; width: 22px; }
 QComboBox[kind="flat"]::down-arrow { image: none; }
 QFrame#palette { background: @window; border: 1px solid @hairline; border-radius: 8px; }
