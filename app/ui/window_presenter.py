@@ -74,6 +74,9 @@ class WindowPresenter(QObject):
         self._report: StepReport | None = None
         self._not_saved = ""  # the last message of a failed save
         self._no_model = ""  # the message after a cancelled load
+        self._stay_loaded: list[
+            str
+        ] = []  # messages after failed ones, that say which model goes on answering
         self._tab_titles: dict[str, str] = {}
         self._api_titles: dict[str, str] = {}
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
@@ -130,7 +133,9 @@ class WindowPresenter(QObject):
     def _on_loaded(self, model: ModelInfo | None) -> None:
         if model:
             self._notices.dismiss_offers()
-            self._notices.withdraw(self._no_model)
+            for told in (self._no_model, *self._stay_loaded):
+                self._notices.withdraw(told)
+            self._stay_loaded.clear()
         self._inspector.set_model(model)
         self._show_model(model)
 
@@ -150,6 +155,7 @@ class WindowPresenter(QObject):
         told = load_error_text(path, message, self._engine.model)
         if self._engine.model or not self._models.can_reload:
             self._notices.show_error(told)
+            self._stay_loaded += [told] if self._engine.model else []
         else:  # there was one before: its engine has crashed, for example
             self._notices.show_error(told, tr("Reload model"), self._models.reload)
 

@@ -338,6 +338,15 @@ class TestModel:
         assert not window.notices.progress.isVisible()
         assert window.status.model.text() == "starter"
 
+    def test_what_stays_loaded_is_not_said_of_it_any_more_once_another_model_is(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        for name in ("notes", "more"):
+            engine.load_failed.emit(Path(f"/m/{name}.gguf"), "It is not a GGUF file.")
+        assert len(window.notices.banners()) == 2
+        engine.finish_load(model_info(name="other"))
+        assert window.notices.banners() == []
+
     def test_a_dead_engine_offers_to_load_again(self, window: MainWindow, engine: FakeEngine) -> None:
         path = engine.model.path if engine.model else None
         engine.model = None
