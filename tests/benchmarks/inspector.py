@@ -28,6 +28,7 @@ from tests.e2e.desktop import PACKAGES, new_desktop
 
 if TYPE_CHECKING:
     from app.bridge.chat_session import ChatSession
+    from app.chats.chat import Chat
     from app.inspector.docks import InspectorDocks
     from app.program import Program
     from app.protocol.model import ModelInfo
@@ -157,7 +158,7 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
         return runner.run(main())
 
 
-def _endless(_settings: Settings, model: ModelInfo | None) -> SamplingParams | None:
+def _endless(_settings: Settings, _chat: Chat, model: ModelInfo | None) -> SamplingParams | None:
     """Only `max_tokens` ends an answer."""
     return replace(model.sampling, ignore_eos=True) if model else None
 
