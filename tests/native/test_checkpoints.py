@@ -25,7 +25,7 @@ pytestmark = pytest.mark.native
 
 FAMILIES = (
     *("llama", "qwen2vl", "gemma3", "gemma4", "gpt-oss"),
-    *("lfm2", WINDOW, "falcon-h1", "qwen35", "mamba", "mamba2"),
+    *("lfm2", WINDOW, "falcon-h1", "qwen35", "qwen3next", "mamba", "mamba2"),
 )
 LAYOUTS = (
     *product(FAMILIES, ("unified", "isolated")),

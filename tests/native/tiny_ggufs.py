@@ -23,6 +23,7 @@ Architecture = Literal[
     "lfm2",
     "falcon-h1",
     "qwen35",
+    "qwen3next",
     "mamba",
     "mamba2",
     "qwen2vl",
@@ -86,9 +87,10 @@ def write_tiny_gguf(
 
     llama and qwen3 are plain attention, qwen3moe too, with a mixture of experts. gemma3, gemma4 and gpt-oss
     have a sliding window of 32 tokens, gemma4 also layers with the keys of others, gpt-oss attention sinks
-    and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer) and qwen35 (gated delta net, M-RoPE)
-    are hybrid, mamba and mamba2 are recurrent, qwen2vl has M-RoPE positions. bert encodes only, t5 is an
-    encoder with a decoder, and llada writes by diffusion: they cannot chat.
+    and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer), qwen35 (gated delta net, M-RoPE)
+    and qwen3next (gated delta net and experts) are hybrid, mamba and mamba2 are recurrent, qwen2vl has M-RoPE
+    positions. bert encodes only, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot
+    chat.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
     model = _TinyModel(
@@ -109,6 +111,7 @@ def write_tiny_gguf(
         "lfm2": model.add_lfm2,
         "falcon-h1": model.add_falcon_h1,
         "qwen35": model.add_qwen35,
+        "qwen3next": model.add_qwen3next,
         "mamba": model.add_mamba,
         "mamba2": model.add_mamba2,
         "qwen2vl": model.add_qwen2vl,
@@ -289,38 +292,56 @@ class _TinyModel:
             self._add_gated_ffn(block, has_norm=False)
 
     def add_qwen35(self) -> None:
-        num_value_heads = 2
-        value_width = num_value_heads * self._shape.n_state
-        self._add_attention_header()
+        self._add_delta_net_header()
         self.writer.add_rope_dimension_sections(ROPE_SECTIONS)
+        for layer, block in enumerate(self._blocks()):
+            self._add_delta_net(block, layer)
+            if not layer % 2:
+                self._add_random(f"{block}.ssm_beta.weight", NUM_STATE_HEADS, self._shape.n_embd)
+                self._add_random(f"{block}.ssm_alpha.weight", NUM_STATE_HEADS, self._shape.n_embd)
+            self._add_gated_ffn(block, has_norm=False)
+
+    def add_qwen3next(self) -> None:
+        self._add_delta_net_header()
+        self._add_expert_header()
+        self.writer.add_expert_shared_feed_forward_length(self._shape.n_ffn)
+        for layer, block in enumerate(self._blocks()):
+            self._add_delta_net(block, layer)
+            if not layer % 2:
+                self._add_random(f"{block}.ssm_ba.weight", 2 * NUM_STATE_HEADS, self._shape.n_embd)
+            self._add_experts(block)
+            self._add_random(f"{block}.ffn_gate_inp_shexp.weight", self._shape.n_embd)
+            self._add_random(f"{block}.ffn_gate_shexp.weight", self._shape.n_ffn, self._shape.n_embd)
+            self._add_random(f"{block}.ffn_up_shexp.weight", self._shape.n_ffn, self._shape.n_embd)
+            self._add_random(f"{block}.ffn_down_shexp.weight", self._shape.n_embd, self._shape.n_ffn)
+
+    def _add_delta_net_header(self) -> None:
+        self._add_attention_header()
         self.writer.add_full_attention_interval(2)
         self.writer.add_ssm_conv_kernel(CONV_KERNEL)
-        self.writer.add_ssm_inner_size(value_width)
+        self.writer.add_ssm_inner_size(NUM_STATE_HEADS * self._shape.n_state)
         self.writer.add_ssm_state_size(self._shape.n_state)
-        self.writer.add_ssm_time_step_rank(num_value_heads)
+        self.writer.add_ssm_time_step_rank(NUM_STATE_HEADS)
         self.writer.add_ssm_group_count(1)
         self._add_ones("output_norm.weight", self._shape.n_embd)
-        for layer, block in enumerate(self._blocks()):
-            self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
-            if layer % 2:
-                self._add_attention(block, num_query_parts=2)  # the second one is a gate
-                self._add_query_key_norms(block)
-            else:
-                self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
-                self._add_random(
-                    f"{block}.attn_qkv.weight", 2 * self._shape.n_state + value_width, self._shape.n_embd
-                )
-                self._add_random(f"{block}.attn_gate.weight", value_width, self._shape.n_embd)
-                self._add_random(
-                    f"{block}.ssm_conv1d.weight", 2 * self._shape.n_state + value_width, CONV_KERNEL
-                )
-                self._add_random(f"{block}.ssm_dt.bias", num_value_heads)
-                self._add(f"{block}.ssm_a", -np.exp(self._rng.standard_normal(num_value_heads)))
-                self._add_random(f"{block}.ssm_beta.weight", num_value_heads, self._shape.n_embd)
-                self._add_random(f"{block}.ssm_alpha.weight", num_value_heads, self._shape.n_embd)
-                self._add_ones(f"{block}.ssm_norm.weight", self._shape.n_state)
-                self._add_random(f"{block}.ssm_out.weight", self._shape.n_embd, value_width)
-            self._add_gated_ffn(block, has_norm=False)
+
+    def _add_delta_net(self, block: str, layer: int) -> None:
+        """Attention in every second layer."""
+        value_width = NUM_STATE_HEADS * self._shape.n_state
+        self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
+        if layer % 2:
+            self._add_attention(block, num_query_parts=2)  # the second one is a gate
+            self._add_query_key_norms(block)
+            return
+        self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
+        width = 2 * self._shape.n_state + value_width
+        self._add_random(f"{block}.attn_qkv.weight", width, self._shape.n_embd)
+        self._add_random(f"{block}.attn_gate.weight", value_width, self._shape.n_embd)
+        self._add_random(f"{block}.ssm_conv1d.weight", width, CONV_KERNEL)
+        self._add_random(f"{block}.ssm_dt.bias", NUM_STATE_HEADS)
+        self._add(f"{block}.ssm_a", -np.exp(self._rng.standard_normal(NUM_STATE_HEADS)))
+        self._add_ones(f"{block}.ssm_norm.weight", self._shape.n_state)
+        self._add_random(f"{block}.ssm_out.weight", self._shape.n_embd, value_width)
 
     def add_mamba(self) -> None:
         self.writer.add_head_count(0)
