@@ -18,9 +18,8 @@ from app.system.said import said
 
 TIMEOUT_S = 10.0  # of silence
 MAX_ANSWER_S = 60.0
-MAX_ANSWER_BYTES = 16 * 2**20  # unpacked; 40 repositories with their chat templates are half a MiB
+MAX_ANSWER_BYTES = 8 * 2**20  # unpacked; 40 repositories with their chat templates are half a MiB
 MAX_REDIRECTS = 5
-HUB_SCALE = 4  # a repository has thousands of files, each with some fields
 # Compressed twice, or with a better algorithm, a response could grow to any size. gzip grows 1,000-fold.
 _PACKED = ("", "identity", "gzip")
 # The body is decompressed by now. Without "Link": the library would follow it with our token.
@@ -79,7 +78,7 @@ def _read(response: httpx2.Response, endpoint: str) -> bytes:
         if time.monotonic() - began > MAX_ANSWER_S:
             raise offline(endpoint, said("its answer does not end"))
     try:
-        check_size(bytes(body), HUB_SCALE)
+        check_size(bytes(body))
     except ValueError:
         raise no_hub(endpoint) from None
     return bytes(body)

@@ -43,32 +43,23 @@ def map_strings(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def check_size(text: bytes, scale: int = 1) -> None:
-    """Raises ValueError for JSON of so many values that to read it would hold up all other threads.
-
-    `scale` times the limits, for what is read seldom.
-    """
-    if _has_too_much(text, scale) and _has_too_much(_outside_texts(text, scale), scale):
-        containers, keys, values = scale * MAX_CONTAINERS, scale * MAX_KEYS, scale * MAX_COMMAS
-        raise ValueError(
-            f"it has more than {containers:,} objects and lists, {keys:,} fields, or {values:,} values"
-        )
+def check_size(text: bytes) -> None:
+    """Raises ValueError for JSON of so many values that to read it would hold up all other threads."""
+    if _has_too_much(text) and _has_too_much(_outside_texts(text)):
+        most = f"{MAX_CONTAINERS:,} objects and lists, {MAX_KEYS:,} fields, or {MAX_COMMAS:,} values"
+        raise ValueError(f"it has more than {most}")
 
 
-def _has_too_much(text: bytes, scale: int) -> bool:
+def _has_too_much(text: bytes) -> bool:
     num_containers, num_keys = text.count(b"{") + text.count(b"["), text.count(b":")
-    return (
-        num_containers > scale * MAX_CONTAINERS
-        or num_keys > scale * MAX_KEYS
-        or text.count(b",") > scale * MAX_COMMAS
-    )
+    return num_containers > MAX_CONTAINERS or num_keys > MAX_KEYS or text.count(b",") > MAX_COMMAS
 
 
-def _outside_texts(text: bytes, scale: int) -> bytes:
+def _outside_texts(text: bytes) -> bytes:
     """Raises ValueError."""
     text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    if text.count(b'"') > 2 * scale * MAX_TEXTS:
-        raise ValueError(f"it has more than {scale * MAX_TEXTS:,} texts")
+    if text.count(b'"') > 2 * MAX_TEXTS:
+        raise ValueError(f"it has more than {MAX_TEXTS:,} texts")
     return b"".join(text.split(b'"')[::2])
 
 

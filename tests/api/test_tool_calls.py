@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.api.tool_calls import MARKERS, MAX_CALLS, MAX_PARAMETERS, ToolCallReader, find_tool_calls
+from app.api.tool_calls import MARKERS, MAX_CALLS, MAX_CHARS, MAX_PARAMETERS, ToolCallReader, find_tool_calls
 
 NAMES = {"add", "get_weather"}
 ADD = ("add", {"a": 1, "b": "x\n"})
@@ -173,3 +173,8 @@ def test_of_very_many_parameters_the_first_ones_are_read():
 
 def test_a_long_word_is_no_name_of_a_tool():
     assert find_tool_calls("[TOOL_CALLS]" + "a" * 300 + "[ARGS]{}", {"a" * 256}) == []
+
+
+def test_in_an_answer_longer_than_any_call_none_is_looked_for():
+    call = '{"name": "look", "arguments": {"text": "' + "x" * MAX_CHARS + '"}}'
+    assert find_tool_calls(f"<tool_call>{call}</tool_call>", {"look"}) == []
