@@ -15,7 +15,7 @@ from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr
 
-HEIGHT = 32
+HEIGHT, BANNER_HEIGHT = 32, 30
 BUTTON = 22
 USUAL_SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)  # of a panel that is not made yet
 
@@ -144,9 +144,6 @@ class _Seat(QWidget):
             self._panel.setGeometry(self.rect().adjusted(0, top, 0, 0))
 
 
-HEIGHT = 30
-
-
 class RecordingBanner(QWidget):
     """Hidden while the panel is live."""
 
@@ -162,7 +159,7 @@ class RecordingBanner(QWidget):
         self.back.setFont(small_font())
         self.back.clicked.connect(self.back_requested)
         hbox((self._words, 1), self.back, on=self, margins=(12, 2, 8, 2))
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(BANNER_HEIGHT)
         self.hide()
 
     @property
@@ -177,7 +174,7 @@ class RecordingBanner(QWidget):
         self.shown_changed.emit()
 
     def sizeHint(self) -> QSize:
-        return QSize(200, HEIGHT)
+        return QSize(200, BANNER_HEIGHT)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_tinted(self, current().warning, 0.16)

@@ -270,9 +270,6 @@ class Composer(QWidget):
         paint_frame(QPainter(self), self.rect(), self.editor.hasFocus() or self._is_drop_target)
 
 
-SIDE = 28
-
-
 class ChatSettingsButton(QToolButton):
     """Shows the overflow choice of its chat."""
 
