@@ -125,8 +125,8 @@ def cache_notice() -> str:
     if folder == paths.usual_cache_dir() or paths.is_read_only(paths.data_dir()):
         return ""
     return tr(
-        "The folder {folder} cannot be written to, so Skein keeps in {other} what it can make anew. "
-        "Make it writable, then start again.",
+        "The cache folder {folder} is not writable, so Skein uses {other}. Make it writable, then start "
+        "Skein again.",
         folder=paths.usual_cache_dir(),
         other=folder,
     )
@@ -306,17 +306,17 @@ class Program(QObject):
         notices, report = self._window.notices, self._start.report
         if self._start.marker.is_safe_mode:
             told = tr(
-                "Skein ended unexpectedly at its last {number} starts, so it has opened neither a model nor "
-                "your tabs. Your chats are safe.",
+                "Skein crashed at its last {number} starts, so it has not opened a model or your tabs. "
+                "Your chats are safe.",
                 number=self._start.marker.num_crashes,
             )
-            notices.show_offer(told, tr("Open them now"), self._leave_safe_mode)
+            notices.show_offer(told, tr("Open Them Now"), self._leave_safe_mode)
         elif report:
-            told = tr("Skein ended unexpectedly the last time. What it was doing then is in a report.")
+            told = tr("Skein ended unexpectedly last time. A report says what it was doing.")
             if self._start.marker.last_model and was_bus_error(report):
                 told = tr(
-                    "Skein ended unexpectedly the last time: a file that it had open was cut short, "
-                    "or its disk failed. Most likely it was the model, {path}.",
+                    "Skein crashed last time because an open file was truncated or its disk failed, most "
+                    "likely the model {path}.",
                     path=self._start.marker.last_model,
                 )
             notices.show_offer(told, tr("Show report"), partial(open_folder, report))
@@ -431,9 +431,9 @@ class Program(QObject):
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("Skein")
         box.setText(
-            tr("Something went wrong in Skein itself. Your chats are saved; it is best to start again.")
+            tr("Skein ran into an internal error. Your chats are saved; restarting Skein is recommended.")
         )
-        box.setInformativeText(tr("The log in {folder} tells more.", folder=paths.log_dir()))
+        box.setInformativeText(tr("See the log in {folder} for details.", folder=paths.log_dir()))
         box.setDetailedText(trace)
         box.finished.connect(box.deleteLater)
         self._bugs.seen.disconnect(self._on_bug)  # one is enough

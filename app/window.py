@@ -147,7 +147,7 @@ def _take(lock: FolderLock, data_dir: Path, model: Path | None) -> int | None:
 
 def _why_unusable(folder: Path, error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return said("The disk with {folder} is full. Free some space, then start again.", folder=folder)
+        return said("The disk with {folder} is full. Free some space, then start Skein again.", folder=folder)
     return said("The folder {folder} cannot be used: {reason}.", folder=folder, reason=error.strerror)
 
 
@@ -159,14 +159,14 @@ def _is_shared(folder: Path) -> bool:
 def _is_gone(lock: FolderLock, former: Holder, data_dir: Path) -> bool:
     """As the user says, who can look at the other machine: its lock may not have come through to here."""
     reason = said(
-        "The chats in {folder} were opened on {host} (process {pid}, {date}) and not closed there. If Skein "
-        "still runs there, close it: two at once would damage the chats. If it does not, remove {file} and "
-        "start again.",
+        "The chats in {folder} were opened on {host} (process {pid}, {date}) and never closed. If Skein "
+        "still runs there, close it: two at once would damage the chats. If not, remove {file} and start "
+        "again.",
         folder=data_dir,
         file=lock.path,
         **_named(former),
     )
-    return _offer(reason, mark("It Does Not Run There"))
+    return _offer(reason, mark("It Is Not Running There"))
 
 
 def _hand_over(lock: FolderLock, data_dir: Path, model: Path | None) -> int:
@@ -183,7 +183,8 @@ def _hand_over(lock: FolderLock, data_dir: Path, model: Path | None) -> int:
     if holder is None:
         return refuse(
             said(
-                "Another program uses the chats in {folder} and does not answer. End it, then start again.",
+                "Another program is using the chats in {folder} and does not respond. Close it, then "
+                "start Skein again.",
                 folder=data_dir,
             )
         )
@@ -191,15 +192,15 @@ def _hand_over(lock: FolderLock, data_dir: Path, model: Path | None) -> int:
         return refuse(
             said(
                 "Skein is running with the chats in {folder} on {host} (process {pid}, since {date}). "
-                "Close it there, then start again. If that machine is gone for good, remove {file} first.",
+                "Close it there first. If that machine is gone for good, remove {file}.",
                 folder=data_dir,
                 file=lock.path,
                 **_named(holder),
             )
         )
     reason = said(
-        "Skein is already running with the chats in {folder} (process {pid}, since {date}), but does not "
-        "answer. Use its window, or end it.",
+        "Skein is already running with the chats in {folder} (process {pid}, since {date}) but does not "
+        "respond. Use its window, or end it.",
         folder=data_dir,
         **_named(holder),
     )

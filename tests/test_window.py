@@ -143,7 +143,7 @@ def test_who_says_that_the_other_machine_has_ended_has_the_chats(
     monkeypatch.setattr(window, "_is_shared", lambda _folder: True)
     lock.path.write_text("12\nskein\nanother-machine\n")
     assert window._take(lock, tmp_path, None) is None
-    assert offered == ["It Does Not Run There"]
+    assert offered == ["It Is Not Running There"]
     assert window._take(FolderLock(tmp_path / "other.lock"), tmp_path, None) is None
     assert len(offered) == 1, "without a trace of another machine there is nothing to ask"
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NO_MODEL = said("No model is open. Open one with Ctrl+O, then send again.")
-ENGINE_GONE = said("The engine stopped. Open the model again, then send again.")
+NO_MODEL = said("No model is loaded. Open one with Ctrl+O, then send again.")
+ENGINE_GONE = said("The engine stopped. Reload the model, then send again.")
 LOAD_CANCELLED = said("Loading the model was cancelled. Load it again, then send again.")
 MAX_RECOVERIES, RECOVERY_WINDOW_S = 3, 600.0  # an engine that keeps crashing is not restarted
 

@@ -389,7 +389,7 @@ class ChatSession(QObject):
     def _cut_notice(self) -> str:
         """The engine gives no notice for a limit that the request set."""
         limit = max_answer_tokens(self._settings, self.chat)
-        return said("The answer was cut at its limit of {limit:,} tokens.", limit=limit) if limit else ""
+        return said("The answer was cut off at its limit of {limit:,} tokens.", limit=limit) if limit else ""
 
     def _append(self, turn: Turn) -> Turn:
         self.chat.add(turn)

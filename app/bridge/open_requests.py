@@ -17,7 +17,7 @@ from app.protocol.report import StepReport
 from app.protocol.request import Request
 from app.system.said import said
 
-MODEL_CHANGED = said("Another model was loaded before this answer was finished.")
+MODEL_CHANGED = said("Another model was loaded before this answer finished.")
 NO_USAGE = Usage()
 HALF_A_CHARACTER = "\ufffd"  # the last output for a character whose other bytes have not come
 

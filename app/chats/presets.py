@@ -82,7 +82,7 @@ def read_preset(path: Path) -> Preset:
     """One of Skein's or of LM Studio's. Raises PresetError."""
     with _explained(path.name):
         if path.exists() and not path.is_file():
-            raise PresetError(said("{file} is no preset of Skein or LM Studio.", file=path.name))
+            raise PresetError(said("{file} is not a preset of Skein or LM Studio.", file=path.name))
         if path.stat().st_size > MAX_FILE_BYTES:
             raise PresetError(said("{file} is too large to be a preset.", file=path.name))
         content = path.read_bytes()
@@ -100,7 +100,7 @@ def read_preset(path: Path) -> Preset:
         raise PresetError(
             said("{file} cannot be used: {reason}", file=path.name, reason=error.reason)
         ) from None
-    raise PresetError(said("{file} is no preset of Skein or LM Studio.", file=path.name))
+    raise PresetError(said("{file} is not a preset of Skein or LM Studio.", file=path.name))
 
 
 def write_preset(path: Path, preset: Preset) -> None:
@@ -202,7 +202,7 @@ def _overflow(value: str) -> Overflow:
         return Overflow(value or Overflow.STOP)
     except ValueError:
         raise BadSamplingError(
-            "overflow", said("overflow “{value}” is not known.", value=value[:50])
+            "overflow", said("Unknown overflow policy “{value}”.", value=value[:50])
         ) from None
 
 

@@ -124,7 +124,7 @@ def warning_of(params: LoadParams) -> str:
 def reason_of(error: EngineError) -> str:
     """The error's message, with advice for the command line where there is some."""
     if isinstance(error, EngineCrashedError) and error.lost_workers:
-        return together(str(error), said("Start it there again, or name those that are left by --workers."))
+        return together(str(error), said("Start it there again, or list the remaining ones with --workers."))
     return str(error)
 
 

@@ -109,7 +109,7 @@ class Answers:
 
     def context_full(self, request: Request) -> str:
         limit = context_limit(request, self._backend.model)
-        cut = said("The answer was cut: this chat fills its context of {limit:,} tokens.", limit=limit)
+        cut = said("The answer was cut off: this chat's context of {limit:,} tokens is full.", limit=limit)
         return together(cut, longer_chats_need(request, self._backend.model))
 
     def _append_output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:

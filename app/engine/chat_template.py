@@ -104,8 +104,8 @@ class LimitedChatTemplate:
             child_process.reap(self._child)
             raise ChatTemplateError(
                 said(
-                    "The model's chat template took more than {seconds} seconds or {size} MiB. "
-                    "It cannot be used; try another GGUF of this model.",
+                    "The model's chat template took more than {seconds} seconds or {size} MiB. Try "
+                    "another GGUF of this model.",
                     seconds=MAX_CPU_S,
                     size=MAX_MEMORY_BYTES >> 20,
                 )
@@ -203,8 +203,7 @@ def _reply(text: bytes) -> None:
     if len(text) > MAX_PROMPT_BYTES:
         raise ChatTemplateError(
             said(
-                "The model's chat template wrote more than {size} MiB. "
-                "It cannot be used; try another GGUF of this model.",
+                "The model's chat template produced more than {size} MiB. Try another GGUF of this model.",
                 size=MAX_PROMPT_BYTES >> 20,
             )
         )

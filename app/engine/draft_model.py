@@ -125,7 +125,7 @@ class DraftModel:
 
     def _truncate(self, seq_id: int, num_tokens: int) -> None:
         if not self._backend.truncate(seq_id, num_tokens):
-            raise EngineError(said("It cannot take back what it has computed."))
+            raise EngineError(said("It cannot remove tokens it has computed."))
         del self._held[seq_id][num_tokens:]
 
     def _with_room(self, wanted: dict[Sequence, int]) -> list[Sequence]:

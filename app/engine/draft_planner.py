@@ -156,7 +156,7 @@ class DraftPlanner:
         except (EngineError, BadLogitsError) as error:
             name = self._model.name
             self._on_failure(
-                said("The draft model {name} guesses no more. {reason}", name=name, reason=str(error))
+                said("The draft model {name} has been switched off. {reason}", name=name, reason=str(error))
             )
             self._model = None
             return Draft({})

@@ -330,7 +330,7 @@ class Engine:
         """Our mistake: without a row no later step would be another. It costs one answer, not all."""
         seq = next((seq for seq in stuck if seq.slot and not seq.num_pending_tokens), stuck[0])
         log.error("request %s has nothing that can be computed", seq.request.request_id)
-        self.answers.finish(seq, FinishReason.ERROR, said("Skein had nothing to compute for this answer."))
+        self.answers.finish(seq, FinishReason.ERROR, said("There was nothing to compute for this answer."))
 
     def _decode(self) -> None:
         """Compute the batch; if nothing was computed, the next step will try something smaller."""

@@ -160,7 +160,7 @@ class EngineProcess:
         workers = self._params.workers
         if len(workers) > MAX_WORKERS:
             raise ModelLoadError(
-                said("A model can be spread over {number} workers at most.", number=MAX_WORKERS)
+                said("A model can be spread over at most {number} workers.", number=MAX_WORKERS)
             )
         devices = []
         for address in workers:
@@ -288,19 +288,19 @@ class _PromptsElsewhere:
 def _crash_message(lost_workers: tuple[str, ...], exit_code: int, last_words: str) -> Said:
     if len(lost_workers) == 1:
         return said(
-            "The machine {address}, which computed a part of the model, does not answer any more.",
+            "The worker {address}, which held part of the model, no longer responds.",
             address=lost_workers[0],
         )
     if lost_workers:
         return said(
-            "The machines {addresses}, which computed parts of the model, do not answer any more.",
+            "The workers {addresses}, which held parts of the model, no longer respond.",
             addresses=", ".join(lost_workers),
         )
     how = signal_name(exit_code)
     if how == "SIGKILL":
-        return said("The system ended the engine, most likely because memory ran out.")
+        return said("The system killed the engine, most likely because it ran out of memory.")
     return said(
         "The engine crashed ({how}: {last_words}).",
         how=how or said("exit code {code}", code=exit_code),
-        last_words=last_words or said("no last words"),
+        last_words=last_words or said("no output"),
     )

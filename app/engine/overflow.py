@@ -44,7 +44,7 @@ def longer_chats_need(request: Request, model: ModelInfo) -> str:
     own_limit = context_limit(request, model) < model.max_sequence_tokens
     need = said("Start a new chat, or raise this chat's own limit.") if own_limit else model.longer_chats_need
     if request.overflow is Overflow.STOP:
-        return together(said("Choose what this chat leaves out when it gets too long."), need)
+        return together(said("In the chat settings, choose what to leave out when the chat is full."), need)
     return need
 
 
@@ -94,19 +94,17 @@ def left_out(messages: Messages, shown: Messages, overflow: Overflow) -> str:
     if num_dropped and num_cut:
         cut = said("the middle of {n} long texts", n=num_cut)
         return said(
-            "{dropped} and {cut} no longer fit and were left out of the context.",
+            "{dropped} and {cut} no longer fit the context and were left out.",
             dropped=dropped,
             cut=cut if num_cut > 1 else said("the middle of a long text"),
         )
     if num_dropped > 1:
-        return said("{dropped} no longer fit and were left out of the context.", dropped=dropped)
+        return said("{dropped} no longer fit the context and were left out.", dropped=dropped)
     if num_dropped:
-        return said("{dropped} no longer fits and was left out of the context.", dropped=dropped)
+        return said("{dropped} no longer fits the context and was left out.", dropped=dropped)
     if num_cut > 1:
-        return said("The middle of {n} long texts no longer fits and was left out of the context.", n=num_cut)
-    return (
-        said("The middle of a long text no longer fits and was left out of the context.") if num_cut else ""
-    )
+        return said("The middle of {n} long texts no longer fits the context and was left out.", n=num_cut)
+    return said("The middle of a long text no longer fits the context and was left out.") if num_cut else ""
 
 
 def _dropped_words(number: int, overflow: Overflow) -> str:
@@ -150,11 +148,11 @@ def tokens_left_out(num_tokens: int, overflow: Overflow) -> str:
         return ""
     if overflow is Overflow.ROLLING_WINDOW:
         return said(
-            "The oldest {tokens:,} tokens of the prompt no longer fit and were left out of the context.",
+            "The oldest {tokens:,} tokens of the prompt no longer fit the context and were left out.",
             tokens=num_tokens,
         )
     return said(
-        "The prompt no longer fits: {tokens:,} tokens in its middle were left out of the context.",
+        "The prompt no longer fits the context: {tokens:,} tokens in its middle were left out.",
         tokens=num_tokens,
     )
 

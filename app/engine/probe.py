@@ -55,8 +55,7 @@ BASE_CPU_S, CPU_S_PER_GIB = 60.0, 60.0
 BASE_WALL_S, WALL_S_PER_GIB = 120.0, 240.0  # a network drive may give no more than 5 MB/s
 
 WHAT_TO_DO = said(
-    "The file is damaged or made to do harm. "
-    "Download it again from a source that you trust, or open another one."
+    "The file is damaged or malicious. Download it again from a source you trust, or open another one."
 )
 
 
@@ -110,7 +109,7 @@ def _probe(trial: _Trial, on_progress: OnProgress) -> bool:
     trial.run(on_progress)
     if trial.file() != file:
         raise ModelLoadError(
-            said("{name} changed while it was tested. Is it still being downloaded?", name=trial.path.name)
+            said("{name} changed while it was being tested. Is it still downloading?", name=trial.path.name)
         )
     good_files.add(file)
     return True
@@ -185,8 +184,8 @@ class _Trial:
             except OSError as error:
                 raise ModelLoadError(
                     said(
-                        "{name} cannot be tested before it is loaded: {reason}. "
-                        "Close other programs, or free some space on the disk.",
+                        "{name} cannot be tested before loading: {reason}. Close other programs, or free "
+                        "some disk space.",
                         name=self.path.name,
                         reason=error.strerror,
                     )
@@ -231,29 +230,29 @@ class _Trial:
         name, how = self.path.name, signal_name(exit_code)
         if how == "SIGXCPU":
             slow = said(
-                "To test {name} took over {seconds} seconds of computing.",
+                "Testing {name} took over {seconds} seconds of CPU time.",
                 name=name,
                 seconds=self._limits.max_cpu_s,
             )
             return together(slow, WHAT_TO_DO)
         if how == "SIGKILL":
             return said(
-                "The system killed the process that tested {name}, most likely because memory ran out. "
+                "The system killed the process testing {name}, most likely because it ran out of memory. "
                 "Close other programs, or open a smaller model.",
                 name=name,
             )
         crashed = said(
-            "{name} crashed the process that tested it ({how}: {last_words}).",
+            "{name} crashed the process testing it ({how}: {last_words}).",
             name=name,
             how=how or said("exit code {code}", code=exit_code),
-            last_words=last_line or said("no last words"),
+            last_words=last_line or said("no output"),
         )
         return together(crashed, WHAT_TO_DO)
 
     def _too_slow(self) -> str:
         return said(
-            "{name} could not be tested within {seconds:.0f} seconds. "
-            "It is damaged, or the disk it is on is too slow: copy it to another one and open it there.",
+            "Testing {name} took longer than {seconds:.0f} seconds. The file is damaged or its disk is "
+            "too slow: copy it to another disk and open it there.",
             name=self.path.name,
             seconds=self._limits.max_wall_s,
         )

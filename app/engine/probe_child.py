@@ -56,7 +56,10 @@ def examine(
     with open_llama_backend(params, on_progress, check_tensors=check_tensors) as backend:
         if backend.model.max_sequence_tokens < MIN_CONTEXT_TOKENS:
             raise EngineError(
-                said("{name} was trained for texts too short to chat. Open another GGUF.", name=path.name)
+                said(
+                    "{name} was trained with a context too short for chatting. Open another GGUF.",
+                    name=path.name,
+                )
             )
         with contextlib.closing(Engine(backend)) as engine:
             _read_vocabulary(backend)

@@ -38,8 +38,10 @@ MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; a longer text is refused with
 # beginning only: from each of its characters, one that is just short enough would take a minute.
 LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
 RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
-NOTHING_ASKED = said("The prompt is empty. Write something in it.")
-NOTHING_WRITTEN = said("The model's chat template wrote an empty prompt. Choose another model for this chat.")
+NOTHING_ASKED = said("The prompt is empty.")
+NOTHING_WRITTEN = said(
+    "The model's chat template produced an empty prompt. Choose another model for this chat."
+)
 MAX_CHARS = 1_000_000  # of a text to tokenize outside a prompt: others wait for about half a second
 LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
@@ -133,7 +135,7 @@ class PromptBuilder:
         texts = [piece for piece in pieces if isinstance(piece, str)]
         if sum(map(len, texts)) > MAX_CHARS:
             raise InvalidRequestError(
-                said("A text may have {limit:,} characters. Send it in parts.", limit=MAX_CHARS)
+                said("A message can have at most {limit:,} characters. Send it in parts.", limit=MAX_CHARS)
             )
         if any(LONG_RUN.search(text) for text in texts):
             raise InvalidRequestError(RUN_TOO_LONG)
@@ -231,7 +233,7 @@ class PromptBuilder:
         num_chars = 2 * self._backend.model.max_sequence_tokens * MAX_CHARS_PER_TOKEN
         if len(text) > num_chars or LONG_RUN.search(text):
             raise ChatTemplateError(
-                said("The model's chat template writes far more text than the context holds.")
+                said("The model's chat template produces far more text than fits the context.")
             )
 
     def _refusal(self, messages: tuple[Message, ...], request: Request) -> RequestError | None:

@@ -29,8 +29,8 @@ _CAPABILITIES = bytes(24)  # of the connection: plain TCP
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 
 TRUSTED_ONLY = said(
-    "What is sent to a worker is neither encrypted nor protected by a password: prompts and answers can be "
-    "read on the way, and whoever reaches a worker can take it over. Use workers in trusted networks only."
+    "Traffic to workers is neither encrypted nor authenticated: others on the network can read prompts "
+    "and answers, and can take over a worker. Use workers in trusted networks only."
 )
 
 
@@ -65,20 +65,20 @@ class Worker:
         match self.state:
             case WorkerState.BUSY:
                 return said(
-                    "The worker {address} is serving another program. End that, or wait.",
+                    "The worker {address} is busy with another program. Close that program, or wait.",
                     address=self.address,
                 )
             case WorkerState.OTHER_VERSION:
                 return said(
-                    "The worker {address} speaks version {theirs} of the protocol, and this Skein {ours}. "
-                    "Install the same version of Skein on both machines.",
+                    "The worker {address} uses protocol version {theirs}, this Skein {ours}. Install the "
+                    "same version of Skein on both machines.",
                     address=self.address,
                     theirs=".".join(map(str, self.protocol)),
                     ours=".".join(map(str, PROTOCOL)),
                 )
             case WorkerState.STRANGER:
                 return said(
-                    "At {address} something answers that is no worker. Check the address and the port.",
+                    "{address} answers, but not as a worker. Check the address and the port.",
                     address=self.address,
                 )
             case _:
@@ -86,7 +86,7 @@ class Worker:
                     "The worker {address} cannot be reached: {reason}. Start it there with: "
                     "skein worker --host ADDRESS --port N",
                     address=self.address,
-                    reason=self.reason or said("no answer"),
+                    reason=self.reason or said("no response"),
                 )
 
 
@@ -97,8 +97,8 @@ def checked_address(text: str) -> str:
     if not _HOST.match(host) or not 0 < number < 65_536:
         raise InvalidRequestError(
             said(
-                "“{text}” is no address of a worker. Write its name or IPv4 address and its port, such as "
-                "192.168.1.20:50052.",
+                "“{text}” is not the address of a worker. Enter a host name or IPv4 address and a port, "
+                "such as 192.168.1.20:50052.",
                 text=text.strip(),
             )
         )

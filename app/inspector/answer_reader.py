@@ -18,16 +18,16 @@ from app.protocol.report import ChatTokens, SlotSnapshot
 from app.protocol.request import Request
 
 GONE = mark(
-    "The engine does not hold the tokens of this answer any more. It can be computed again from its text, "
-    "which may be cut into other tokens than were sampled."
+    "The engine no longer holds this answer's tokens. It can be recomputed from the text, which may "
+    "tokenize differently from what was sampled."
 )
 OLDER = mark(
-    "The engine holds the very tokens of a chat's newest answer only. It can be computed again from its "
-    "text, which may be cut into other tokens than were sampled."
+    "The engine keeps the sampled tokens of a chat's newest answer only. This one can be recomputed from "
+    "its text, which may tokenize differently from what was sampled."
 )
-NO_TEXT = mark("The engine does not hold the tokens of this answer any more, and no tab has its text.")
-ASKING = mark("Asking the engine for the tokens of this answer…")
-READING = mark("Computing the answer again…")
+NO_TEXT = mark("The engine no longer holds this answer's tokens, and no open tab has its text.")
+ASKING = mark("Fetching this answer's tokens…")
+READING = mark("Recomputing the answer…")
 STOPPED = mark("It was stopped.")
 NO_TOKENS = ChatTokens("")
 

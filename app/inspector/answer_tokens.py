@@ -91,23 +91,23 @@ def _chosen_text(sampled: SampledToken, chosen_id: int | None) -> str:
             before = chance(math.exp(one.logprob))
             if not one.probability:
                 return tr(
-                    "Rank {rank} was chosen: {before} before and ruled out by the samplers.",
+                    "Chosen: rank {rank}, {before} before the samplers, ruled out after.",
                     rank=rank,
                     before=before,
                 )
             return tr(
-                "Rank {rank} was chosen: {before} before and {after} after the samplers.",
+                "Chosen: rank {rank}, {before} before and {after} after the samplers.",
                 rank=rank,
                 before=before,
                 after=chance(one.probability),
             )
-    return tr("The token that was chosen is not among the {number} likeliest.", number=len(sampled.likeliest))
+    return tr("The chosen token is not among the {number} most likely.", number=len(sampled.likeliest))
 
 
 def _cost_text(usage: Usage) -> str:
     held = usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
     return tr(
-        "To find out: {computed} computed, {shared} shared.",
+        "Cost of this lookup: {computed} computed, {shared} shared.",
         computed=tokens(usage.num_computed_tokens),
         shared=count(held),
     )

@@ -20,8 +20,8 @@ from app.look.words import mark, tr
 from app.protocol.commands import DescribeTokens
 from app.protocol.report import StepReport
 
-NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its steps here.")
-NO_STEP = mark("No step yet. Send a message, and every step of the batcher becomes a column here.")
+NO_MODEL = mark("No model loaded. Open a GGUF file with Ctrl+O to see its steps here.")
+NO_STEP = mark("No steps yet. Send a message: each step of the batcher becomes a column.")
 
 
 class TimelinePanel(DockPanel):
@@ -142,8 +142,8 @@ class TimelinePanel(DockPanel):
     def _make_buttons(self) -> None:
         self.heights = QButtonGroup(self)
         heights = (
-            (Height.MILLISECONDS, tr("ms"), tr("How long each decode took, as height of the columns")),
-            (Height.TOKENS, tr("tokens"), tr("How many rows it had, as height of the columns")),
+            (Height.MILLISECONDS, tr("ms"), tr("Column height: duration of each decode")),
+            (Height.TOKENS, tr("tokens"), tr("Column height: rows of each batch")),
         )
         for height_of, name, tip in heights:
             button = ChipButton(name, tip, self, is_checkable=True)
@@ -154,10 +154,10 @@ class TimelinePanel(DockPanel):
         self.zoom_out.clicked.connect(lambda: self.chart.zoom(-1))
         self.zoom_in = ChipButton("+", tr("Show fewer steps (+, or the wheel)"), self)
         self.zoom_in.clicked.connect(lambda: self.chart.zoom(1))
-        self.highlight = ChipButton(tr("Sequence"), tr("Fade all other sequences"), self, is_checkable=True)
+        self.highlight = ChipButton(tr("Sequence"), tr("Dim all other sequences"), self, is_checkable=True)
         self.highlight.toggled.connect(self._on_highlight_toggled)
         self.follow = ChipButton(
-            tr("Follow"), tr("Keep the newest step in view (End)"), self, is_checkable=True
+            tr("Follow"), tr("Keep the latest step in view (End)"), self, is_checkable=True
         )
         self.follow.setChecked(True)
         self.follow.clicked.connect(self._on_follow_clicked)

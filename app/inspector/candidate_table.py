@@ -20,26 +20,26 @@ from app.protocol.output import SampledToken, TokenLogprob
 COLUMNS = (
     Column(
         mark("rank"),
-        mark("Its place among all tokens of the model, by probability"),
+        mark("Rank by probability among the whole vocabulary"),
         "100",
         is_number=True,
         is_muted=True,
     ),
     Column(
         mark("token"),
-        mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+        mark("The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character"),
         stretches=True,
     ),
     Column(mark("id"), mark("Token id"), "999999", is_number=True, is_muted=True),
     Column(
         mark("before"),
-        mark("How likely it is before the samplers: the softmax of the model's raw logits"),
+        mark("Probability before the samplers: softmax of the raw logits"),
         width=84,
         is_number=True,
     ),
     Column(
         mark("after"),
-        mark("How likely it is after the samplers: penalties, temperature, and all that rules tokens out"),
+        mark("Probability after penalties, temperature and truncation"),
         width=84,
         is_number=True,
     ),
@@ -79,7 +79,7 @@ class CandidateModel(RowModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         candidate = self.candidates[index.row()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tr("Log-probability to the model: {number}", number=decimal(candidate.logprob, 3))
+            return tr("Log-probability: {number}", number=decimal(candidate.logprob, 3))
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == TOKEN:
             text = shown(candidate.text)
             return tr("{token}, chosen", token=text) if candidate.token_id == self._chosen_id else text

@@ -15,7 +15,7 @@ from app.protocol.report import CellCheck
 
 def evidence_text(disagreement: CellCheck) -> str:
     return tr(
-        "step {step}, {number} cells compared: {difference}",
+        "step {step}: {number} cells compared, {difference}",
         step=disagreement.step,
         number=disagreement.num_cells,
         difference=disagreement.difference,
@@ -25,17 +25,17 @@ def evidence_text(disagreement: CellCheck) -> str:
 def check_text(last: CellCheck | None, disagreement: CellCheck | None) -> str:
     """A disagreement stays, whatever later checks say."""
     if disagreement:
-        return tr("Disagreed with the library at step {step}", step=count(disagreement.step))
+        return tr("Disagreed with llama.cpp at step {step}", step=count(disagreement.step))
     if last is None:
-        return tr("Not yet compared with the library")
+        return tr("Not yet compared with llama.cpp")
     if not last.can_compare:
         return tr(
-            "Positions agree with the library, step {step}; this model's cells cannot be listed",
+            "Positions agree with llama.cpp at step {step}; this model's cells cannot be listed",
             step=count(last.step),
         )
     return tr_n(
         "Agrees with the library: {n} cell, step {step}",
-        "Agrees with the library: {n} cells, step {step}",
+        "Agrees with llama.cpp: {n} cells, step {step}",
         last.num_cells,
         step=count(last.step),
     )
@@ -54,9 +54,9 @@ class CheckBadge(QWidget):
         self._words = PlainLabel(parent=self, tone="muted")
         self._words.setFont(tabular(small_font()))
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.copy = self._button(tr("Copy evidence"), tr("Copy what differs"))
+        self.copy = self._button(tr("Copy evidence"), tr("Copy the differences"))
         self.copy.clicked.connect(self._copy_evidence)
-        self.check = self._button(tr("Check now"), tr("Compare every cell with the library's own books now"))
+        self.check = self._button(tr("Check now"), tr("Compare every cell with llama.cpp's own records now"))
         self.check.clicked.connect(self.check_requested)
         hbox(self._icon, (self._words, 1), self.copy, self.check, on=self, margins=(12, 2, 8, 2), spacing=6)
         self._show()

@@ -48,7 +48,7 @@ COLUMNS = (
     Column(mark("kind"), widest=tuple(KINDS.values())),
     Column(mark("seq"), widest="00", is_sequence=True),
     Column(mark("tab"), width=88),
-    Column(mark("what happened"), stretches=True),
+    Column(mark("event"), stretches=True),
 )
 STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))
 

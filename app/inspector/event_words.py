@@ -17,22 +17,22 @@ def words(event: Event) -> str:
             return event.text
         case events.Leased(_, _, there, missing):
             return said(
-                "leased sequence {seq_id}: {there} tokens there, {missing} to compute",
+                "leased sequence {seq_id}: {there} tokens cached, {missing} to compute",
                 seq_id=at,
                 there=there,
                 missing=missing,
             )
         case events.Resumed(_, _, there, missing):
             return said(
-                "resumed sequence {seq_id}: {there} tokens there, {missing} to compute",
+                "resumed sequence {seq_id}: {there} tokens cached, {missing} to compute",
                 seq_id=at,
                 there=there,
                 missing=missing,
             )
         case events.Released(_, _, num, is_kept):
             if is_kept:
-                return said("released sequence {seq_id}: {tokens} tokens kept", seq_id=at, tokens=num)
-            return said("released sequence {seq_id}: {tokens} tokens freed", seq_id=at, tokens=num)
+                return said("released sequence {seq_id}, kept {tokens} tokens", seq_id=at, tokens=num)
+            return said("released sequence {seq_id}, freed {tokens} tokens", seq_id=at, tokens=num)
         case events.Shared(_, _, donor, num, is_copied):
             cells = {"cells": num, "donor": donor, "seq_id": at}
             if is_copied:
@@ -40,7 +40,7 @@ def words(event: Event) -> str:
             return said("shared {cells} cells of sequence {donor} with sequence {seq_id}", **cells)
         case events.Forked(_, _, source, num):
             return said(
-                "forked sequence {source} into {target}: {cells} cells shared",
+                "forked sequence {source} to {target}, sharing {cells} cells",
                 source=source,
                 target=at,
                 cells=num,
@@ -49,28 +49,28 @@ def words(event: Event) -> str:
             return said("hibernated sequence {seq_id}: {tokens} tokens", seq_id=at, tokens=num)
         case events.NotHibernated(_, _, is_answering):
             if at is not None:
-                return said("not hibernated: the state of sequence {seq_id} cannot be saved now", seq_id=at)
+                return said(
+                    "not hibernated: the state of sequence {seq_id} cannot be saved right now", seq_id=at
+                )
             if is_answering:
                 return said("not hibernated: this chat is answering")
             return said("not hibernated: this chat holds no cells")
         case events.Evicted(_, _, num):
             return said("evicted sequence {seq_id}: {tokens} tokens", seq_id=at, tokens=num)
         case events.StateLost(_, _, num):
-            return said("dropped the saved state of {tokens} tokens: no room for it", tokens=num)
+            return said("dropped a saved state of {tokens} tokens: no room", tokens=num)
         case events.Restored(_, _, num):
             return said("restored sequence {seq_id}: {tokens} tokens", seq_id=at, tokens=num)
         case events.NotRestored(_, _, is_saved):
             if is_saved:
-                return said("no saved cells were restored: running answers leave no room for them")
-            return said("no saved cells were restored: this chat has none")
+                return said("not restored: running answers leave no room")
+            return said("not restored: this chat has no saved cells")
         case events.StateUnusable():
-            return said(
-                "the saved state for sequence {seq_id} could not be used: computing it again", seq_id=at
-            )
+            return said("the saved state of sequence {seq_id} could not be used; recomputing", seq_id=at)
         case events.Cleared(_, _, num):
             return said("cleared sequence {seq_id}: {tokens} tokens", seq_id=at, tokens=num)
         case events.StateDropped(_, _, num):
-            return said("dropped the saved state of {tokens} tokens", tokens=num)
+            return said("dropped a saved state of {tokens} tokens", tokens=num)
         case events.NotCleared(_, _, is_answering):
             if is_answering:
                 return said("not cleared: this chat is answering")
@@ -91,21 +91,21 @@ def words(event: Event) -> str:
             return said("unpinned sequence {seq_id}", seq_id=at)
         case events.Paused(_, _, is_for_front):
             if is_for_front:
-                return said("paused the answer in sequence {seq_id}: the chat in front goes first", seq_id=at)
+                return said("paused the answer in sequence {seq_id}: the current tab goes first", seq_id=at)
             return said("paused the answer in sequence {seq_id}: no free cells", seq_id=at)
         case events.BrokenOff(_, _, num):
             if at is None:
-                return said("broke off the answer that had no slot: {tokens} tokens were made", tokens=num)
+                return said("aborted an answer without a slot after {tokens} tokens", tokens=num)
             return said(
-                "broke off the answer in sequence {seq_id}: {tokens} tokens were made", seq_id=at, tokens=num
+                "aborted the answer in sequence {seq_id} after {tokens} tokens", seq_id=at, tokens=num
             )
         case events.Shortened(_, _, notice):
             return said("shortened a prompt: {notice}", notice=notice)
         case events.Verified(_, _, num):
             if num is None:
-                return said("the library agrees: compared positions, this model has no cells")
-            return said("the library agrees: compared {cells} cells", cells=num)
+                return said("llama.cpp agrees: compared positions; this model has no KV cells")
+            return said("llama.cpp agrees: compared {cells} cells", cells=num)
         case events.Disagreed(_, _, difference):
-            return said("the library does not agree: {difference}", difference=difference)
+            return said("llama.cpp disagrees: {difference}", difference=difference)
         case _:
             assert_never(event)

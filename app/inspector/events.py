@@ -82,18 +82,18 @@ class EventsPanel(DockPanel):
             action.setChecked(True)
             action.toggled.connect(self._apply_filter)
         self.kinds.add_all()
-        self._kinds_button = ChipButton(tr("Kinds"), tr("Which kinds of events are shown"), self)
+        self._kinds_button = ChipButton(tr("Kinds"), tr("Kinds of events to show"), self)
         self._kinds_button.setMenu(self.kinds)
         self._kinds_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.only_selected = ChipButton(
-            tr("Sequence"), tr("Only events of the chosen sequence"), self, is_checkable=True
+            tr("Sequence"), tr("Only events of the selected sequence"), self, is_checkable=True
         )
         self.only_selected.setEnabled(False)
         self.only_selected.toggled.connect(self._apply_filter)
-        self.follow = ChipButton(tr("Follow"), tr("Keep the newest event in view"), self, is_checkable=True)
+        self.follow = ChipButton(tr("Follow"), tr("Keep the latest event in view"), self, is_checkable=True)
         self.follow.setChecked(True)
         self.follow.toggled.connect(self._on_follow_toggled)
-        export = ChipButton(tr("Export…"), tr("Save what is shown as text or as JSON lines"), self)
+        export = ChipButton(tr("Export…"), tr("Save the events shown as text or JSON lines"), self)
         export.clicked.connect(self._choose_file)
         self._bar = hbox(
             (self.search, 1),

@@ -22,15 +22,16 @@ from app.protocol.commands import CheckCells, DescribeTokens, WatchCells
 from app.protocol.report import CellMap
 
 NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its cells here.")
-NO_MAP = mark("A recorded file has no map of the cells. Go back to the running engine to see one.")
+NO_MAP = mark("A recording has no KV map. Go back to the running engine to see one.")
 HINT = mark(
-    "Point at a cell, or press the arrow keys, to read what it holds. A click shows its sequence everywhere."
+    "Point at a cell or use the arrow keys to see what it holds. Click to select its sequence in all panels."
 )
-OWN_ORDER = mark("Where llama.cpp keeps this model's cells is not known: they are in the order of our books.")
+OWN_ORDER = mark(
+    "llama.cpp does not tell where this model's cells are, so they are shown in Skein's own order."
+)
 WHAT_FIGURES_MEAN = mark(
-    "Fragmentation: how many of the cells up to the highest used one are free. "
-    "llama.cpp looks at them with every token, too, so they cost time.\n"
-    "High water: cells used at most since the model was loaded."
+    "Fragmentation: free cells below the highest used one. Attention still runs over them, so they cost "
+    "time.\nHigh water: most cells used since the model was loaded."
 )
 MARGIN = 8
 NUM_DESCRIBED = 64  # tokens on either side of a cell that are asked for with it

@@ -109,7 +109,7 @@ class DockTitle(QWidget):
         return self.sizeHint()
 
     def _on_torn_off(self, is_floating: bool) -> None:
-        self._tear_off.set_label(tr("Put back") if is_floating else tr("Tear off"))
+        self._tear_off.set_label(tr("Dock") if is_floating else tr("Tear off"))
 
 
 class _Seat(QWidget):

@@ -44,9 +44,7 @@ COLUMNS = (
     Column(mark("why"), stretches=True),
 )
 TAB, WHY = 2, 6
-NOTHING = mark(
-    "No request has been answered yet. Send a message, and this tells what of it was computed and why."
-)
+NOTHING = mark("No request yet. Send a message to see what was computed, and why.")
 _ROOT = QModelIndex()
 
 LeaseEntry = Entry[Lease]

@@ -8,15 +8,15 @@ from app.protocol.report import Lease
 
 HEADS = {
     PrefixEnd.NEW_CHAT: mark("A new chat"),
-    PrefixEnd.NEW_TEXT: mark("Only new text"),
+    PrefixEnd.NEW_TEXT: mark("Only new text was computed"),
     PrefixEnd.EDITED: mark("An earlier message was edited"),
     PrefixEnd.TEMPLATE: mark("The chat template rewrote the history"),
     PrefixEnd.DROPPED: mark("Turns were left out"),
-    PrefixEnd.NO_ROLLBACK: mark("The model cannot go back"),
+    PrefixEnd.NO_ROLLBACK: mark("The model cannot remove a tail"),
     PrefixEnd.CHECKPOINT: mark("Went back to a checkpoint"),
-    PrefixEnd.EVICTED: mark("Its cells were given away"),
-    PrefixEnd.DOUBTED: mark("The saved state was in doubt"),
-    PrefixEnd.WHOLE_CHUNKS: mark("The answer is repeatable"),
+    PrefixEnd.EVICTED: mark("Its cells were evicted"),
+    PrefixEnd.DOUBTED: mark("The saved state failed its checks"),
+    PrefixEnd.WHOLE_CHUNKS: mark("The answer was repeatable"),
 }
 # The same, short.
 REASONS = {
@@ -28,7 +28,7 @@ REASONS = {
     PrefixEnd.NO_ROLLBACK: mark("model cannot remove a tail"),
     PrefixEnd.CHECKPOINT: mark("went back to a checkpoint"),
     PrefixEnd.EVICTED: mark("evicted"),
-    PrefixEnd.DOUBTED: mark("saved state in doubt"),
+    PrefixEnd.DOUBTED: mark("saved state failed its checks"),
     PrefixEnd.WHOLE_CHUNKS: mark("repeatable: whole chunks only"),
 }
 
@@ -50,25 +50,25 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
     match lease.prefix_end:
         case PrefixEnd.NEW_CHAT:
             if lease.num_shared_tokens:
-                return tr("Nothing of this chat was computed before, but another chat begins the same way.")
-            return tr("Nothing of this chat was computed before, and no other chat begins the same way.")
+                return tr("Nothing of this chat was cached, but another chat begins the same way.")
+            return tr("Nothing of this chat was cached, and no other chat begins the same way.")
         case PrefixEnd.NEW_TEXT:
-            return tr("All that was held is part of the prompt; only what is new behind it was computed.")
+            return tr("Everything cached is part of the prompt; only the new text after it was computed.")
         case PrefixEnd.EDITED:
             return tr(
-                "The prompt differs from what was held after {tokens}, "
-                "so everything behind that point was computed again.",
+                "The prompt differs from the cached one after {tokens}, so everything after that was "
+                "recomputed.",
                 tokens=tokens(lease.num_common_tokens),
             )
         case PrefixEnd.TEMPLATE:
             return tr(
-                "The messages are the same, but the chat template writes them differently than before: "
-                "the two part after {tokens}.",
+                "The messages are the same, but the chat template renders them differently: the prompts "
+                "differ after {tokens}.",
                 tokens=tokens(lease.num_common_tokens),
             )
         case PrefixEnd.DROPPED:
             return tr(
-                "The chat no longer fits its context, so turns were left out behind the first {tokens}.",
+                "The chat no longer fits its context, so turns after the first {tokens} were left out.",
                 tokens=tokens(lease.num_common_tokens),
             )
         case PrefixEnd.NO_ROLLBACK:
@@ -86,38 +86,36 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
                 kept=tokens(num_had(lease)),
             )
         case PrefixEnd.EVICTED:
-            return tr("Its cells were needed by other chats, and its state was not kept.")
+            return tr("Other chats needed its cells, and its state was not saved.")
         case PrefixEnd.DOUBTED:
-            return tr("A saved state was there, but it did not pass its checks, so it was not used.")
+            return tr("Its saved state failed its checks and was not used.")
         case PrefixEnd.WHOLE_CHUNKS:
-            return tr(
-                "Only whole chunks of an earlier prompt were used: its end, and the answer, would be "
-                "computed in other steps as part of this prompt."
-            )
+            return tr("The answer is repeatable, so only whole chunks of the earlier prompt were reused.")
 
 
 def what_to_do(lease: Lease, model: ModelInfo | None) -> str:
     match lease.prefix_end:
         case PrefixEnd.EDITED:
-            return tr("Fork the chat before you edit it, and both versions keep their cells.")
+            return tr("Fork the chat before editing it: both versions then keep their cells.")
         case PrefixEnd.TEMPLATE:
             return tr(
-                "Nothing is wrong with the chat; a template that keeps its history as it was avoids it."
+                "Nothing is wrong with the chat. A chat template that leaves earlier turns unchanged "
+                "avoids this."
             )
         case PrefixEnd.DROPPED:
             return tr(
-                "A larger context (Context settings, --ctx) or a higher cap for this chat puts that off."
+                "A larger context (Context settings, --ctx) or a higher limit for this chat delays this."
             )
         case PrefixEnd.NO_ROLLBACK if not (model and model.takes_checkpoints):
             return tr(
-                "Go on at the end of such a chat: editing, forking and branching cost the whole prompt."
+                "Continue at the end of such a chat: editing or forking it recomputes the whole prompt."
             )
         case PrefixEnd.EVICTED:
-            return tr("Pin the chat, or choose a larger context (Context settings, --ctx).")
+            return tr("Pin the chat, or use a larger context (Context settings, --ctx).")
         case PrefixEnd.DOUBTED:
-            return tr("Nothing: the answer is right, it only took longer.")
+            return tr("Nothing to do: the answer is right, it only took longer.")
         case _:
-            return tr("Nothing needs to be done.")
+            return tr("Nothing to do.")
 
 
 def what_it_cost(lease: Lease, prompt_s: float) -> str:

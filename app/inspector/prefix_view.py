@@ -23,7 +23,7 @@ CHIP_HEIGHT = 20
 LINE_HEIGHT = 26
 NAME_WIDTH = 56
 GAP = 3
-HELD, WANTED = mark("held"), mark("wanted")
+HELD, WANTED = mark("cached"), mark("wanted")
 
 
 def parts_of(lease: Lease) -> tuple[tuple[str, int], ...]:
@@ -43,7 +43,7 @@ class SourceBar(QWidget):
         self._parts: tuple[tuple[str, int], ...] = ()
         self.setFont(tabular(small_font()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Where the prompt's tokens came from"))
+        self.setAccessibleName(tr("Source of the prompt's tokens"))
 
     def apply(self, lease: Lease | None) -> None:
         parts = parts_of(lease) if lease else ()
@@ -122,7 +122,7 @@ class PartingView(QWidget):
         self._lines: tuple[tuple[str, Sequence[str]], ...] = ()
         self.setFont(code_font())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Where the prompt parts from what was held"))
+        self.setAccessibleName(tr("Where the prompt differs from the cached one"))
 
     def apply(self, common: Sequence[str], held: Sequence[str], wanted: Sequence[str]) -> None:
         lines = ((HELD, held), (WANTED, wanted))
@@ -184,7 +184,7 @@ class PartingView(QWidget):
         if not line:
             painter.setPen(QColor(tokens.muted))
             rest = QRectF(left, top, self.width() - left, CHIP_HEIGHT)
-            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, tr("nothing more"))
+            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, tr("end"))
         for text in line:
             width = self._chip_width(text)
             if left + width > self.width():

@@ -19,11 +19,11 @@ from app.look.words import mark, tr, tr_n, tr_said
 from app.protocol.output import TokenLogprob
 
 CHOOSE = mark(
-    "Choose a sequence, or “Token probabilities” under an answer, to see what else it could have said."
+    "Select a sequence, or “Token probabilities” under an answer, to see the alternatives at each token."
 )
-NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to look into its answers.")
-RECORDED = mark("This is a recording: only a running engine can tell what else could have been said.")
-PAUSED = mark("All chats are paused, so this waits. Resume, and it is computed.")
+NO_MODEL = mark("No model loaded. Open a GGUF file with Ctrl+O to inspect its answers.")
+RECORDED = mark("This is a recording. Token probabilities need a running engine.")
+PAUSED = mark("Waiting: all chats are paused. Resume to compute this.")
 COMPUTING = mark("Computing…")
 TABLE_WIDTHS = (250, 350)  # of the answer's tokens, and of the candidates
 REST_MS = 80  # on a token before it is probed: the user may be moving on to another
@@ -53,7 +53,7 @@ class ProbabilitiesPanel(DockPanel):
         self.status = PlainLabel(parent=self, tone="muted", wraps=True)
         self.fork = QPushButton(self)
         self.message = PlainLabel(parent=self, tone="muted", wraps=True)
-        self.again = QPushButton(tr("Compute it again"), self)
+        self.again = QPushButton(tr("Recompute"), self)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._shown: Candidates | None = None
@@ -111,7 +111,7 @@ class ProbabilitiesPanel(DockPanel):
         for label in (self.figures, self.status):
             label.setFont(tabular(small_font()))
         self.fork.setFont(small_font())
-        self.fork.setToolTip(tr("Go on in a new tab, from this token (Enter)"))
+        self.fork.setToolTip(tr("Continue from this token in a new tab (Enter)"))
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._tables.addWidget(self.token_table)
         self._tables.addWidget(self.candidate_table)
@@ -210,7 +210,7 @@ class ProbabilitiesPanel(DockPanel):
         has_tokens = bool(tokens.token_ids)
         answer = tr_n(
             "answer of {n} token, prompt of {prompt}",
-            "answer of {n} tokens, prompt of {prompt}",
+            "answer: {n} tokens, prompt: {prompt}",
             len(tokens.pieces),
             prompt=count(tokens.num_prompt_tokens),
         )

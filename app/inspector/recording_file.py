@@ -32,7 +32,7 @@ MAX_CELL_BYTES = 16 << 20  # a larger map is left out, so that its line can be r
 MAX_SEQS = 1_024
 MAX_ROWS = 1 << 20  # of one sequence in one batch
 MAX_NUMBER = 2**53  # beyond it a float is no exact integer, and Qt can draw neither
-_WHAT_TO_DO = said("Choose a file that was made by “Export recording”.")
+_WHAT_TO_DO = said("Choose a file made with “Export recording”.")
 
 
 class RecordingFileError(Exception):
@@ -83,7 +83,7 @@ class _Cells(BaseModel):
 
         pos, token_ids = np.frombuffer(self.pos, "<i4"), np.frombuffer(self.token_ids, "<i4")
         if len(pos) != len(token_ids):
-            raise ValueError(said("the cell map has not one token for each cell"))
+            raise ValueError(said("the cell map does not have one token per cell"))
         holders = np.frombuffer(self.holders, "<u8").reshape(len(pos), -1)
         if holders.shape[1] > MAX_SEQS // 64:
             raise ValueError(said("the cell map has too many sequences"))
@@ -186,7 +186,7 @@ def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
         head = _head(_line(file))
         _check(head.model)
         if not 0 <= head.num_steps <= max_steps:
-            raise ValueError(said("it tells of more steps than the {limit:,} that are kept", limit=max_steps))
+            raise ValueError(said("it has more than {limit:,} steps", limit=max_steps))
         recording.start(head.model)
         recording.note_titles(head.titles)
         recording.token_texts = {int(token_id): text for token_id, text in head.token_texts.items()}
@@ -208,7 +208,7 @@ def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
             raise _refused(path, why) from error
         recording.append((report,))
     if file.read(1):
-        why = said("something stands behind the last of its {steps:,} steps", steps=head.num_steps)
+        why = said("there is data after the last of its {steps:,} steps", steps=head.num_steps)
         raise _refused(path, why)
     return recording
 
@@ -216,7 +216,7 @@ def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
 def _line(file: BinaryIO) -> bytes:
     line = file.readline(MAX_LINE_BYTES)
     if not line.endswith(b"\n"):
-        raise ValueError(said("it is cut off"))
+        raise ValueError(said("it is truncated"))
     if line.count(b",") > MAX_VALUES:
         raise ValueError(said("it has too many values"))
     return line
@@ -228,7 +228,7 @@ def _head(line: bytes) -> _Head:
     if version != VERSION:
         raise ValueError(
             said(
-                "it is of format {version}, and this Skein reads format {known}",
+                "it has format {version}, and this Skein reads format {known}",
                 version=version,
                 known=VERSION,
             )
@@ -250,9 +250,9 @@ def _check_step(report: StepReport, former: StepReport | None) -> None:
     planned = report.pause.planned if report.pause else ()
     for span in (*report.spans, *planned):
         if not 0 <= span.num_kept <= span.num_drafted < max(span.num_rows, 1):
-            raise ValueError(said("a step has more guesses than rows"))
+            raise ValueError(said("a step has more draft tokens than rows"))
         if len(span.token_bytes) not in (0, 4 * span.num_rows) or not 0 < span.num_rows <= MAX_ROWS:
-            raise ValueError(said("the rows of a sequence do not fit its tokens"))
+            raise ValueError(said("the rows of a sequence do not match its tokens"))
     seq_ids = [
         *(span.seq_id for span in (*report.spans, *planned)),
         *(slot.seq_id for slot in report.slots),
@@ -260,7 +260,7 @@ def _check_step(report: StepReport, former: StepReport | None) -> None:
         *(event.seq_id for event in report.events if event.seq_id is not None),
     ]
     if not all(0 <= seq_id < MAX_SEQS for seq_id in seq_ids):
-        raise ValueError(said("it names a sequence that cannot be"))
+        raise ValueError(said("it has an invalid sequence id"))
 
 
 def _values(report: StepReport) -> dict[str, Any]:
@@ -271,7 +271,7 @@ def _check(value: object) -> None:
     """Checks that every number is within the limits for arithmetic and drawing."""
     if isinstance(value, int | float):
         if not -MAX_NUMBER <= value <= MAX_NUMBER:  # no NaN is
-            raise ValueError(said("a number is out of bounds"))
+            raise ValueError(said("a number is out of range"))
     elif isinstance(value, tuple):
         for one in value:
             _check(one)
@@ -290,7 +290,7 @@ def _short(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     if error.error_count() > 100:  # each would become a dictionary
-        return said("hardly anything in it is as it should be")
+        return said("it is not a Skein recording")
     first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
     return f"{place}: {first['msg']}" if place else first["msg"]

@@ -36,14 +36,14 @@ class RecordingFiles(QObject):
         self.open_action = self._new_action(
             "recording.open",
             tr("&Open recording…"),
-            tr("Look at recorded steps, also without a model"),
+            tr("View recorded steps, even without a model"),
             self._choose_recording,
         )
         self.export_action = self._new_action(
             "recording.export",
             tr("&Export recording…"),
             tr(
-                "Save the last {steps} steps, with the texts of their answers, as JSON lines or as a trace",
+                "Save the last {steps} steps, with the text of their answers, as JSON lines or as a trace",
                 steps=count(MAX_STEPS),
             ),
             self._choose_export,
@@ -68,9 +68,9 @@ class RecordingFiles(QObject):
             reason = tr(
                 "{name} could not be written: {reason}.",
                 name=path.name,
-                reason=error.strerror or tr("the disk refused it"),
+                reason=error.strerror or tr("the disk rejected the write"),
             )
-            advice = tr("Choose another folder, or make room on this disk.")
+            advice = tr("Choose another folder, or free some space on this disk.")
             self.failed.emit(sentences(reason, advice))
         else:
             self.saved.emit(

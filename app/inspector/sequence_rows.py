@@ -40,15 +40,15 @@ SLOT_STATES = {
 }
 _WAITING_TEXTS = {
     WaitReason.QUEUED: mark("waiting"),
-    WaitReason.SHARES_PREFIX: mark("awaits prefix"),
+    WaitReason.SHARES_PREFIX: mark("waiting for prefix"),
     WaitReason.PAUSED: mark("paused"),
-    WaitReason.REFITTING: mark("shortening"),
+    WaitReason.REFITTING: mark("shortening prompt"),
 }
 _WAITING_TIPS = {
-    WaitReason.QUEUED: mark("Waits for a slot or for free cells"),
-    WaitReason.SHARES_PREFIX: mark("Waits for a running prompt to compute the beginning both have in common"),
-    WaitReason.PAUSED: mark("Its cells were needed; the answer goes on when there is room"),
-    WaitReason.REFITTING: mark("Its context is full; a shorter prompt is being made"),
+    WaitReason.QUEUED: mark("Waiting for a slot or free cells"),
+    WaitReason.SHARES_PREFIX: mark("Waiting for a running prompt to compute the prefix they share"),
+    WaitReason.PAUSED: mark("Other answers needed its cells; it continues when there is room"),
+    WaitReason.REFITTING: mark("Its context is full; the prompt is being shortened"),
 }
 # In sorting order: running ones first, empty ones last.
 _ORDER = ("decode", "prefill", "wait", "warm", "hibernated", "empty")
@@ -261,25 +261,25 @@ COLUMNS = (
     _figure(
         "pos_min",
         mark("pos\nmin"),
-        mark("The lowest position in memory, as the library says"),
+        mark("Lowest position in memory, from llama.cpp"),
         _position(lambda slot: slot.pos_min),
     ),
     _figure(
         "pos_max",
         mark("pos\nmax"),
-        mark("The highest position in memory, as the library says"),
+        mark("Highest position in memory, from llama.cpp"),
         _position(lambda slot: slot.pos_max),
     ),
     _figure(
         "own",
         mark("cells\nown"),
-        mark("KV cells that no other sequence holds"),
+        mark("KV cells held by this sequence only"),
         _of_slot(lambda slot: slot.num_cells - slot.num_shared_cells),
     ),
     _figure(
         "shared",
         mark("cells\nshared"),
-        mark("KV cells it holds together with other sequences"),
+        mark("KV cells shared with other sequences"),
         _of_slot(lambda slot: slot.num_shared_cells),
     ),
     _figure(
@@ -288,48 +288,48 @@ COLUMNS = (
     _figure(
         "reused",
         mark("tokens\nreused"),
-        mark("Prompt tokens of the last answer whose cells the chat itself still had"),
+        mark("Prompt tokens of the last answer found in the chat's own cells"),
         _of_usage(lambda usage: usage.num_reused_tokens),
     ),
     _figure(
         "borrowed",
         mark("tokens\nshared"),
-        mark("Prompt tokens of the last answer whose cells another chat had"),
+        mark("Prompt tokens of the last answer found in another chat's cells"),
         _of_usage(lambda usage: usage.num_shared_tokens),
     ),
     _figure(
         "restored",
         mark("tokens\nrestored"),
-        mark("Prompt tokens of the last answer whose cells were saved and read back"),
+        mark("Prompt tokens of the last answer restored from a saved state"),
         _of_usage(lambda usage: usage.num_restored_tokens),
     ),
     _figure(
         "computed",
         mark("tokens\ncomputed"),
-        mark("Tokens computed for the last answer, its own among them"),
+        mark("Tokens computed for the last answer, including its own"),
         _of_usage(lambda usage: usage.num_computed_tokens),
     ),
     _figure(
         "cap",
         mark("context\ncap"),
-        mark("How many tokens the chat may have"),
+        mark("Most tokens this chat may have"),
         lambda row: (row.slot.max_context_tokens or None) if row.slot else None,
     ),
     _figure(
         "first_token",
         mark("first\ntoken"),
-        mark("From sending to the first token of the last answer, waiting included"),
+        mark("Time to first token of the last answer, including the wait for a slot"),
         _first_token_s,
         seconds,
         _TIME,
     ),
     _figure(
-        "queue", mark("queue\nwait"), mark("How long the request waited for a slot"), _queue_s, seconds, _TIME
+        "queue", mark("queue\nwait"), mark("Time the request waited for a slot"), _queue_s, seconds, _TIME
     ),
     _figure(
         "size",
         mark("KV\nMiB"),
-        mark("Memory of its keys and values, shared cells among them; hibernated: of what was saved"),
+        mark("Memory of its keys and values, including shared cells; if hibernated, of the saved state"),
         lambda row: row.size_bytes or None,
         _size_text,
         "99,999.9",
@@ -337,49 +337,49 @@ COLUMNS = (
     _figure(
         "checkpoints",
         mark("check-\npoints"),
-        mark("Places in the chat that it can go back to, where the model cannot go back anywhere"),
+        mark("Positions the chat can be rolled back to, on models that cannot remove an arbitrary tail"),
         _of_slot(lambda slot: len(slot.checkpoints) or None),
     ),
     _figure(
         "checkpoint_size",
         mark("check-\npoints MiB"),
-        mark("Memory of its checkpoints, with those that other sequences have, too"),
+        mark("Memory of its checkpoints, including shared ones"),
         lambda row: (row.slot.checkpoint_bytes or None) if row.slot else None,
         _size_text,
         "99,999.9",
     ),
     _figure(
         "drafted",
-        mark("tokens\ndrafted"),
-        mark("Guesses at the last answer that were checked beside its own tokens"),
+        mark("draft\ntokens"),
+        mark("Draft tokens checked for the last answer"),
         _of_drafts(lambda usage: usage.num_drafted_tokens),
     ),
     _figure(
         "kept",
-        mark("drafted\nkept"),
-        mark("Guesses that were right: each saved a step"),
+        mark("draft\naccepted"),
+        mark("Draft tokens accepted: each saved a step"),
         _of_drafts(lambda usage: usage.num_kept_tokens),
     ),
     _figure(
         "kept_share",
-        mark("kept\nshare"),
-        mark("How many of the guesses were right"),
+        mark("accept\nrate"),
+        mark("Share of draft tokens that were accepted"),
         _share(lambda usage: (usage.num_kept_tokens, usage.num_drafted_tokens)),
         _share_text,
         "100%",
     ),
     _figure(
         "lookup_share",
-        mark("lookup\nkept"),
-        mark("How many of the guesses from the chat's own text were right"),
+        mark("lookup\naccepted"),
+        mark("Share of the draft tokens from the chat's own text that were accepted"),
         _share(_of_lookup),
         _share_text,
         "100%",
     ),
     _figure(
         "model_share",
-        mark("model\nkept"),
-        mark("How many of the draft model's guesses were right"),
+        mark("model\naccepted"),
+        mark("Share of the draft model's tokens that were accepted"),
         _share(lambda usage: (usage.num_model_kept_tokens, usage.num_model_drafted_tokens)),
         _share_text,
         "100%",
@@ -428,9 +428,9 @@ def row_tip(row: SequenceRow) -> str:
             parts.append(tr("{tokens} saved in RAM, {size}", tokens=held, size=size))
     if row.slot and row.slot.checkpoints:
         places = ", ".join(map(count, row.slot.checkpoints))
-        parts.append(tr("can be cut back to its first {places} tokens", places=places))
+        parts.append(tr("can be rolled back to its first {places} tokens", places=places))
     if row.is_pinned:
-        parts.append(tr("pinned: neither hibernated nor evicted while that can be avoided"))
+        parts.append(tr("pinned: hibernated or evicted last"))
     return " · ".join(parts)
 
 

@@ -21,7 +21,7 @@ from app.look.words import mark, tr
 from app.protocol.commands import CheckCells, ClearCells, Command, Hibernate, Pin, Restore
 
 NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here.")
-ENGINE_GONE = mark("The engine has stopped. This is what was last seen of it.")
+ENGINE_GONE = mark("The engine has stopped. This is its last known state.")
 
 
 class SequencesPanel(DockPanel):
@@ -102,7 +102,7 @@ class SequencesPanel(DockPanel):
         self._pin = RowAction(
             "pin",
             tr("Pin"),
-            tr("Neither hibernate nor evict these cells while that can be avoided"),
+            tr("Hibernate or evict these cells last"),
             lambda row: self._can_steer and row.slot is not None and row.chat_id is not None,
             self._do_pin,
             self,
@@ -111,7 +111,7 @@ class SequencesPanel(DockPanel):
             RowAction(
                 "stop",
                 tr("Stop"),
-                tr("End this answer, with what it has so far"),
+                tr("Stop this answer and keep what it has so far"),
                 lambda row: self._can_steer and row.request_id is not None,
                 lambda row: self.stop_requested.emit(row.request_id),
                 self,
@@ -119,7 +119,7 @@ class SequencesPanel(DockPanel):
             RowAction(
                 "hibernate",
                 tr("Hibernate"),
-                tr("Save the cells of this idle chat and free them"),
+                tr("Save this idle chat's cells and free them"),
                 self._is_idle,
                 self._command(Hibernate),
                 self,
@@ -127,7 +127,7 @@ class SequencesPanel(DockPanel):
             RowAction(
                 "restore",
                 tr("Restore"),
-                tr("Bring the saved cells back into a slot, before the chat asks for anything"),
+                tr("Load the saved cells back into a slot, ahead of the next message"),
                 lambda row: self._can_steer and row.saved is not None and row.waiting is None,
                 self._command(Restore),
                 self,
@@ -135,7 +135,7 @@ class SequencesPanel(DockPanel):
             RowAction(
                 "clear",
                 tr("Clear"),
-                tr("Free the cells without saving them: the chat's next turn computes everything"),
+                tr("Free the cells without saving them: the next turn recomputes everything"),
                 self._is_idle,
                 self._command(ClearCells),
                 self,
@@ -143,7 +143,7 @@ class SequencesPanel(DockPanel):
             RowAction(
                 "fork",
                 tr("Fork"),
-                tr("Go on in a copy of this chat that holds the same cells"),
+                tr("Continue in a copy of this chat that shares its cells"),
                 lambda row: self._can_steer and row.chat_id in self.tabs,
                 lambda row: self.fork_requested.emit(row.chat_id),
                 self,
@@ -152,7 +152,7 @@ class SequencesPanel(DockPanel):
             RowAction(
                 "copy-json",
                 tr("Copy JSON"),
-                tr("Copy this row as JSON, as llama-server's /slots has it"),
+                tr("Copy this row as JSON, in the form of llama-server's /slots"),
                 lambda _row: True,
                 self._copy,
                 self,

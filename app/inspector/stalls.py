@@ -18,17 +18,17 @@ WAIT_REASONS = {
     WaitReason.QUEUED: mark("waiting"),
     WaitReason.SHARES_PREFIX: mark("waiting for a shared prefix"),
     WaitReason.PAUSED: mark("paused"),
-    WaitReason.REFITTING: mark("making a shorter prompt"),
+    WaitReason.REFITTING: mark("shortening the prompt"),
 }
 _SAVING = (EventKind.HIBERNATE, EventKind.RESTORE, EventKind.EVICT, EventKind.SHIFT)
 _CODES = {
-    1: mark("llama_decode returned {code}: it found no room for the batch among the KV cells."),
-    2: mark("llama_decode returned {code}: it was interrupted."),
-    -1: mark("llama_decode returned {code}: it refused the batch as invalid."),
+    1: mark("llama_decode returned {code}: no KV slot for the batch."),
+    2: mark("llama_decode returned {code}: aborted."),
+    -1: mark("llama_decode returned {code}: invalid batch."),
 }
 
 
-_ANY_CODE = mark("llama_decode returned {code}: it met an error it cannot go on from.")
+_ANY_CODE = mark("llama_decode returned {code}: fatal error.")
 
 
 class Stall(IntEnum):
@@ -130,7 +130,7 @@ def _gap(report: StepReport, before: Before) -> list[Cause]:
         paused = tr("Nothing ran for {time} before this step: the batcher was paused.", time=time)
         return [Cause(Stall.PAUSED, sentences(paused, tr_said(before.pause_reason)))]
     if before.pause_reason is not None:
-        text = tr("Nothing ran for {time} before this step: the batcher was paused by somebody.", time=time)
+        text = tr("Nothing ran for {time} before this step: the batcher was paused by a user.", time=time)
         return [Cause(Stall.PAUSED, text)]
     if not before.had_work:
         text = tr("Nothing ran for {time} before this step: no chat had work for it.", time=time)
@@ -139,7 +139,7 @@ def _gap(report: StepReport, before: Before) -> list[Cause]:
         text = tr("Nothing ran for {time} before this step: {reason}.", time=time, reason=saved)
     else:
         text = tr(
-            "Nothing ran for {time} before this step, although there was work; no report tells why.",
+            "Nothing ran for {time} before this step although there was work, for an unknown reason.",
             time=time,
         )
     return [Cause(Stall.HELD_UP, text)]
@@ -149,7 +149,7 @@ def _slow_schedule(report: StepReport, before: Before) -> list[Cause]:
     schedule_ms = report.schedule_ms - report.draft_ms
     if schedule_ms < max(MIN_SLOW_MS, before.usual_ms):
         return []
-    why = _saving_texts(report) or tr("no event tells why")
+    why = _saving_texts(report) or tr("cause unknown")
     time = milliseconds(schedule_ms)
     return [Cause(Stall.HELD_UP, tr("Scheduling took {time}: {reason}.", time=time, reason=why))]
 
@@ -165,14 +165,14 @@ def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
     times = {"time": milliseconds(report.decode_ms), "usual": milliseconds(usual_ms)}
     if not prompts:
         text = tr(
-            "The decode took {time} instead of about {usual}, with no prompt in it: the machine was slow.",
+            "The decode took {time} instead of about {usual} without any prompt: the machine was slow.",
             **times,
         )
         return [Cause(Stall.HELD_UP, text)]
     parts = [tr("seq {seq_id} ({rows})", seq_id=span.seq_id, rows=rows(span.num_rows)) for span in prompts]
     text = tr_n(
         "The prompt of {sequences} took the step: {time} instead of about {usual}.",
-        "The prompts of {sequences} took the step: {time} instead of about {usual}.",
+        "Prefill of {sequences} lengthened the step: {time} instead of about {usual}.",
         len(prompts),
         sequences=tr(" and ").join(parts),
         **times,
@@ -199,13 +199,14 @@ def _left_out(report: StepReport, before: Before) -> list[Cause]:
     repeatable = {slot.seq_id for slot in report.slots if slot.is_repeatable}
     if repeatable & in_batch or repeatable.issuperset(left_out):
         text = tr(
-            "{sequences} got no row: repeatable answers have steps of their own.", sequences=_names(left_out)
+            "{sequences} got no row: repeatable answers are computed in their own steps.",
+            sequences=_names(left_out),
         )
         return [Cause(Stall.NONE, text)]
     prompts = sorted({span.seq_id for span in report.spans if span.is_prefill})
     if prompts:
         text = tr(
-            "{sequences} got no row: the prompt of {others} took the step.",
+            "{sequences} got no row: prefill of {others} took the step.",
             sequences=_names(left_out),
             others=_names(prompts),
         )
@@ -218,7 +219,7 @@ def _no_batch(report: StepReport) -> list[Cause]:
     if report.spans or report.return_code or not report.waiting or not has_run(report):
         return []
     reasons = ", ".join(sorted({tr(WAIT_REASONS[one.reason]) for one in report.waiting}))
-    text = tr("Nothing could be computed; what there is to do is held back: {reasons}.", reasons=reasons)
+    text = tr("Nothing could be computed; all work is held back: {reasons}.", reasons=reasons)
     return [Cause(Stall.HELD_UP, text)]
 
 

@@ -34,8 +34,8 @@ class StepLegend(QWidget):
         self.setAccessibleName(tr("Legend"))
         self.setAccessibleDescription(
             tr(
-                "Full colour: a prompt. Lighter: an answer. Lighter still: guesses at it. "
-                "Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work."
+                "Full colour: prefill. Lighter: decode. Lightest: draft tokens. Marks: cross failed, "
+                "triangle held up, two bars paused, dot no work."
             )
         )
 

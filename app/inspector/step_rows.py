@@ -15,23 +15,23 @@ from app.look.words import mark, tr
 from app.protocol.report import Span, StepReport
 
 COLUMNS = (
-    Column(mark("row"), mark("Its place in the batch"), "9,999", is_number=True, is_muted=True),
+    Column(mark("row"), mark("Index in the batch"), "9,999", is_number=True, is_muted=True),
     Column(mark("token"), mark("Token id"), "999,999", is_number=True),
     Column(
         mark("text"),
-        mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+        mark("The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character"),
         width=120,
     ),
-    Column(mark("pos"), mark("Its position in the sequence"), "999,999", is_number=True),
-    Column(mark("seq"), mark("The sequence whose cell it is, seq_id"), "00", is_sequence=True),
+    Column(mark("pos"), mark("Position in the sequence"), "999,999", is_number=True),
+    Column(mark("seq"), mark("Sequence id, seq_id"), "00", is_sequence=True),
     Column(mark("tab"), mark("The chat"), stretches=True),
     Column(
         mark("phase"),
-        mark("Part of a prompt, of an answer, or a guess at it: kept if it was right"),
-        (mark("prefill"), mark("decode"), mark("drafted, kept")),
+        mark("Prefill, decode, or a draft token (accepted or not)"),
+        (mark("prefill"), mark("decode"), mark("draft, accepted")),
         is_muted=True,
     ),
-    Column(mark("logits"), mark("Whether the logits behind it were wanted, to sample from"), mark("wanted")),
+    Column(mark("logits"), mark("Whether its logits were requested for sampling"), mark("wanted")),
 )
 TEXT, TAB = 2, 5
 
@@ -104,7 +104,7 @@ def _phase(span: Span, place: int) -> str:
     """Of one of its rows."""
     num_draft_tokens_before = place - (span.num_rows - span.num_drafted)
     if num_draft_tokens_before >= 0:
-        return tr("drafted, kept") if num_draft_tokens_before < span.num_kept else tr("drafted")
+        return tr("draft, accepted") if num_draft_tokens_before < span.num_kept else tr("drafted")
     return tr("prefill") if span.is_prefill else tr("decode")
 
 

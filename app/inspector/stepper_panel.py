@@ -22,12 +22,10 @@ from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce
 from app.protocol.report import PauseState, StepReport
 
-RUNNING = mark(
-    "Pause to see each batch here before it is computed. The chats wait meanwhile; Stop still works."
-)
-NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to step through what it computes.")
-RECORDED = mark("This is a recording: what it shows is over. Only a running engine can be paused.")
-NOTHING_PLANNED = mark("Nothing is planned. Send a message in any tab, and its first batch is shown here.")
+RUNNING = mark("Pause to see each batch before it is computed. Chats wait meanwhile; Stop still works.")
+NO_MODEL = mark("No model loaded. Open a GGUF file with Ctrl+O to step through its batches.")
+RECORDED = mark("This is a recording. Only a running engine can be paused.")
+NOTHING_PLANNED = mark("Nothing planned. Send a message in any tab to see its first batch here.")
 
 
 def state_text(pause: PauseState | None, until: str) -> str:
@@ -49,7 +47,7 @@ def plan_text(pause: PauseState) -> str:
     }
     if not num_drafted:
         return tr("{rows} of {sequences}; {sampled}", **parts)
-    drafted = tr_n("{n} guess is checked", "{n} guesses are checked", num_drafted)
+    drafted = tr_n("{n} guess is checked", "{n} draft tokens are checked", num_drafted)
     return tr("{rows} of {sequences}; {sampled}, {drafted}", drafted=drafted, **parts)
 
 
@@ -230,15 +228,15 @@ class StepActions(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.pause = self._new(
-            "engine.pause", tr("&Pause all chats"), tr("Compute nothing more; the chats wait"), "F8", Pause()
+            "engine.pause", tr("&Pause all chats"), tr("Stop computing; all chats wait"), "F8", Pause()
         )
         self.resume = self._new(
-            "engine.resume", tr("&Resume all chats"), tr("Go on computing"), "F5", Resume()
+            "engine.resume", tr("&Resume all chats"), tr("Resume computing"), "F5", Resume()
         )
         self.step = self._new(
             "engine.step",
             tr("Run one s&tep"),
-            tr("Compute the batch that is planned, then pause again"),
+            tr("Compute the planned batch, then pause again"),
             "F10",
             StepOnce(),
         )

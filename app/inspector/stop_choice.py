@@ -34,7 +34,7 @@ ANY_CHAT = Choice(None, mark("any chat"))
 TYPING_MS = 150
 A_FEW_TOKENS = 16
 MAX_CHARS = 100
-NO_TEXT = mark("Type how the token is written, with its spaces.")
+NO_TEXT = mark("Type the token's text, including spaces.")
 
 
 def _any_chat() -> Choice:
@@ -52,7 +52,7 @@ def hint(answer: TokenizedText) -> str:
     """What the model makes of the text."""
     return tr_n(
         "One token.",
-        "The model writes this with {n} tokens; choose which one to wait for.",
+        "The model tokenizes this as {n} tokens; choose which one to wait for.",
         len(answer.tokens.token_ids),
     )
 
@@ -166,7 +166,7 @@ class StopChoice(QWidget):
         self.text.setMaximumWidth(120)
         self.hint.setFont(small_font())
         self.run.setFont(small_font())
-        self.run.setToolTip(tr("Go on, and pause after the step in which this comes true"))
+        self.run.setToolTip(tr("Run, and pause after the step in which this becomes true"))
 
     def _lay_out(self) -> None:
         vbox(

@@ -14,16 +14,16 @@ from app.look.words import mark, tr
 from app.protocol.report import ChatTokens
 
 COLUMNS = (
-    Column(mark("pos"), mark("Its position in the sequence"), "99,999", is_number=True, is_muted=True),
+    Column(mark("pos"), mark("Position in the sequence"), "99,999", is_number=True, is_muted=True),
     Column(
         mark("token"),
-        mark("How the token is written: ␣ is a space, ⏎ a line end, \\x a byte of a character"),
+        mark("The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character"),
         stretches=True,
     ),
     Column(mark("id"), mark("Token id"), "999999", is_number=True, is_muted=True),
     Column(
         mark("after"),
-        mark("How likely it was after the samplers, where that was looked up"),
+        mark("Probability after the samplers, where known"),
         ">99.9%",
         is_number=True,
         is_muted=True,

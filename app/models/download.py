@@ -94,8 +94,8 @@ class Fetch:
                 await self._start_over(file, part)
                 raise DownloadError(
                     said(
-                        "What {hub} sent as {file} is not what it had announced (its SHA-256 differs), so it "
-                        "was thrown away. Try again later; if you use a mirror, try without.",
+                        "{file} from {hub} has the wrong SHA-256, so it was discarded. Try again later, "
+                        "or without the mirror if you use one.",
                         hub=self._order.endpoint,
                         file=file.name,
                     )
@@ -174,7 +174,7 @@ class Fetch:
         if re.fullmatch("[0-9a-f]{64}", checksum) and checksum != file.sha256:
             raise HubError(
                 said(
-                    "{file} was changed on {hub}. Search for it again.",
+                    "{file} has changed on {hub}. Search for it again.",
                     file=file.name,
                     hub=self._order.endpoint,
                 )
@@ -235,7 +235,7 @@ class Fetch:
                 await self._append(batch, file, part)
         if part.num_bytes < file.size_bytes:
             raise _InterruptionError(
-                said("{hub} ends the connection too early. Try again later.", hub=self._order.endpoint)
+                said("{hub} closed the connection early. Try again later.", hub=self._order.endpoint)
             )
 
     async def _append(self, batch: bytearray, file: FileOrder, part: Part) -> None:
@@ -244,8 +244,7 @@ class Fetch:
         if not part.num_bytes and not data.startswith(MAGIC[: len(data)]):
             raise DownloadError(
                 said(
-                    "{file} is no GGUF file, whatever its name says, so it was not loaded. Choose another "
-                    "one.",
+                    "{file} is not a GGUF file despite its name, so it was discarded. Choose another one.",
                     file=file.name,
                 )
             )
@@ -259,8 +258,8 @@ class Fetch:
     def _lie(self) -> HubError:
         return HubError(
             said(
-                "{hub} sends something else than it has announced. Nothing of it was kept under its name. "
-                "Try again later; if you use a mirror, try without.",
+                "{hub} sent something other than announced, so it was discarded. Try again later, or "
+                "without the mirror if you use one.",
                 hub=self._order.endpoint,
             )
         )
@@ -278,8 +277,8 @@ class Fetch:
         if missing > 0 and needed > free:
             raise DownloadError(
                 said(
-                    "The disk with {folder} has {free:,} MiB free, and {needed:,} MiB are needed. Make room, "
-                    "or choose another folder.",
+                    "The disk with {folder} has {free:,} MiB free, but {needed:,} MiB are needed. Free "
+                    "some space, or choose another folder.",
                     folder=self._folder,
                     free=free >> 20,
                     needed=-(-needed >> 20),
@@ -298,11 +297,14 @@ class Fetch:
 def _disk_error(error: OSError, folder: Path) -> DownloadError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DownloadError(
-            said("The disk with {folder} is full. Make room, then go on: what is here stays.", folder=folder)
+            said(
+                "The disk with {folder} is full. Free some space, then resume: what has arrived is kept.",
+                folder=folder,
+            )
         )
     return DownloadError(
         said(
-            "{path} cannot be written ({reason}). Check the folder for downloads, then go on.",
+            "{path} cannot be written ({reason}). Check the download folder, then resume.",
             path=error.filename or folder,
             reason=error.strerror or str(error),
         )

@@ -29,16 +29,18 @@ def why_not_draft(draft: Path, model: Path) -> str:
 
 def _why_not(draft: Path, theirs: GgufHeader, model: Path, ours: GgufHeader) -> str:
     if not can_take_back(theirs):
-        return said("It cannot take back what it has computed, so it cannot correct a guess.")
+        return said("It cannot remove tokens it has computed, so it cannot reject draft tokens.")
     if any(_differs(f"tokenizer.ggml.{mark}", theirs, ours) for mark in MARKS):
-        return said("It has another kind of vocabulary, or begins and ends texts otherwise.")
+        return said("Its vocabulary type or its special tokens differ.")
     num_theirs, num_ours = _num_tokens(theirs), _num_tokens(ours)
     if abs(num_theirs - num_ours) > MAX_SIZE_DIFFERENCE:
-        return said("It knows {theirs:,} tokens, and the model {ours:,}.", theirs=num_theirs, ours=num_ours)
+        return said(
+            "Its vocabulary has {theirs:,} tokens, the model's {ours:,}.", theirs=num_theirs, ours=num_ours
+        )
     end = min(num_theirs, num_ours)
     with draft.open("rb") as one, model.open("rb") as other:
         if read_token_texts(one, FIRST_COMPARED, end) != read_token_texts(other, FIRST_COMPARED, end):
-            return said("Its tokens are other ones.")
+            return said("Its tokens differ.")
     return ""
 
 

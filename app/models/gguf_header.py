@@ -170,9 +170,9 @@ def read_header(file: BinaryIO, size_bytes: int | None = None) -> GgufHeader:
     alignment = _alignment(values)
     tensors = tuple(_read_tensor(reader, alignment) for _ in range(num_tensors))
     if len({tensor.name for tensor in tensors}) < num_tensors:
-        raise _damaged(said("two of its weights have one name"))
+        raise _damaged(said("two of its tensors have the same name"))
     if size_bytes is not None and reader.position > size_bytes:
-        raise HeaderCutError(said("it ends too early, within its header"))
+        raise HeaderCutError(said("it is truncated within its header"))
     num_bytes = -(-reader.position // alignment) * alignment
     if size_bytes is not None:
         _check_is_whole(tensors, num_bytes, size_bytes)
@@ -203,11 +203,11 @@ def _read_version(reader: "_Reader") -> int:
         raise HeaderError(said("it is not a GGUF file"))
     version = reader.number(_U32)
     if not version & 0xFFFF:
-        raise HeaderError(said("it was made for computers with another byte order (big-endian)"))
+        raise HeaderError(said("it is big-endian, which this computer cannot use"))
     if version == 1:
         raise HeaderError(said("its format, GGUF version 1, is too old. Look for a newer file of this model"))
     if version not in _VERSIONS:
-        raise HeaderError(said("its format, GGUF version {version}, is not known", version=version))
+        raise HeaderError(said("its format, GGUF version {version}, is unknown", version=version))
     return version
 
 
@@ -218,9 +218,9 @@ def _read_values(reader: "_Reader", num_values: int) -> dict[str, Value]:
         key = reader.name(MAX_KEY_BYTES)
         left -= len(key)
         if left < 0:
-            raise _damaged(said("the names in it are too long"))
+            raise _damaged(said("its names are too long"))
         if key in values:
-            raise _damaged(said("the entry {key} is there twice", key=key[:80]))
+            raise _damaged(said("the key {key} appears twice", key=key[:80]))
         values[key] = reader.value(reader.number(_U32))
     return values
 
@@ -228,7 +228,7 @@ def _read_values(reader: "_Reader", num_values: int) -> dict[str, Value]:
 def _alignment(values: Mapping[str, Value]) -> int:
     alignment = values.get("general.alignment", 32)
     if not isinstance(alignment, int) or not 0 < alignment <= 2**20 or alignment & (alignment - 1):
-        raise _damaged(said("its alignment is no power of two"))
+        raise _damaged(said("its alignment is not a power of two"))
     return alignment
 
 
@@ -236,20 +236,18 @@ def _read_tensor(reader: "_Reader", alignment: int) -> TensorInfo:
     name = reader.name(MAX_NAME_BYTES)
     num_dimensions = reader.number(_U32)
     if num_dimensions > MAX_DIMENSIONS:
-        raise _damaged(said("the weights {name} have {count} dimensions", name=name, count=num_dimensions))
+        raise _damaged(said("the tensor {name} has {count} dimensions", name=name, count=num_dimensions))
     shape = tuple(reader.number(_U64) for _ in range(num_dimensions))
     number = reader.number(_U32)
     if number not in TENSOR_TYPES:
-        raise HeaderError(
-            said("the weights {name} are of a type that is not known ({number})", name=name, number=number)
-        )
+        raise HeaderError(said("the tensor {name} has an unknown type ({number})", name=name, number=number))
     type_name, block_length, block_bytes = TENSOR_TYPES[number]
     num_params = math.prod(shape)
     if (shape and shape[0] % block_length) or num_params // block_length * block_bytes > MAX_TENSOR_BYTES:
-        raise _damaged(said("the weights {name} have an impossible size", name=name))
+        raise _damaged(said("the tensor {name} has an impossible size", name=name))
     offset = reader.number(_U64)
     if offset % alignment:
-        raise _damaged(said("the weights {name} are not where they may be", name=name))
+        raise _damaged(said("the tensor {name} lies outside the file", name=name))
     return TensorInfo(name, shape, type_name, num_params // block_length * block_bytes, offset)
 
 
@@ -258,7 +256,7 @@ def _check_is_whole(tensors: tuple[TensorInfo, ...], begin: int, size_bytes: int
     if needed > size_bytes:
         raise HeaderError(
             said(
-                "it ends too early: {there:,} of at least {needed:,} bytes are there",
+                "it is truncated: {there:,} of at least {needed:,} bytes",
                 there=size_bytes,
                 needed=needed,
             )
@@ -306,7 +304,7 @@ class _Reader:
     def name(self, limit: int) -> str:
         length = self.number(_U64)
         if length > limit:
-            raise _damaged(said("a name in it has {count:,} bytes", count=length))
+            raise _damaged(said("one of its names has {count:,} bytes", count=length))
         return self.take(length).decode("utf-8", "replace")
 
     def value(self, kind: int) -> Value:
@@ -330,7 +328,7 @@ class _Reader:
     def _array(self) -> tuple[Scalar, ...] | LongArray:
         kind, length = self.number(_U32), self.number(_U64)
         if kind == _ARRAY:
-            raise _damaged(said("an array in it holds arrays"))
+            raise _damaged(said("one of its arrays contains arrays"))
         if kind == _TEXT:
             return self._texts(length)
         form = _scalar_form(kind)
@@ -391,7 +389,7 @@ class _Reader:
         self._next = 0
         self._buffer = rest + self._file.read(max(num_bytes, _CHUNK) - len(rest))
         if len(self._buffer) < num_bytes:
-            raise HeaderCutError(said("it ends too early, within its header"))
+            raise HeaderCutError(said("it is truncated within its header"))
 
     def _check_limit(self, num_bytes: int) -> None:
         if self.position + num_bytes > MAX_HEADER_BYTES:
@@ -402,5 +400,5 @@ class _Reader:
 
 def _scalar_form(kind: int) -> struct.Struct:
     if kind not in _SCALARS:
-        raise _damaged(said("an entry in it is of a type that is not known ({number})", number=kind))
+        raise _damaged(said("one of its entries has an unknown type ({number})", number=kind))
     return _SCALARS[kind]

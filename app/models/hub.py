@@ -202,7 +202,7 @@ def _problem(parts: list[HubFile]) -> str:
         return ""
     count = int(first["count"])
     if not 0 < count <= MAX_PARTS:
-        return said("its name claims that it has {count:,} parts", count=count)
+        return said("its name claims {count:,} parts", count=count)
     numbers = [int(split["number"]) for split in splits if split]
     if numbers != list(range(1, count + 1)):
         return said(

@@ -22,8 +22,8 @@ def endpoint_of(setting: str, environment: Mapping[str, str] = os.environ) -> st
     if not is_safe or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise HubError(
             said(
-                "{address} cannot be used as a hub. Write an address that begins with https://, such as "
-                "{example}; plain http:// is only for this machine.",
+                "{address} cannot be used as a hub. Enter an address that begins with https://, such as "
+                "{example}; plain http:// is allowed only for this machine.",
                 address=chosen,
                 example=DEFAULT_ENDPOINT,
             )
@@ -52,8 +52,8 @@ def check(url: str, endpoint: str) -> None:
 def leads_astray(url: str, endpoint: str) -> HubError:
     return HubError(
         said(
-            "The hub {hub} wanted to send Skein to {address}, which is not safe. Nothing was loaded from "
-            "there. If you have chosen a mirror, check its address.",
+            "{hub} redirected to {address}, which is not safe, so nothing was downloaded. If you use a "
+            "mirror, check its address.",
             hub=endpoint,
             address=url[:200],
         )

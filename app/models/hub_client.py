@@ -76,7 +76,7 @@ def _read(response: httpx2.Response, endpoint: str) -> bytes:
         if len(body) > MAX_ANSWER_BYTES:
             raise no_hub(endpoint)
         if time.monotonic() - began > MAX_ANSWER_S:
-            raise offline(endpoint, said("its answer does not end"))
+            raise offline(endpoint, said("its response does not end"))
     try:
         check_size(bytes(body))
     except ValueError:

@@ -66,7 +66,7 @@ class HubSession:
                 url = urljoin(url, response.headers.get("Location", ""))
         raise HubError(
             said(
-                "{hub} sends Skein from address to address without an end. Try again later.",
+                "{hub} redirects endlessly. Try again later.",
                 hub=self._endpoint,
             )
         )

@@ -16,8 +16,8 @@ from app.system.said import said
 def offline(endpoint: str, reason: str) -> HubError:
     return HubError(
         said(
-            "{hub} cannot be reached ({reason}). Check the connection to the internet, then try again. "
-            "Models on this machine can be used all the same.",
+            "{hub} cannot be reached ({reason}). Check your internet connection and try again. Models on "
+            "this machine still work.",
             hub=endpoint,
             reason=reason,
         )
@@ -32,13 +32,13 @@ def unreachable(endpoint: str, error: Exception) -> HubError:
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return HubError(
             said(
-                "{hub} cannot prove that it is itself ({reason}). Check the date and time of this computer, "
-                "and whether your network wants you to sign in first, as in a hotel.",
+                "The certificate of {hub} is not valid ({reason}). Check this computer's date and time, "
+                "and whether your network requires you to sign in first.",
                 hub=endpoint,
                 reason=reason.rpartition("CERTIFICATE_VERIFY_FAILED] ")[2],
             )
         )
-    return offline(endpoint, reason or said("it does not answer"))
+    return offline(endpoint, reason or said("it does not respond"))
 
 
 def wait_s(headers: Mapping[str, str]) -> float:
@@ -58,7 +58,7 @@ def refused(status: int, repo_id: str, endpoint: str, has_token: bool, wait_s: f
     """`status` is an HTTP error."""
     if status == 401 and has_token:
         return GatedError(
-            said("{hub} does not accept your token. Make a new one there and enter it here.", hub=endpoint),
+            said("{hub} rejected your token. Create a new one there and enter it here.", hub=endpoint),
             f"{endpoint}/settings/tokens",
         )
     if status in (401, 403):
@@ -68,8 +68,7 @@ def refused(status: int, repo_id: str, endpoint: str, has_token: bool, wait_s: f
     if status == 429 and wait_s:
         return HubError(
             said(
-                "{hub} says that it was asked too often. Try again in {minutes:.0f} min; with a token it "
-                "allows more.",
+                "{hub} limits requests. Try again in {minutes:.0f} min; with a token the limit is higher.",
                 hub=endpoint,
                 minutes=max(1.0, wait_s / 60),
             )
@@ -77,8 +76,7 @@ def refused(status: int, repo_id: str, endpoint: str, has_token: bool, wait_s: f
     if status == 429:
         return HubError(
             said(
-                "{hub} says that it was asked too often. Wait some minutes, then try again; with a token it "
-                "allows more.",
+                "{hub} limits requests. Wait a few minutes and try again; with a token the limit is higher.",
                 hub=endpoint,
             )
         )
@@ -88,7 +86,7 @@ def refused(status: int, repo_id: str, endpoint: str, has_token: bool, wait_s: f
 def in_trouble(status: int, endpoint: str) -> HubError:
     """A failure on the hub's side, which may be temporary."""
     return HubError(
-        said("{hub} has trouble (HTTP {status}). Try again in some minutes.", hub=endpoint, status=status)
+        said("{hub} has a problem (HTTP {status}). Try again in a few minutes.", hub=endpoint, status=status)
     )
 
 
@@ -96,8 +94,8 @@ def gated(repo_id: str, endpoint: str) -> GatedError:
     page = hub_address.web_page(endpoint, repo_id)
     return GatedError(
         said(
-            "{repo} is given only to those who have a token and have accepted its terms. Accept them at "
-            "{page}, then enter your token here.",
+            "{repo} requires a token and acceptance of its terms. Accept them at {page}, then enter your "
+            "token here.",
             repo=repo_id or endpoint,
             page=page,
         ),
@@ -108,7 +106,7 @@ def gated(repo_id: str, endpoint: str) -> GatedError:
 def no_hub(endpoint: str) -> HubError:
     return HubError(
         said(
-            "{hub} answers, but not as a hub for models does. Check its address in the settings.",
+            "{hub} does not answer as a model hub should. Check its address in Settings.",
             hub=endpoint,
         )
     )

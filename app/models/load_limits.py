@@ -18,7 +18,7 @@ def refusals(header: GgufHeader, params: LoadParams) -> dict[str, str]:
     found: dict[str, str] = {}
     if params.flash_attention is FlashAttention.OFF and _block_length(params.type_v) > 1:
         reason = said(
-            "Values are kept as {type} only with flash attention: choose f16, or do not switch it off.",
+            "A {type} value cache needs flash attention: choose f16, or leave it on.",
             type=params.type_v,
         )
         found["type_v"] = found["flash_attention"] = reason
@@ -26,7 +26,7 @@ def refusals(header: GgufHeader, params: LoadParams) -> dict[str, str]:
     for name, kind, lengths in (("type_k", params.type_k, keys), ("type_v", params.type_v, values)):
         if odd := [length for length in lengths if length % _block_length(kind)]:
             found[name] = said(
-                "{type} takes {block} numbers at a time, and this model's heads have {length}. Choose f16.",
+                "{type} has blocks of {block} values, and this model's heads have {length}. Choose f16.",
                 type=kind,
                 block=_block_length(kind),
                 length=odd[0],
@@ -42,10 +42,10 @@ def remarks(header: GgufHeader, params: LoadParams) -> dict[str, str]:
 def adapter_refusal(adapter: GgufHeader, model: GgufHeader) -> str:
     """Why `adapter` cannot be used with `model`. Empty if it can."""
     if adapter.text("general.type") != "adapter":
-        return said("It is no LoRA adapter, but a model or something else.")
+        return said("It is not a LoRA adapter.")
     if model.architecture and adapter.architecture != model.architecture:
         return said(
-            "It was made for models of the family {theirs}; this one is {ours}.",
+            "It was made for {theirs} models; this one is {ours}.",
             theirs=adapter.architecture,
             ours=model.architecture,
         )
@@ -55,13 +55,13 @@ def adapter_refusal(adapter: GgufHeader, model: GgufHeader) -> str:
 def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]]:
     is_scaled = params.rope_scaling in (RopeScaling.LINEAR, RopeScaling.YARN)
     if params.rope_factor and not is_scaled:
-        yield "rope_factor", said("It does nothing unless linear or YaRN scaling is chosen.")
+        yield "rope_factor", said("Has no effect without linear or YaRN scaling.")
     if is_scaled and not params.rope_factor:
-        yield "rope_scaling", said("Choose a factor, too: without one it does nothing.")
+        yield "rope_scaling", said("Has no effect without a factor.")
     if params.n_ubatch > params.n_batch:
         yield (
             "n_ubatch",
-            said("A batch has {rows:,} rows, so no more are computed at once.", rows=params.n_batch),
+            said("Cannot exceed the batch of {rows:,} rows.", rows=params.n_batch),
         )
     hyper = Hyperparameters(header)
     trained = hyper.number("context_length")
@@ -70,20 +70,20 @@ def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]
         yield (
             "n_ctx",
             said(
-                "One chat gets no longer than {trained:,} tokens, for which the model was trained.",
+                "One chat cannot exceed {trained:,} tokens, the context the model was trained for.",
                 trained=trained,
             ),
         )
     if params.swa_full and not hyper.has("attention.sliding_window"):
-        yield "swa_full", said("This model has no sliding window, so it does nothing.")
+        yield "swa_full", said("Has no effect: this model has no sliding window.")
     if not can_take_back(header):
-        reason = said("This model cannot take back a guess, so none are made.")
+        reason = said("This model cannot reject draft tokens, so none are used.")
         if params.num_drafted_tokens:
             yield "num_drafted_tokens", reason
         if params.draft_model:
             yield "draft_model", reason
     elif params.draft_model and not params.num_drafted_tokens:
-        yield "draft_model", said("Choose how many tokens are guessed, too: without any it is not loaded.")
+        yield "draft_model", said("Choose a number of draft tokens, too: at 0 it is not loaded.")
 
 
 def _block_length(kind: KvType) -> int:

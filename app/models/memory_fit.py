@@ -105,11 +105,11 @@ def advice(header: GgufHeader, params: LoadParams, room: Room) -> str:
     if room.devices and params.n_gpu_layers is not None:
         chosen_for_me = replace(params, n_gpu_layers=None)
         if plan(header, chosen_for_me, room).fit is Fit.FITS:
-            return said("It fits if the number of layers on devices is left to Skein.")
+            return said("It fits if the number of GPU layers is automatic.")
     smaller_cells = replace(params, type_k=KvType.Q8_0, type_v=KvType.Q8_0)
     if params.type_k is KvType.F16 and largest_n_ctx(header, smaller_cells, room):
-        return said("It fits if its keys and values are kept as q8_0, which takes about half.")
-    return said("Close other programs, or choose a smaller model or one with fewer bits a weight.")
+        return said("It fits with a q8_0 KV cache, which takes about half the memory.")
+    return said("Close other programs, or choose a smaller model or quantisation.")
 
 
 def fitted(

@@ -140,7 +140,7 @@ def read_whole_header(path: Path) -> GgufHeader:
         num_bytes += header.num_bytes
         # Together as much as one may have: all parts may be links to one file with the largest header.
         if len(tensors) > MAX_TENSORS or num_bytes > MAX_HEADER_BYTES:
-            raise HeaderError(said("its parts claim to have more weights than any model"))
+            raise HeaderError(said("its parts claim more tensors than any model has"))
     return GgufHeader(first.version, first.values, tuple(tensors), first.num_bytes)
 
 
@@ -151,7 +151,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
         return (path,)
     count = int(split["count"])
     if not 0 < count <= MAX_PARTS:
-        raise HeaderError(said("its name claims that it has {count:,} parts", count=count))
+        raise HeaderError(said("its name claims {count:,} parts", count=count))
     stem, end = split["stem"], path.name[-len("-of-00001.gguf") :]
     return tuple(path.with_name(f"{stem}-{number:05}{end}") for number in range(1, count + 1))
 
@@ -207,9 +207,9 @@ def _split_problem(header: GgufHeader, num_parts: int) -> str:
     if count == num_parts or num_parts == 1 >= count:
         return ""
     if num_parts == 1:
-        return said("it is one of {count} parts of a model, and no longer has the name of one", count=count)
+        return said("it is one of {count} parts of a model, but has been renamed", count=count)
     return said(
-        "it claims to have {count} parts, and by its name it has {num_parts}",
+        "its header claims {count} parts, its name {num_parts}",
         count=count,
         num_parts=num_parts,
     )
@@ -222,13 +222,13 @@ def _kind(header: GgufHeader) -> tuple[FileKind, str]:
     if architecture in PROJECTORS or purpose == "mmproj":
         return FileKind.PROJECTOR, ""
     if architecture in DIFFUSION:
-        return FileKind.OTHER, said("it writes by diffusion, not word by word")
+        return FileKind.OTHER, said("it is a diffusion model")
     if architecture in ENCODER_DECODER:
-        return FileKind.OTHER, said("it has an encoder, as models that translate or search have")
+        return FileKind.OTHER, said("it is an encoder-decoder model")
     if _makes_embeddings(header):
         return FileKind.EMBEDDING, ""
     if header.text("tokenizer.ggml.model") in NO_VOCABULARY:
-        return FileKind.OTHER, said("it has no vocabulary, so it cannot read text")
+        return FileKind.OTHER, said("it has no vocabulary")
     return FileKind.CHAT, ""
 
 

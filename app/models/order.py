@@ -104,7 +104,7 @@ def order_of(contents: RepoContents, model: HubModel, endpoint: str) -> Order:
             ),
         )
     except ValueError as error:
-        reason = model.problem or said("what the hub says of it cannot be right")
+        reason = model.problem or said("the hub's description of it is inconsistent")
         raise DownloadError(
             said("{name} cannot be loaded: {reason}. Choose another one.", name=model.name, reason=reason)
         ) from error
@@ -145,8 +145,8 @@ class OrderFolder:
             if path.is_symlink() or not path.resolve().is_relative_to(self._folder.resolve()):
                 raise DownloadError(
                     said(
-                        "{path} leads somewhere else. Skein writes only into the folder for downloads "
-                        "itself: remove that link, or choose another folder.",
+                        "{path} is a link out of the download folder, where Skein does not write. Remove "
+                        "it, or choose another folder.",
                         path=path,
                     )
                 )

@@ -91,7 +91,7 @@ def give_name(part: Path, target: Path) -> None:
 def taken(target: Path) -> DownloadError:
     return DownloadError(
         said(
-            "There is another file at {path}, and it is left as it is. Move or rename it, then go on.",
+            "Another file already exists at {path}. Move or rename it, then continue.",
             path=target,
         )
     )
@@ -125,8 +125,7 @@ def _open(path: Path, mode: str) -> IO[bytes]:
         file.close()
         raise DownloadError(
             said(
-                "{path} is being written by another download, here or in another Skein. Wait until that is "
-                "done, then go on.",
+                "{path} is being written by another download. Wait until it finishes, then resume.",
                 path=path,
             )
         ) from error

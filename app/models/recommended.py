@@ -29,7 +29,7 @@ RECOMMENDED = (
         751_632_384,
         "apache-2.0",
         639_446_688,
-        said("The quickest here: short questions and drafts, on any computer."),
+        said("The fastest: short questions and drafts on any computer."),
     ),
     Recommended(
         "ggml-org/gemma-3-1b-it-GGUF",
@@ -38,7 +38,7 @@ RECOMMENDED = (
         1_000_000_000,
         "gemma",
         806_058_240,
-        said("Small and well spoken in many languages: summaries and rewriting."),
+        said("Small and fluent in many languages: summaries and rewriting."),
     ),
     Recommended(
         "bartowski/Llama-3.2-1B-Instruct-GGUF",
@@ -47,7 +47,7 @@ RECOMMENDED = (
         1_235_814_432,
         "llama3.2",
         807_694_464,
-        said("Small, with a long context: summaries of long texts in English."),
+        said("Small with a long context: summaries of long English texts."),
     ),
     Recommended(
         "HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF",
@@ -56,7 +56,7 @@ RECOMMENDED = (
         1_711_376_384,
         "apache-2.0",
         1_055_609_536,
-        said("Open from its training data on: everyday questions in English."),
+        said("Fully open, including its training data: everyday questions in English."),
     ),
     Recommended(
         "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
@@ -65,7 +65,7 @@ RECOMMENDED = (
         1_543_714_304,
         "apache-2.0",
         1_117_320_736,
-        said("Writes and explains code, on small computers too."),
+        said("Writes and explains code, even on small computers."),
     ),
     Recommended(
         "Qwen/Qwen3-1.7B-GGUF",
@@ -83,7 +83,7 @@ RECOMMENDED = (
         3_075_098_624,
         "apache-2.0",
         1_915_305_312,
-        said("Open from its training data on, in six European languages; thinks if it is asked to."),
+        said("Fully open, including its training data; six European languages, optional thinking."),
     ),
     Recommended(
         "bartowski/Llama-3.2-3B-Instruct-GGUF",
@@ -92,7 +92,7 @@ RECOMMENDED = (
         3_212_749_888,
         "llama3.2",
         2_019_377_696,
-        said("Friendly conversation and long texts, quick for its size."),
+        said("Conversation and long texts, fast for its size."),
     ),
     Recommended(
         "microsoft/Phi-3-mini-4k-instruct-gguf",
@@ -101,7 +101,7 @@ RECOMMENDED = (
         3_821_079_552,
         "mit",
         2_393_231_072,
-        said("Reasoning and school knowledge in English, with a short context."),
+        said("Reasoning and textbook knowledge in English, short context."),
     ),
     Recommended(
         "ggml-org/gemma-3-4b-it-GGUF",
@@ -110,7 +110,7 @@ RECOMMENDED = (
         3_880_099_328,
         "gemma",
         2_489_757_856,
-        said("Writes well in very many languages: a good choice for texts."),
+        said("Writes well in many languages."),
     ),
     Recommended(
         "Qwen/Qwen3-4B-GGUF",
@@ -137,7 +137,7 @@ RECOMMENDED = (
         11_765_788_416,
         "gemma",
         7_300_574_880,
-        said("Careful writing in very many languages, for 16 GiB of memory or a graphics card."),
+        said("Careful writing in many languages, for 16 GiB of memory or a graphics card."),
     ),
     Recommended(
         "ggml-org/gpt-oss-20b-GGUF",
@@ -146,7 +146,7 @@ RECOMMENDED = (
         20_914_757_184,
         "apache-2.0",
         12_109_566_560,
-        said("Thinks hard and is quick for its size, for 24 GiB of memory or more."),
+        said("Strong reasoning, fast for its size, for 24 GiB of memory or more."),
     ),
 )
 

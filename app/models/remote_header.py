@@ -36,19 +36,19 @@ async def read_remote_header(url: str, endpoint: str, token: str = "") -> GgufHe
                     continue
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise hub_trouble.unreachable(endpoint, error) from error
-    raise HeaderError(said("its header is too large to be looked at from afar"))
+    raise HeaderError(said("its header is too large to inspect remotely"))
 
 
 async def _piece(session: HubSession, url: str, begin: int, length: int) -> bytes:
     async with session.get(url, f"{begin}-{begin + length - 1}") as (response, _checksum):
         span = re.match(rf"bytes {begin}-", response.headers.get("Content-Range", ""))
         if response.status != 206 or not span:
-            raise HeaderError(said("the hub does not give parts of it"))
+            raise HeaderError(said("the hub does not support range requests"))
         piece = bytearray()
         async for chunk in response.content.iter_chunked(2**18):
             piece += chunk
             if len(piece) >= length:
                 break
     if not piece:
-        raise HeaderError(said("it ends too early, within its header"))
+        raise HeaderError(said("it is truncated within its header"))
     return bytes(piece[:length])

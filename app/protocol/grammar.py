@@ -40,7 +40,7 @@ def check_grammar(text: str, what: str = said("grammar")) -> None:
     if reason := _fault(text):
         raise InvalidRequestError(
             said(
-                "The {what} cannot be used: {reason}. Correct it, or ask without it.",
+                "The {what} cannot be used: {reason}. Correct or remove it.",
                 what=what,
                 reason=reason,
             )

@@ -142,7 +142,9 @@ class ModelInfo:
     def longer_chats_need(self) -> str:
         """What the user can do about a chat that does not fit, in one sentence."""
         if self.max_positions and self.n_ctx_seq >= self.max_positions:
-            return said("Start a new chat: this model was trained for no longer ones.")
+            return said(
+                "Start a new chat: this one has reached the context length the model was trained for."
+            )
         return said("Start a new chat, or choose a larger context in Context settings (--ctx).")
 
     @property

@@ -22,7 +22,7 @@ class PrefixEnd(StrEnum):
     NO_ROLLBACK = "model cannot remove a tail"  # sliding window or recurrent state
     CHECKPOINT = "model goes back to checkpoints only"  # and none was near enough
     EVICTED = "evicted"  # its cells were needed, and its state was not kept
-    DOUBTED = "saved state in doubt"  # it did not pass a check, so it was not used
+    DOUBTED = "saved state failed its checks"  # it did not pass a check, so it was not used
     WHOLE_CHUNKS = "repeatable: whole chunks only"  # the rest was computed in another shape
 
 

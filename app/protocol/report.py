@@ -91,7 +91,7 @@ class WaitReason(StrEnum):
     QUEUED = "waiting"
     SHARES_PREFIX = "waiting for a shared prefix"  # that a running prompt computes
     PAUSED = "paused"  # its answer had begun; its cells were needed by others
-    REFITTING = "making a shorter prompt"
+    REFITTING = "shortening the prompt"
 
 
 @dataclass(frozen=True, slots=True)

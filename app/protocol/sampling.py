@@ -143,7 +143,7 @@ class SamplingParams:
         if len(self.dry_sequence_breakers) > MAX_BREAKERS:
             raise InvalidRequestError(
                 said(
-                    "dry_sequence_breakers may have {limit} texts, not {number}.",
+                    "dry_sequence_breakers can have at most {limit} entries, not {number}.",
                     limit=MAX_BREAKERS,
                     number=len(self.dry_sequence_breakers),
                 )
@@ -153,7 +153,7 @@ class SamplingParams:
             if not 0 < len(text.encode()) <= MAX_BREAKER_BYTES:
                 raise InvalidRequestError(
                     said(
-                        "dry_sequence_breakers must have 1 to {limit} bytes each, not {text}.",
+                        "Each of dry_sequence_breakers must have 1 to {limit} bytes, not {text}.",
                         limit=MAX_BREAKER_BYTES,
                         text=repr(text[:50]),
                     )
@@ -171,22 +171,25 @@ class SamplingParams:
             if entry[1] != NEVER:
                 _require_number("A bias of logit_bias", entry[1], -MAX_BIAS, MAX_BIAS)
         if len({token_id for token_id, _bias in self.logit_bias}) < len(self.logit_bias):
-            raise InvalidRequestError(said("logit_bias names a token twice. Name each once."))
+            raise InvalidRequestError(said("logit_bias lists a token twice."))
 
     def _check_grammar(self) -> None:
         for name in ("grammar", "json_schema"):
             _require_text(name, getattr(self, name))
         if self.grammar and self.json_schema:
             raise InvalidRequestError(
-                said("An answer follows a grammar or a JSON schema, not both. Leave one out.")
+                said("An answer can follow a grammar or a JSON schema, not both. Remove one.")
             )
         if len(self.json_schema) > MAX_GRAMMAR_BYTES:
             raise InvalidRequestError(
-                said("A JSON schema may have {limit:,} characters. Simplify it.", limit=MAX_GRAMMAR_BYTES)
+                said(
+                    "A JSON schema can have at most {limit:,} characters. Simplify it.",
+                    limit=MAX_GRAMMAR_BYTES,
+                )
             )
         if len(self.grammar) > MAX_GRAMMAR_BYTES:
             raise InvalidRequestError(
-                said("A grammar may have {limit:,} characters. Simplify it.", limit=MAX_GRAMMAR_BYTES)
+                said("A grammar can have at most {limit:,} characters. Simplify it.", limit=MAX_GRAMMAR_BYTES)
             )
 
 
@@ -223,9 +226,7 @@ def _require_text(name: str, value: object) -> None:
     if not isinstance(value, str):
         raise InvalidRequestError(f"{name} must be text, not {shown(value)}.")
     if "\0" in value or SURROGATE.search(value):
-        raise InvalidRequestError(
-            said("{name} contains NUL or half of a surrogate pair. Take it out.", name=name)
-        )
+        raise InvalidRequestError(said("{name} contains NUL or a lone surrogate. Remove it.", name=name))
 
 
 def shown(value: object) -> str:

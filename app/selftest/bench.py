@@ -154,7 +154,7 @@ class Bench:
         for request in requests:
             if len(request.prompt) + (request.max_tokens or 0) > limit:
                 raise CannotCheckError(
-                    said("one chat can have {limit:,} tokens only, which is too few for this", limit=limit)
+                    said("a chat can have only {limit:,} tokens, too few for this check", limit=limit)
                 )
             self.engine.add_request(request)
         return [Answer(request) for request in requests]
@@ -189,7 +189,7 @@ class Bench:
         num_open = sum(answer.finish_reason is None for answer in answers)
         if num_open:
             raise CheckFailedError(
-                said("{open} of {number} answers were never finished", open=num_open, number=len(answers))
+                said("{open} of {number} answers never finished", open=num_open, number=len(answers))
             )
 
     def alone(self, request: Request) -> Answer:
@@ -214,7 +214,7 @@ class Bench:
         if num_used or self.engine.slots.cells.num_used:
             raise CheckFailedError(
                 said(
-                    "{used} cells are used in the library and {booked} in our books, though no chat is open",
+                    "llama.cpp counts {used} used cells and Skein {booked}, though no chat is open",
                     used=num_used,
                     booked=self.engine.slots.cells.num_used,
                 )
@@ -247,7 +247,7 @@ class Bench:
                 return index
             raise CheckFailedError(
                 said(
-                    "{what}: token {number} of the answer is {found}, but {wanted} where nobody else is",
+                    "{what}: token {number} of the answer is {found}, but {wanted} when run alone",
                     what=what,
                     number=index + 1,
                     found=self._text(found),
@@ -257,7 +257,7 @@ class Bench:
         if len(expected.tokens) != len(answer.tokens):
             raise CheckFailedError(
                 said(
-                    "{what}: the answer has {found} tokens, but {wanted} alone",
+                    "{what}: the answer has {found} tokens, but {wanted} when run alone",
                     what=what,
                     found=len(answer.tokens),
                     wanted=len(expected.tokens),

@@ -95,7 +95,7 @@ def together_as_alone(bench: Bench) -> str:
             num_alike += bench.num_alike(expected, answer, said("{number} at once", number=num_requests))
     most = max(len(report.spans) for report in bench.reports)
     return said(
-        "{alike}; up to {most} answers were in one batch, and each left it when done",
+        "{alike}; up to {most} answers shared one batch, and each left it when done",
         alike=_alike(num_alike, num_tokens),
         most=most,
     )
@@ -116,12 +116,12 @@ def _check_length(answer: Answer) -> None:
 def _alike(num_alike: int, num_tokens: int) -> str:
     if not num_alike:
         raise CannotCheckError(
-            said("the model is undecided from the first token on, so nothing can be compared")
+            said("the model is undecided from the first token, so there is nothing to compare")
         )
     if num_alike == num_tokens:
-        return said("all {tokens} tokens are those made alone", tokens=num_tokens)
+        return said("all {tokens} tokens equal those of a run alone", tokens=num_tokens)
     return said(
-        "{alike} of {tokens} tokens are those made alone, the others come after a tie",
+        "{alike} of {tokens} tokens equal those of a run alone, the rest follow a tie",
         alike=num_alike,
         tokens=num_tokens,
     )
@@ -139,7 +139,9 @@ def positions(bench: Bench) -> str:
     last_pos = bench.backend.pos_max(first.seq_id)
     back = bench.backend.refusal_of(first.seq_id, last_pos, bench.words(1, 0))
     if not back:
-        raise CheckFailedError(said("the library took a step back to position {position}", position=last_pos))
+        raise CheckFailedError(
+            said("llama.cpp accepted a step back to position {position}", position=last_pos)
+        )
     step_back = said("a step back: {refusal}", refusal=_quoted(back))
     return said(
         "{cleared}; {gap}; {step_back}; {next_turn}; {ids}",
@@ -157,15 +159,15 @@ def _refusal_of_a_gap(bench: Bench) -> str:
     refusal = bench.backend.refusal_of(held.seq_id, last_pos + 2, bench.words(1, 0))
     if refusal:
         if bench.backend.pos_max(held.seq_id) != last_pos:
-            raise CheckFailedError(said("what the library refused has changed its positions"))
+            raise CheckFailedError(said("a rejected batch has changed llama.cpp's positions"))
         bench.forget(held)
         return _quoted(refusal)
     if bench.model.can_shift:
         raise CheckFailedError(
-            said("the library took position {position} after {last}", position=last_pos + 2, last=last_pos)
+            said("llama.cpp accepted position {position} after {last}", position=last_pos + 2, last=last_pos)
         )
     bench.renew()
-    return said("the library takes one with this kind of positions, so only Skein refuses it")
+    return said("llama.cpp accepts one with this kind of positions, so only Skein refuses it")
 
 
 def _next_turn(bench: Bench, first: Answer, last_pos: int) -> str:
@@ -194,7 +196,7 @@ def _continued(answer: Answer, words: tuple[int, ...]) -> tuple[int, ...]:
 def _old_and_new_ids(bench: Bench) -> str:
     num_ids = min(NUM_IDS, bench.model.n_seq_max - 1)
     if not num_ids:
-        return said("there is one sequence only, so there are no other ids to compare")
+        return said("there is only one sequence, so no other ids to compare")
     request = bench.request(bench.prompt(PROMPT, 2), ANSWER)
     expected = bench.alone(request)
     ids: set[int] = set()
@@ -207,7 +209,7 @@ def _old_and_new_ids(bench: Bench) -> str:
         return seconds
 
     def ask_on_ids() -> tuple[list[float], list[float]]:
-        old = [timed(said("an id used again")) for _ in range(num_ids)]
+        old = [timed(said("a reused id")) for _ in range(num_ids)]
         new: list[float] = []
         holders: list[Answer] = []
         for turn in range(num_ids):
@@ -218,7 +220,7 @@ def _old_and_new_ids(bench: Bench) -> str:
 
     old, new = _compared_times(ask_on_ids, said("fresh ids took longer"))
     return said(
-        "one id used again took {old}, fresh ones {new}, with the same text on {number} ids",
+        "one reused id took {old}, fresh ones {new}, with the same text on {number} ids",
         old=_milliseconds(old),
         new=_milliseconds(new),
         number=len(ids),
@@ -251,9 +253,7 @@ def abort_one(bench: Bench) -> str:
     bench.step_until(answers, lambda: False)
     spans = [span.request_id for report in bench.reports for span in report.spans]
     if num_more := spans.count(victim.request.request_id):
-        raise CheckFailedError(
-            said("after its abort the answer was in {number} more batches", number=num_more)
-        )
+        raise CheckFailedError(said("the aborted answer was still in {number} more batches", number=num_more))
     if victim.finish_reason is not FinishReason.ABORT:
         raise CheckFailedError(said("the aborted answer ended as {reason}", reason=str(victim.finish_reason)))
     if num_left:
@@ -262,9 +262,9 @@ def abort_one(bench: Bench) -> str:
         )
     num_alike = bench.num_as_alone(others, said("beside an aborted answer"))
     if not others:
-        return said("it was in no later batch and gave its {held} cells back at once", held=num_held)
+        return said("it was in no later batch and freed its {held} cells at once", held=num_held)
     return said(
-        "it was in no later batch and gave its {held} cells back at once; of the {number} others {alike}",
+        "it was in no later batch and freed its {held} cells at once; of the {number} others {alike}",
         held=num_held,
         number=len(others),
         alike=_alike(num_alike, sum(len(other.tokens) for other in others)),
@@ -308,7 +308,7 @@ def _shared(bench: Bench, answer: Answer) -> str:
     if bench.model.can_share_cells and bench.model.n_seq_max > 1 and num_shared < least:
         raise CheckFailedError(
             said(
-                "only {shared} of the {common} tokens that two chats begin with are shared",
+                "only {shared} of the {common} tokens of a common prefix are shared",
                 shared=num_shared,
                 common=DOCUMENT,
             )
@@ -346,7 +346,7 @@ def _hibernated_and_restored(bench: Bench, answer: Answer) -> tuple[str, Answer]
         return said("the saved state was too large to keep"), last
     if not last.usage.num_restored_tokens:
         raise CheckFailedError(
-            said("a hibernated chat was computed again ({reason})", reason=str(last.usage.prefix_end))
+            said("a hibernated chat was recomputed ({reason})", reason=str(last.usage.prefix_end))
         )
     return said("{number} hibernated tokens restored", number=last.usage.num_restored_tokens), last
 
@@ -364,7 +364,7 @@ def whole_context(bench: Bench) -> str:
     bench.check_empty()
     if num_tokens < limit and bench.model.has_plain_attention:
         raise CheckFailedError(
-            said("one sequence got to {tokens:,} tokens only, of {limit:,}", tokens=num_tokens, limit=limit)
+            said("one sequence reached only {tokens:,} of {limit:,} tokens", tokens=num_tokens, limit=limit)
         )
     counts = {"tokens": num_tokens, "limit": limit, "cells": num_cells}
     if limit == bench.model.n_ctx:
@@ -455,27 +455,30 @@ def _milliseconds(seconds: list[float]) -> str:
 CHECKS = (
     Check(
         "a",
-        said("asked the same {number} times, each in a chat of its own that was closed", number=NUM_IN_A_ROW),
+        said(
+            "asked the same question {number} times, each in a new chat that was closed afterwards",
+            number=NUM_IN_A_ROW,
+        ),
         ten_in_a_row,
         NUM_IN_A_ROW,
     ),
     Check(
         "b",
-        said("asked each of five questions alone, then 1, 2, 3 and five of them at once"),
+        said("asked five questions one at a time, then 1, 2, 3 and 5 at once"),
         together_as_alone,
         max(TOGETHER) + sum(TOGETHER),
     ),
     Check(
         "c",
-        said("cleared, gave the library a gap and a step back, asked a next turn, used old and fresh ids"),
+        said("cleared, tried a gap and a step back in positions, asked a next turn, used old and fresh ids"),
         positions,
         15,
     ),
-    Check("d", said("aborted one of three answers that were being made"), abort_one, 5),
+    Check("d", said("aborted one of three running answers"), abort_one, 5),
     Check(
         "e",
         said(
-            "let two chats begin with the same {number} tokens; forked, hibernated, restored, edited one",
+            "started two chats with the same {number} tokens; forked, hibernated, restored and edited one",
             number=DOCUMENT,
         ),
         moved_cells,
@@ -483,14 +486,14 @@ CHECKS = (
     ),
     Check(
         "f",
-        said("looked at every cell, then asked with a prompt that fills the context but for a short answer"),
+        said("checked every cell, then sent a prompt that fills the context except for a short answer"),
         whole_context,
         10,
     ),
     Check(
         "g",
         said(
-            "counted both around {rounds} rounds of {requests} requests",
+            "counted both before and after {rounds} rounds of {requests} requests",
             rounds=NUM_ROUNDS,
             requests=NUM_IN_ROUND,
         ),

@@ -10,12 +10,12 @@ from app.system.said import packed, said, unpacked
 WIDTH = 100
 TITLES = {
     "a": said("Ten requests in a row cost the same"),
-    "b": said("Answers made together are those made alone"),
-    "c": said("Positions begin, go on and are refused as they should be"),
-    "d": said("An aborted answer is gone from the next batch"),
+    "b": said("Answers computed together equal answers computed alone"),
+    "c": said("Positions start, continue and are rejected correctly"),
+    "d": said("An aborted answer leaves before the next batch"),
     "e": said("Shared, forked, hibernated and restored cells give the same text"),
-    "f": said("Afterwards every cell is free, and one chat can have them all"),
-    "g": said("Native objects and memory are as before"),
+    "f": said("Afterwards every cell is free, and one chat can use them all"),
+    "g": said("Native objects and memory do not grow"),
 }
 
 

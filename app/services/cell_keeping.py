@@ -132,16 +132,16 @@ def key_of_user() -> bytes:
     except Exception as error:  # each keyring has errors of its own
         raise KeyringError(
             said(
-                "The keyring could not be used, so what was computed for chats is not kept: {reason} "
-                "Unlock the keyring, then switch it on again in the settings.",
+                "Cells are not kept between starts because the keyring cannot be used: {reason} Unlock "
+                "the keyring, then turn this on again in Settings.",
                 reason=f"{str(error) or type(error).__name__}.",
             )
         ) from error
     if key is None:
         raise KeyringError(
             said(
-                "There is no keyring to keep a key in, so what was computed for chats is not kept. Install "
-                "one, such as GNOME Keyring or KWallet, then switch it on again in the settings."
+                "Cells are not kept between starts because there is no keyring for the encryption key. "
+                "Install one, such as GNOME Keyring or KWallet, then turn this on again in Settings."
             )
         )
     return key

@@ -154,13 +154,13 @@ class ModelHub(QObject):
     async def _keep(self, endpoint: str, token: str) -> None:
         if await off_loop(keep_token, endpoint, token):
             self.token_noted.emit(
-                said("The token is in the keyring.") if token else said("The token is forgotten.")
+                said("The token is stored in the keyring.") if token else said("Token removed.")
             )
         else:
             self.token_noted.emit(
                 said(
-                    "This system has no keyring that could keep the token, so it counts until Skein is "
-                    "closed. Install one, such as GNOME Keyring or KWallet, to keep it."
+                    "This system has no keyring, so the token is kept only until Skein is closed. To "
+                    "store it, install GNOME Keyring or KWallet."
                 )
             )
 

@@ -211,9 +211,9 @@ class ModelLibrary(QObject):
         if self.is_in_use(model):
             return said("This model is in use. Open another one first.")
         if model.source is Source.STARTER:
-            return said("This model is a part of Skein.")
+            return said("This model comes with Skein.")
         if model.source is Source.OPENED:
-            return said("This file is in none of your folders for models. Remove it in the file manager.")
+            return said("This file is not in one of your model folders. Remove it in the file manager.")
         if model.source not in OURS:
             return said("This model belongs to {program}. Remove it there.", program=str(model.source))
         return ""
@@ -249,7 +249,7 @@ class ModelLibrary(QObject):
         except OSError as error:
             self.failed.emit(
                 said(
-                    "{name} could not be brought back: {reason}. Look for it in the trash.",
+                    "{name} could not be restored: {reason}. Look for it in the trash.",
                     name=trashed.model.path.name,
                     reason=error.strerror or str(error),
                 )

@@ -197,14 +197,14 @@ def _crash_message(exit_code: int, last_words: str) -> str:
     how = _signal_name(exit_code) or said("exit code {code}", code=exit_code)
     if how == "SIGKILL":
         return said(
-            "The system ended the process that ran the test, most likely because memory ran out. "
-            "Close other programs, or choose a smaller context."
+            "The system killed the self-test, most likely because it ran out of memory. Close other "
+            "programs, or choose a smaller context."
         )
     return said(
-        "The process that ran the test crashed ({how}: {last_words}). "
-        "Start it again; if it crashes each time, report it with these words.",
+        "The self-test crashed ({how}: {last_words}). Run it again; if it keeps crashing, report it with "
+        "this message.",
         how=how,
-        last_words=last_words or said("no last words"),
+        last_words=last_words or said("no output"),
     )
 
 

@@ -203,11 +203,9 @@ def _changed_at(database: Path) -> datetime:
 def _why_no_backup(error: Exception, folder: Path) -> str:
     is_full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
     if is_full or getattr(error, "errno", None) == errno.ENOSPC:
-        return said(
-            "No backup could be made: the disk with {folder} is full. Free some space.", folder=folder
-        )
+        return said("Backup failed: the disk with {folder} is full. Free some space.", folder=folder)
     return said(
-        "No backup could be made in {folder}: {reason}. Your chats stay as they are.",
+        "Backup to {folder} failed: {reason}. Your chats are unaffected.",
         folder=folder,
         reason=getattr(error, "strerror", None) or str(error),
     )

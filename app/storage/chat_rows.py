@@ -18,7 +18,7 @@ from app.system.said import from_text, said, to_text
 J = TypeVar("J")
 
 RECOVERED = said("Recovered chat")
-DAMAGED = said("The text of this message was damaged on disk.")
+DAMAGED = said("This message was damaged on disk.")
 
 
 @dataclass(frozen=True, slots=True)

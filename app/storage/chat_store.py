@@ -52,12 +52,10 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-LOST_AT_THE_END = said("What you write now is lost when Skein ends.")
-DAMAGED_DATABASE = said(
-    "Chats are not being saved: the database is damaged. Start Skein again: it is repaired then."
-)
+LOST_AT_THE_END = said("What you write now will be lost when Skein quits.")
+DAMAGED_DATABASE = said("Chats are not being saved: the database is damaged. Restart Skein to repair it.")
 MAX_WAIT_S = 3.0  # in `save_and_wait`; Windows gives a program 5 s
-INTERRUPTED = said("Skein ended while this was being written.")
+INTERRUPTED = said("Skein quit while this was being written.")
 
 
 class ChatStore:
@@ -180,7 +178,9 @@ class ChatStore:
         """Saving goes on meanwhile. Raises StorageError."""
         async with self._backing_up:
             if not self._file:
-                raise StorageError(said("There is no backup: the chats of this run are not kept on disk."))
+                raise StorageError(
+                    said("There is no backup: the chats of this session are not kept on disk.")
+                )
             return await asyncio.to_thread(self._backups.make, reason)
 
     async def back_up_if_due(self, max_age: timedelta) -> Backup | None:
@@ -329,8 +329,7 @@ class ChatStore:
         if now not in (None, self._file):
             raise StorageError(
                 said(
-                    "Chats are not being saved: another file has taken the place of {path}. "
-                    "Start Skein again.",
+                    "Chats are not being saved: {path} has been replaced by another file. Restart Skein.",
                     path=self._path,
                 )
             )
@@ -422,7 +421,7 @@ def _why_not_saved(error: sqlite3.Error | OSError | UnicodeDecodeError, path: Pa
             "Chats are not being saved: the disk with {folder} is full. Free some space.", folder=path.parent
         )
     return said(
-        "Chats are not being saved: {reason} ({path}). Check that the folder can be written to.",
+        "Chats are not being saved: {reason} ({path}). Check that the folder is writable.",
         reason=getattr(error, "strerror", None) or str(error),
         path=path,
     )

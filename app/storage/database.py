@@ -219,10 +219,7 @@ def _check_version(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA user_version = {actual}")
     elif version > newest:
         raise NewerSchemaError(
-            said(
-                "The chats were kept by a newer Skein and cannot be opened by this one. "
-                "Update Skein to see them."
-            )
+            said("These chats were saved by a newer version of Skein. Update Skein to open them.")
         )
     else:
         raise DatabaseDamagedError("its tables are not as Skein makes them")
@@ -292,25 +289,23 @@ def _explain(error: OSError | sqlite3.Error | UnicodeDecodeError, path: Path) ->
     if is_full or _has_no_room(path.parent):
         return StorageError(
             said(
-                "Chats cannot be kept: the disk with {folder} is full. Free some space, then start again.",
+                "Chats cannot be saved: the disk with {folder} is full. Free some space, then restart Skein.",
                 folder=path.parent,
             )
         )
     if code == sqlite3.SQLITE_BUSY:
-        return StorageError(
-            said("Another program is using {path}. End it, then start Skein again.", path=path)
-        )
+        return StorageError(said("Another program is using {path}. Close it, then restart Skein.", path=path))
     if code == sqlite3.SQLITE_IOERR:
         return StorageError(
             said(
-                "Chats cannot be kept in {path}: {reason}. Check the disk, then start again.",
+                "Chats cannot be saved in {path}: {reason}. Check the disk, then restart Skein.",
                 path=path,
                 reason=reason,
             )
         )
     return StorageError(
         said(
-            "Chats cannot be kept in {path}: {reason}. Make the folder writable, then start again.",
+            "Chats cannot be saved in {path}: {reason}. Make the folder writable, then restart Skein.",
             path=path,
             reason=reason,
         )

@@ -40,14 +40,14 @@ def repair(path: Path, backups: Backups) -> str:
     except (OSError, sqlite3.Error) as error:
         raise StorageError(
             said(
-                "The chats database is damaged and could not be repaired: {reason}. It stays as {path}.",
+                "The chat database is damaged and could not be repaired: {reason}. It remains at {path}.",
                 reason=str(error),
                 path=path,
             )
         ) from error
     kept = finish_repair(path)
     return together(
-        said("The chats database was damaged; it is kept as {path}.", path=kept),
+        said("The chat database was damaged; it is kept as {path}.", path=kept),
         _what_is_there(backup, salvaged, num_chats, num_turns),
     )
 
@@ -96,22 +96,24 @@ def _count(connection: sqlite3.Connection) -> tuple[int, int]:
 
 def _what_is_there(backup: Backup | None, salvaged: Salvaged, num_chats: int, num_turns: int) -> str:
     if num_turns == 0:
-        return said("Nothing in it could be read, and there is no backup: a new one was started.")
+        return said("Nothing could be recovered and there is no backup, so a new one was created.")
     damaged = ""
     if salvaged.num_damaged:
-        damaged = said("Of these, {number} are damaged and marked.", number=salvaged.num_damaged)
+        damaged = said("{number} of them are damaged and marked.", number=salvaged.num_damaged)
     if backup is None:
         read = said(
-            "There is no backup; {turns} messages in {chats} chats could be read from it.",
+            "There is no backup; {turns} messages in {chats} chats were recovered.",
             turns=num_turns,
             chats=num_chats,
         )
         return together(read, damaged)
     made_at = f"{backup.made_at.astimezone():%Y-%m-%d %H:%M}"
     if salvaged.num_turns == 0:
-        return said("The backup of {date} took its place. Nothing newer could be read from it.", date=made_at)
+        return said(
+            "It was replaced by the backup of {date}. Nothing newer could be recovered.", date=made_at
+        )
     newer = said(
-        "The backup of {date} took its place, with {turns} messages that could still be read from it.",
+        "It was replaced by the backup of {date}, plus {turns} recovered messages.",
         date=made_at,
         turns=salvaged.num_turns,
     )

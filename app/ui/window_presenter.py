@@ -165,7 +165,7 @@ class WindowPresenter(QObject):
         if self._engine.model:
             self._status.say(tr("Loading {name} was cancelled.", name=path.name))
         else:
-            self._no_model = tr("Loading {name} was cancelled, so no model is open.", name=path.name)
+            self._no_model = tr("Loading {name} was cancelled, so no model is loaded.", name=path.name)
             self._notices.show_offer(self._no_model, tr("Load it"), partial(self._models.load, path))
 
     @Slot()

@@ -17,22 +17,22 @@
 <context>
     <name>skein</name>
     <message>
-        <source>{name} is there already. Choose another name.</source>
+        <source>{name} already exists. Choose another name.</source>
         <extracomment>app/chats/exports/files.py</extracomment>
         <translation>{name} 已经存在。请换一个名称。</translation>
     </message>
     <message>
-        <source>{name} could not be written: {reason}. Choose another folder, or free some space.</source>
+        <source>{name} could not be saved: {reason}. Choose another folder, or free some disk space.</source>
         <extracomment>app/chats/exports/files.py</extracomment>
         <translation>{name} 无法写入：{reason}。请选择其他文件夹，或释放一些空间。</translation>
     </message>
     <message>
-        <source>It ends in the middle. Download or export it again.</source>
+        <source>The file is truncated. Download or export it again.</source>
         <extracomment>app/chats/imports/entries.py</extracomment>
         <translation>文件在中途就结束了。请重新下载或重新导出。</translation>
     </message>
     <message>
-        <source>It is nested more than {depth} deep, as no chat is.</source>
+        <source>It is nested more than {depth} levels deep, so it is not a chat export.</source>
         <extracomment>app/chats/imports/entries.py</extracomment>
         <translation>嵌套超过 {depth} 层，对话不会是这样。</translation>
     </message>
@@ -42,17 +42,17 @@
         <translation>不是有效的 JSON：{reason}。</translation>
     </message>
     <message>
-        <source>Its “{name}” is none that Skein can use.</source>
+        <source>Its “{name}” is not one that Skein can use.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
         <translation>其中的“{name}”不是 Skein 能用的内容。</translation>
     </message>
     <message>
-        <source>There are no chats in it that Skein can read. Choose an export of Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp.</source>
+        <source>No chats found. Choose an export from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
         <translation>其中没有 Skein 能读取的对话。请选择 Skein、ChatGPT、Open WebUI、LM Studio、Jan 或 llama.cpp 的导出文件。</translation>
     </message>
     <message>
-        <source>It has no messages.</source>
+        <source>It contains no messages.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
         <translation>其中没有消息。</translation>
     </message>
@@ -62,22 +62,22 @@
         <translation>文件大于 {size} MB。请每次少导出一些对话。</translation>
     </message>
     <message>
-        <source>It cannot be read: {reason}. Check that you may open it.</source>
+        <source>It cannot be read: {reason}. Check its permissions.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
         <translation>无法读取：{reason}。请检查您是否有权打开它。</translation>
     </message>
     <message>
-        <source>The archive is locked with a password. Unpack it, then import the files.</source>
+        <source>The archive is password-protected. Unpack it, then import the files.</source>
         <extracomment>app/chats/imports/read.py</extracomment>
         <translation>压缩包有密码保护。请先解压，再导入其中的文件。</translation>
     </message>
     <message>
-        <source>It is empty. Export it again.</source>
+        <source>The file is empty. Export it again.</source>
         <extracomment>app/chats/imports/read.py</extracomment>
         <translation>文件是空的。请重新导出。</translation>
     </message>
     <message>
-        <source>It holds more than {count} chats. Import it in parts.</source>
+        <source>It contains more than {count} chats. Import it in parts.</source>
         <extracomment>app/chats/imports/read.py</extracomment>
         <translation>其中的对话超过 {count} 个。请分批导入。</translation>
     </message>
@@ -87,22 +87,22 @@
         <translation>这个文件由更新版本的 Skein 写成。请先更新 Skein 再导入。</translation>
     </message>
     <message>
-        <source>It has more than {count} messages.</source>
+        <source>It contains more than {count} messages.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
         <translation>其中的消息超过 {count} 条。</translation>
     </message>
     <message>
-        <source>Two of its messages have the id “{id}”.</source>
+        <source>Two messages have the same id, “{id}”.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
         <translation>其中有两条消息的 id 同为“{id}”。</translation>
     </message>
     <message>
-        <source>Its message “{id}” follows itself in a circle.</source>
+        <source>Message “{id}” is its own ancestor.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
         <translation>其中的消息“{id}”绕了一圈又接在自己后面。</translation>
     </message>
     <message>
-        <source>A message is by “{role}”: neither user, assistant, system nor tool.</source>
+        <source>A message has the role “{role}”. Only user, assistant, system and tool are known.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
         <translation>有一条消息的作者是“{role}”：既不是 user、assistant、system，也不是 tool。</translation>
     </message>
@@ -122,22 +122,22 @@
         <translation>缩短了提示词：{notice}</translation>
     </message>
     <message>
-        <source>broke off the answer in sequence {seq_id}: {tokens} tokens were made</source>
+        <source>aborted the answer in sequence {seq_id} after {tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>中断了序列 {seq_id} 中的回答：已生成 {tokens} 个词元</translation>
     </message>
     <message>
-        <source>broke off the answer that had no slot: {tokens} tokens were made</source>
+        <source>aborted an answer without a slot after {tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>中断了没有槽位的回答：已生成 {tokens} 个词元</translation>
     </message>
     <message>
-        <source>The answer was cut: this chat fills its context of {limit:,} tokens.</source>
+        <source>The answer was cut off: this chat&apos;s context of {limit:,} tokens is full.</source>
         <extracomment>app/engine/answers.py</extracomment>
         <translation>回答被截断：这个对话已占满 {limit:,} 个词元的上下文。</translation>
     </message>
     <message>
-        <source>it turns texts into numbers for search, and writes none</source>
+        <source>it is an embedding model, which generates no text</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>它把文本变成用于搜索的数字，而不会写文本</translation>
     </message>
@@ -167,17 +167,17 @@
         <translation>文件已损坏或类型未知</translation>
     </message>
     <message>
-        <source>it has no vocabulary, so it cannot read text</source>
+        <source>it has no vocabulary</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>它没有词表，因此无法读取文本</translation>
     </message>
     <message>
-        <source>it has an encoder, as models that translate or search have</source>
+        <source>it is an encoder-decoder model</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>它有编码器，是用于翻译或搜索的模型</translation>
     </message>
     <message>
-        <source>it writes by diffusion, not word by word</source>
+        <source>it is a diffusion model</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>它以扩散方式写作，而不是逐词生成</translation>
     </message>
@@ -187,7 +187,7 @@
         <translation>{name} 不是对话模型：{reason}。请打开另一个 GGUF 文件。</translation>
     </message>
     <message>
-        <source>A context of {tokens:,} tokens of {name} needs {needed:.1f} GiB, but only {available:.1f} GiB are free. Choose a smaller one (--ctx).</source>
+        <source>{name} with a context of {tokens:,} tokens needs {needed:.1f} GiB, but only {available:.1f} GiB are free. Choose a smaller context (--ctx).</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>{name} 的 {tokens:,} 个词元的上下文需要 {needed:.1f} GiB，但只有 {available:.1f} GiB 可用。请选择较小的上下文（--ctx）。</translation>
     </message>
@@ -207,7 +207,7 @@
         <translation>请新建对话，或提高这个对话自己的上限。</translation>
     </message>
     <message>
-        <source>Choose what this chat leaves out when it gets too long.</source>
+        <source>In the chat settings, choose what to leave out when the chat is full.</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>请选择这个对话过长时省略什么。</translation>
     </message>
@@ -232,7 +232,7 @@
         <translation>{n} 段长文本的中间部分</translation>
     </message>
     <message>
-        <source>{dropped} and {cut} no longer fit and were left out of the context.</source>
+        <source>{dropped} and {cut} no longer fit the context and were left out.</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>{dropped}和{cut}已放不下，未纳入上下文。</translation>
     </message>
@@ -242,22 +242,22 @@
         <translation>一段长文本的中间部分</translation>
     </message>
     <message>
-        <source>{dropped} no longer fit and were left out of the context.</source>
+        <source>{dropped} no longer fit the context and were left out.</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>{dropped}已放不下，未纳入上下文。</translation>
     </message>
     <message>
-        <source>{dropped} no longer fits and was left out of the context.</source>
+        <source>{dropped} no longer fits the context and was left out.</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>{dropped}已放不下，未纳入上下文。</translation>
     </message>
     <message>
-        <source>The middle of {n} long texts no longer fits and was left out of the context.</source>
+        <source>The middle of {n} long texts no longer fits the context and was left out.</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>{n} 段长文本的中间部分已放不下，未纳入上下文。</translation>
     </message>
     <message>
-        <source>The middle of a long text no longer fits and was left out of the context.</source>
+        <source>The middle of a long text no longer fits the context and was left out.</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>一段长文本的中间部分已放不下，未纳入上下文。</translation>
     </message>
@@ -282,42 +282,42 @@
         <translation>这个对话中间的一条消息</translation>
     </message>
     <message>
-        <source>The oldest {tokens:,} tokens of the prompt no longer fit and were left out of the context.</source>
+        <source>The oldest {tokens:,} tokens of the prompt no longer fit the context and were left out.</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>提示词中最早的 {tokens:,} 个词元已放不下，未纳入上下文。</translation>
     </message>
     <message>
-        <source>The prompt no longer fits: {tokens:,} tokens in its middle were left out of the context.</source>
+        <source>The prompt no longer fits the context: {tokens:,} tokens in its middle were left out.</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>提示词已放不下：中间的 {tokens:,} 个词元未纳入上下文。</translation>
     </message>
     <message>
-        <source>The file is damaged or made to do harm. Download it again from a source that you trust, or open another one.</source>
+        <source>The file is damaged or malicious. Download it again from a source you trust, or open another one.</source>
         <extracomment>app/engine/probe.py</extracomment>
         <translation>这个文件已损坏，或是为了造成危害而制作的。请从可信的来源重新下载，或打开另一个文件。</translation>
     </message>
     <message>
-        <source>{name} changed while it was tested. Is it still being downloaded?</source>
+        <source>{name} changed while it was being tested. Is it still downloading?</source>
         <extracomment>app/engine/probe.py</extracomment>
         <translation>{name} 在检测期间发生了变化。它还在下载吗？</translation>
     </message>
     <message>
-        <source>{name} cannot be tested before it is loaded: {reason}. Close other programs, or free some space on the disk.</source>
+        <source>{name} cannot be tested before loading: {reason}. Close other programs, or free some disk space.</source>
         <extracomment>app/engine/probe.py</extracomment>
         <translation>无法在加载前检测 {name}：{reason}。请关闭其他程序，或释放一些磁盘空间。</translation>
     </message>
     <message>
-        <source>To test {name} took over {seconds} seconds of computing.</source>
+        <source>Testing {name} took over {seconds} seconds of CPU time.</source>
         <extracomment>app/engine/probe.py</extracomment>
         <translation>检测 {name} 用了超过 {seconds} 秒的计算时间。</translation>
     </message>
     <message>
-        <source>The system killed the process that tested {name}, most likely because memory ran out. Close other programs, or open a smaller model.</source>
+        <source>The system killed the process testing {name}, most likely because it ran out of memory. Close other programs, or open a smaller model.</source>
         <extracomment>app/engine/probe.py</extracomment>
         <translation>系统结束了检测 {name} 的进程，很可能是因为内存耗尽。请关闭其他程序，或打开较小的模型。</translation>
     </message>
     <message>
-        <source>{name} crashed the process that tested it ({how}: {last_words}).</source>
+        <source>{name} crashed the process testing it ({how}: {last_words}).</source>
         <extracomment>app/engine/probe.py</extracomment>
         <translation>{name} 使检测它的进程崩溃（{how}：{last_words}）。</translation>
     </message>
@@ -327,27 +327,27 @@
         <translation>退出码 {code}</translation>
     </message>
     <message>
-        <source>no last words</source>
+        <source>no output</source>
         <extracomment>app/engine/engine_process.py</extracomment>
         <translation>没有留下信息</translation>
     </message>
     <message>
-        <source>{name} could not be tested within {seconds:.0f} seconds. It is damaged, or the disk it is on is too slow: copy it to another one and open it there.</source>
+        <source>Testing {name} took longer than {seconds:.0f} seconds. The file is damaged or its disk is too slow: copy it to another disk and open it there.</source>
         <extracomment>app/engine/probe.py</extracomment>
         <translation>未能在 {seconds:.0f} 秒内完成对 {name} 的检测。文件已损坏，或所在磁盘太慢：请把它复制到另一个磁盘再打开。</translation>
     </message>
     <message>
-        <source>A text may have {limit:,} characters. Send it in parts.</source>
+        <source>A message can have at most {limit:,} characters. Send it in parts.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>一段文本最多 {limit:,} 个字符。请分几次发送。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template writes far more text than the context holds.</source>
+        <source>The model&apos;s chat template produces far more text than fits the context.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>模型的对话模板写出的文本远超上下文的容量。</translation>
     </message>
     <message>
-        <source>The prompt is empty. Write something in it.</source>
+        <source>The prompt is empty.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>提示词是空的。请写点内容。</translation>
     </message>
@@ -357,32 +357,32 @@
         <translation>暂停了序列 {seq_id} 中的回答：没有空闲单元</translation>
     </message>
     <message>
-        <source>released sequence {seq_id}: {tokens} tokens kept</source>
+        <source>released sequence {seq_id}, kept {tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>释放了序列 {seq_id}：保留 {tokens} 个词元</translation>
     </message>
     <message>
-        <source>released sequence {seq_id}: {tokens} tokens freed</source>
+        <source>released sequence {seq_id}, freed {tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>释放了序列 {seq_id}：清除 {tokens} 个词元</translation>
     </message>
     <message>
-        <source>forked sequence {source} into {target}: {cells} cells shared</source>
+        <source>forked sequence {source} to {target}, sharing {cells} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {source} 分叉为序列 {target}：共享 {cells} 个单元</translation>
     </message>
     <message>
-        <source>not hibernated: the state of sequence {seq_id} cannot be saved now</source>
+        <source>not hibernated: the state of sequence {seq_id} cannot be saved right now</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>未休眠：序列 {seq_id} 的状态现在无法保存</translation>
     </message>
     <message>
-        <source>no saved cells were restored: running answers leave no room for them</source>
+        <source>not restored: running answers leave no room</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>没有恢复已保存的单元：正在生成的回答没有留出空间</translation>
     </message>
     <message>
-        <source>no saved cells were restored: this chat has none</source>
+        <source>not restored: this chat has no saved cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>没有恢复已保存的单元：这个对话没有保存过</translation>
     </message>
@@ -417,7 +417,7 @@
         <translation>把序列 {donor} 的 {cells} 个单元复制到序列 {seq_id}</translation>
     </message>
     <message>
-        <source>dropped the saved state of {tokens} tokens: no room for it</source>
+        <source>dropped a saved state of {tokens} tokens: no room</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>丢弃了 {tokens} 个词元的已保存状态：没有空间</translation>
     </message>
@@ -432,17 +432,17 @@
         <translation>清空了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
-        <source>dropped the saved state of {tokens} tokens</source>
+        <source>dropped a saved state of {tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>丢弃了 {tokens} 个词元的已保存状态</translation>
     </message>
     <message>
-        <source>resumed sequence {seq_id}: {there} tokens there, {missing} to compute</source>
+        <source>resumed sequence {seq_id}: {there} tokens cached, {missing} to compute</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>继续使用序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
     </message>
     <message>
-        <source>leased sequence {seq_id}: {there} tokens there, {missing} to compute</source>
+        <source>leased sequence {seq_id}: {there} tokens cached, {missing} to compute</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>租用了序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
     </message>
@@ -462,7 +462,7 @@
         <translation>恢复了序列 {seq_id}：{tokens} 个词元</translation>
     </message>
     <message>
-        <source>the saved state for sequence {seq_id} could not be used: computing it again</source>
+        <source>the saved state of sequence {seq_id} could not be used; recomputing</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {seq_id} 的已保存状态无法使用：重新计算</translation>
     </message>
@@ -492,7 +492,7 @@
         <translation>llama_decode 返回 {code}。</translation>
     </message>
     <message>
-        <source>Start a new chat: this model was trained for no longer ones.</source>
+        <source>Start a new chat: this one has reached the context length the model was trained for.</source>
         <extracomment>app/protocol/model.py</extracomment>
         <translation>请新建对话：这个模型没有针对更长的对话训练过。</translation>
     </message>
@@ -502,27 +502,27 @@
         <translation>请新建对话，或在“上下文设置”中选择更大的上下文（--ctx）。</translation>
     </message>
     <message>
-        <source>The engine does not hold the tokens of this answer any more. It can be computed again from its text, which may be cut into other tokens than were sampled.</source>
+        <source>The engine no longer holds this answer&apos;s tokens. It can be recomputed from the text, which may tokenize differently from what was sampled.</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
         <translation>引擎已不再持有这个回答的词元。可以从文本重新计算，但切分出的词元可能与当初采样的不同。</translation>
     </message>
     <message>
-        <source>The engine holds the very tokens of a chat&apos;s newest answer only. It can be computed again from its text, which may be cut into other tokens than were sampled.</source>
+        <source>The engine keeps the sampled tokens of a chat&apos;s newest answer only. This one can be recomputed from its text, which may tokenize differently from what was sampled.</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
         <translation>引擎只持有对话最新回答的原始词元。可以从文本重新计算，但切分出的词元可能与当初采样的不同。</translation>
     </message>
     <message>
-        <source>The engine does not hold the tokens of this answer any more, and no tab has its text.</source>
+        <source>The engine no longer holds this answer&apos;s tokens, and no open tab has its text.</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
         <translation>引擎已不再持有这个回答的词元，也没有标签页保存它的文本。</translation>
     </message>
     <message>
-        <source>Asking the engine for the tokens of this answer…</source>
+        <source>Fetching this answer&apos;s tokens…</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
         <translation>正在向引擎查询这个回答的词元…</translation>
     </message>
     <message>
-        <source>Computing the answer again…</source>
+        <source>Recomputing the answer…</source>
         <extracomment>app/inspector/answer_reader.py</extracomment>
         <translation>正在重新计算回答…</translation>
     </message>
@@ -532,22 +532,22 @@
         <translation>已停止。</translation>
     </message>
     <message>
-        <source>Rank {rank} was chosen: {before} before and ruled out by the samplers.</source>
+        <source>Chosen: rank {rank}, {before} before the samplers, ruled out after.</source>
         <extracomment>app/inspector/answer_tokens.py</extracomment>
         <translation>选中的是第 {rank} 名：采样器之前为 {before}，被采样器排除。</translation>
     </message>
     <message>
-        <source>Rank {rank} was chosen: {before} before and {after} after the samplers.</source>
+        <source>Chosen: rank {rank}, {before} before and {after} after the samplers.</source>
         <extracomment>app/inspector/answer_tokens.py</extracomment>
         <translation>选中的是第 {rank} 名：采样器之前为 {before}，之后为 {after}。</translation>
     </message>
     <message>
-        <source>The token that was chosen is not among the {number} likeliest.</source>
+        <source>The chosen token is not among the {number} most likely.</source>
         <extracomment>app/inspector/answer_tokens.py</extracomment>
         <translation>选中的词元不在最可能的 {number} 个之中。</translation>
     </message>
     <message>
-        <source>To find out: {computed} computed, {shared} shared.</source>
+        <source>Cost of this lookup: {computed} computed, {shared} shared.</source>
         <extracomment>app/inspector/answer_tokens.py</extracomment>
         <translation>为此计算了 {computed}，共享了 {shared} 个。</translation>
     </message>
@@ -607,12 +607,12 @@
         <translation>批次中的行数</translation>
     </message>
     <message>
-        <source>The positions that are computed</source>
+        <source>Positions computed in this step</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>要计算的位置</translation>
     </message>
     <message>
-        <source>Tokens of the answer so far, and how many were asked for</source>
+        <source>Tokens generated so far, and the most that were asked for</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>回答目前的词元数，以及要求的数量</translation>
     </message>
@@ -647,12 +647,12 @@
         <translation>无法启动自检：{reason}。请关闭其他程序。</translation>
     </message>
     <message>
-        <source>The system ended the process that ran the test, most likely because memory ran out. Close other programs, or choose a smaller context.</source>
+        <source>The system killed the self-test, most likely because it ran out of memory. Close other programs, or choose a smaller context.</source>
         <extracomment>app/services/self_test.py</extracomment>
         <translation>系统结束了运行检测的进程，很可能是因为内存耗尽。请关闭其他程序，或选择较小的上下文。</translation>
     </message>
     <message>
-        <source>The process that ran the test crashed ({how}: {last_words}). Start it again; if it crashes each time, report it with these words.</source>
+        <source>The self-test crashed ({how}: {last_words}). Run it again; if it keeps crashing, report it with this message.</source>
         <extracomment>app/services/self_test.py</extracomment>
         <translation>运行检测的进程崩溃了（{how}：{last_words}）。请重新启动检测；如果每次都崩溃，请附上这些信息报告。</translation>
     </message>
@@ -667,22 +667,22 @@
         <translation>{file} 无法使用：{reason}</translation>
     </message>
     <message>
-        <source>{file} is no preset of Skein or LM Studio.</source>
+        <source>{file} is not a preset of Skein or LM Studio.</source>
         <extracomment>app/chats/presets.py</extracomment>
         <translation>{file} 不是 Skein 或 LM Studio 的预设。</translation>
     </message>
     <message>
-        <source>The answer was cut at its limit of {limit:,} tokens.</source>
+        <source>The answer was cut off at its limit of {limit:,} tokens.</source>
         <extracomment>app/bridge/chat_session.py</extracomment>
         <translation>回答在 {limit:,} 个词元的上限处被截断。</translation>
     </message>
     <message>
-        <source>The archive cannot be unpacked: {reason}. Download it again, or unpack it yourself.</source>
+        <source>The archive cannot be unpacked: {reason}. Download it again, or unpack it manually.</source>
         <extracomment>app/chats/imports/read.py</extracomment>
         <translation>无法解压这个压缩包：{reason}。请重新下载，或自行解压。</translation>
     </message>
     <message>
-        <source>It holds more than {count} files. Import it in parts.</source>
+        <source>It contains more than {count} files. Import it in parts.</source>
         <extracomment>app/chats/imports/read.py</extracomment>
         <translation>其中的文件超过 {count} 个。请分批导入。</translation>
     </message>
@@ -697,7 +697,7 @@
         <translation>max_tokens 必须在 1 和 {most} 之间。</translation>
     </message>
     <message>
-        <source>overflow “{value}” is not known.</source>
+        <source>Unknown overflow policy “{value}”.</source>
         <extracomment>app/chats/presets.py</extracomment>
         <translation>未知的 overflow“{value}”。</translation>
     </message>
@@ -707,7 +707,7 @@
         <translation>预设 {file} 无法使用：{reason}。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template took more than {seconds} seconds or {size} MiB. It cannot be used; try another GGUF of this model.</source>
+        <source>The model&apos;s chat template took more than {seconds} seconds or {size} MiB. Try another GGUF of this model.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
         <translation>模型的对话模板耗费超过 {seconds} 秒或 {size} MiB，无法使用；请尝试这个模型的另一个 GGUF 文件。</translation>
     </message>
@@ -717,27 +717,27 @@
         <translation>语法</translation>
     </message>
     <message>
-        <source>The {what} cannot be used: {reason}. Correct it, or ask without it.</source>
+        <source>The {what} cannot be used: {reason}. Correct or remove it.</source>
         <extracomment>app/engine/llama/json_schema.py</extracomment>
         <translation>{what}无法使用：{reason}。请更正，或不用它提问。</translation>
     </message>
     <message>
-        <source>the library does not agree: {difference}</source>
+        <source>llama.cpp disagrees: {difference}</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>与库不一致：{difference}</translation>
     </message>
     <message>
-        <source>the library agrees: compared positions, this model has no cells</source>
+        <source>llama.cpp agrees: compared positions; this model has no KV cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>与库一致：已比较位置，这个模型没有单元</translation>
     </message>
     <message>
-        <source>the library agrees: compared {cells} cells</source>
+        <source>llama.cpp agrees: compared {cells} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>与库一致：已比较 {cells} 个单元</translation>
     </message>
     <message>
-        <source>llama.cpp wants {tokens} tokens for {bytes} bytes of text.</source>
+        <source>llama.cpp made {tokens} tokens of {bytes} bytes of text.</source>
         <extracomment>app/engine/llama/vocabulary.py</extracomment>
         <translation>llama.cpp 要为 {bytes} 字节的文本使用 {tokens} 个词元。</translation>
     </message>
@@ -772,12 +772,12 @@
         <translation>回答的开头</translation>
     </message>
     <message>
-        <source>The grammar cannot be followed any further: this model has no token that it allows here. Correct the grammar, or ask without it.</source>
+        <source>The grammar allows none of this model&apos;s tokens at this point. Correct the grammar, or remove it.</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
         <translation>无法继续遵循语法：这个模型没有语法在此处允许的词元。请更正语法，或不用它提问。</translation>
     </message>
     <message>
-        <source>The grammar cannot be used: llama.cpp does not take it, most likely because it repeats what may be empty. Correct it, or ask without it.</source>
+        <source>llama.cpp rejected the grammar, most likely because it repeats something that may be empty. Correct it, or remove it.</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
         <translation>语法无法使用：llama.cpp 不接受它，很可能是因为它重复了可能为空的内容。请更正，或不用它提问。</translation>
     </message>
@@ -787,12 +787,12 @@
         <translation>一个词元</translation>
     </message>
     <message>
-        <source>The grammar took {seconds:.0f} seconds for {what}: it reads this answer in too many ways. Simplify it, or ask without it.</source>
+        <source>The grammar took {seconds:.0f} seconds for {what}: it is too ambiguous. Simplify it, or remove it.</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
         <translation type="vanished">语法为{what}用了 {seconds:.0f} 秒：它能以太多方式读取这个回答。请简化它，或不用它提问。</translation>
     </message>
     <message>
-        <source>{name} was trained for texts too short to chat. Open another GGUF.</source>
+        <source>{name} was trained with a context too short for chatting. Open another GGUF.</source>
         <extracomment>app/engine/probe_child.py</extracomment>
         <translation>{name} 针对的文本太短，无法对话。请打开另一个 GGUF 文件。</translation>
     </message>
@@ -812,12 +812,12 @@
         <translation>logit_bias 排除了所有词元。请至少保留一个。</translation>
     </message>
     <message>
-        <source>dry_sequence_breakers may have {limit} texts, not {number}.</source>
+        <source>dry_sequence_breakers can have at most {limit} entries, not {number}.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
         <translation>dry_sequence_breakers 最多 {limit} 段文本，而不是 {number} 段。</translation>
     </message>
     <message>
-        <source>dry_sequence_breakers must have 1 to {limit} bytes each, not {text}.</source>
+        <source>Each of dry_sequence_breakers must have 1 to {limit} bytes, not {text}.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
         <translation>dry_sequence_breakers 每段须为 1 到 {limit} 字节，而不是 {text}。</translation>
     </message>
@@ -827,17 +827,17 @@
         <translation>logit_bias 必须是词元编号和偏置的对，而不是 {entry}。</translation>
     </message>
     <message>
-        <source>logit_bias names a token twice. Name each once.</source>
+        <source>logit_bias lists a token twice.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
         <translation>logit_bias 重复提到一个词元。每个词元请只写一次。</translation>
     </message>
     <message>
-        <source>An answer follows a grammar or a JSON schema, not both. Leave one out.</source>
+        <source>An answer can follow a grammar or a JSON schema, not both. Remove one.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
         <translation>回答只能遵循语法或 JSON 模式之一。请去掉一个。</translation>
     </message>
     <message>
-        <source>A JSON schema may have {limit:,} characters. Simplify it.</source>
+        <source>A JSON schema can have at most {limit:,} characters. Simplify it.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
         <translation>JSON 模式最多 {limit:,} 个字符。请简化。</translation>
     </message>
@@ -852,7 +852,7 @@
         <translation>{name} 必须是整数，而不是 {value}。</translation>
     </message>
     <message>
-        <source>{name} contains NUL or half of a surrogate pair. Take it out.</source>
+        <source>{name} contains NUL or a lone surrogate. Remove it.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
         <translation>{name} 含有 NUL 或半个代理对。请去掉。</translation>
     </message>
@@ -872,12 +872,12 @@
         <translation>批次中的序列</translation>
     </message>
     <message>
-        <source>No model is loaded. Open a GGUF file with Ctrl+O to see its steps here.</source>
+        <source>No model loaded. Open a GGUF file with Ctrl+O to see its steps here.</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
         <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看各步。</translation>
     </message>
     <message>
-        <source>No step yet. Send a message, and every step of the batcher becomes a column here.</source>
+        <source>No steps yet. Send a message: each step of the batcher becomes a column.</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
         <translation>还没有任何步。发送一条消息，批处理器的每一步都会成为这里的一列。</translation>
     </message>
@@ -902,7 +902,7 @@
         <translation>毫秒</translation>
     </message>
     <message>
-        <source>How long each decode took, as height of the columns</source>
+        <source>Column height: duration of each decode</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
         <translation>以列高表示每次解码所用的时间</translation>
     </message>
@@ -912,7 +912,7 @@
         <translation>词元</translation>
     </message>
     <message>
-        <source>How many rows it had, as height of the columns</source>
+        <source>Column height: rows of each batch</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
         <translation>以列高表示每步的行数</translation>
     </message>
@@ -932,7 +932,7 @@
         <translation>序列</translation>
     </message>
     <message>
-        <source>Fade all other sequences</source>
+        <source>Dim all other sequences</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
         <translation>淡化其他所有序列</translation>
     </message>
@@ -942,7 +942,7 @@
         <translation>跟随</translation>
     </message>
     <message>
-        <source>Keep the newest step in view (End)</source>
+        <source>Keep the latest step in view (End)</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
         <translation>让最新的一步保持可见（End）</translation>
     </message>
@@ -972,12 +972,12 @@
         <translation>之后</translation>
     </message>
     <message>
-        <source>Its place among all tokens of the model, by probability</source>
+        <source>Rank by probability among the whole vocabulary</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
         <translation>按概率在模型所有词元中的名次</translation>
     </message>
     <message>
-        <source>How the token is written: ␣ is a space, ⏎ a line end, \x a byte of a character</source>
+        <source>The token&apos;s text: ␣ is a space, ⏎ a newline, \x one byte of a character</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
         <translation>词元的写法：␣ 是空格，⏎ 是换行，\x 是字符中的一个字节</translation>
     </message>
@@ -987,12 +987,12 @@
         <translation>词元编号</translation>
     </message>
     <message>
-        <source>How likely it is before the samplers: the softmax of the model&apos;s raw logits</source>
+        <source>Probability before the samplers: softmax of the raw logits</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
         <translation>采样器之前的概率：模型原始 logits 的 softmax</translation>
     </message>
     <message>
-        <source>How likely it is after the samplers: penalties, temperature, and all that rules tokens out</source>
+        <source>Probability after penalties, temperature and truncation</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
         <translation>采样器之后的概率：经过惩罚、温度以及一切排除词元的规则</translation>
     </message>
@@ -1002,7 +1002,7 @@
         <translation>已排除</translation>
     </message>
     <message>
-        <source>Log-probability to the model: {number}</source>
+        <source>Log-probability: {number}</source>
         <extracomment>app/inspector/candidate_table.py</extracomment>
         <translation>模型给出的对数概率：{number}</translation>
     </message>
@@ -1101,27 +1101,27 @@
         <translation>图例</translation>
     </message>
     <message>
-        <source>step {step}, {number} cells compared: {difference}</source>
+        <source>step {step}: {number} cells compared, {difference}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>第 {step} 步，比较了 {number} 个单元：{difference}</translation>
     </message>
     <message>
-        <source>Disagreed with the library at step {step}</source>
+        <source>Disagreed with llama.cpp at step {step}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>在第 {step} 步与库不一致</translation>
     </message>
     <message>
-        <source>Not yet compared with the library</source>
+        <source>Not yet compared with llama.cpp</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>尚未与库比较</translation>
     </message>
     <message>
-        <source>Positions agree with the library, step {step}; this model&apos;s cells cannot be listed</source>
+        <source>Positions agree with llama.cpp at step {step}; this model&apos;s cells cannot be listed</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>位置与库一致，第 {step} 步；这个模型的单元无法列出</translation>
     </message>
     <message numerus="yes">
-        <source>Agrees with the library: {n} cells, step {step}</source>
+        <source>Agrees with llama.cpp: {n} cells, step {step}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>
             <numerusform>与库一致：{n} 个单元，第 {step} 步</numerusform>
@@ -1133,7 +1133,7 @@
         <translation>复制证据</translation>
     </message>
     <message>
-        <source>Copy what differs</source>
+        <source>Copy the differences</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>复制不一致的内容</translation>
     </message>
@@ -1143,7 +1143,7 @@
         <translation>立即检查</translation>
     </message>
     <message>
-        <source>Compare every cell with the library&apos;s own books now</source>
+        <source>Compare every cell with llama.cpp&apos;s own records now</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>立即将每个单元与库自己的记录比较</translation>
     </message>
@@ -1158,7 +1158,7 @@
         <translation>重置布局(&amp;R)</translation>
     </message>
     <message>
-        <source>Put all panels where they were at first</source>
+        <source>Restore the default arrangement of panels</source>
         <extracomment>app/inspector/docks.py</extracomment>
         <translation>把所有面板放回最初的位置</translation>
     </message>
@@ -1168,7 +1168,7 @@
         <translation>分离面板(&amp;T)</translation>
     </message>
     <message>
-        <source>Make the panel with the focus a window of its own, or put it back</source>
+        <source>Turn the focused panel into its own window, or dock it again</source>
         <extracomment>app/inspector/docks.py</extracomment>
         <translation>让有焦点的面板成为独立窗口，或放回原处</translation>
     </message>
@@ -1178,7 +1178,7 @@
         <translation>检查器(&amp;N)</translation>
     </message>
     <message>
-        <source>&amp;Put back</source>
+        <source>&amp;Dock</source>
         <extracomment>app/inspector/docks.py</extracomment>
         <translation>放回(&amp;P)</translation>
     </message>
@@ -1223,7 +1223,7 @@
         <translation>类别</translation>
     </message>
     <message>
-        <source>what happened</source>
+        <source>event</source>
         <extracomment>app/inspector/event_list.py</extracomment>
         <translation>事件</translation>
     </message>
@@ -1343,17 +1343,17 @@
         <translation>类别</translation>
     </message>
     <message>
-        <source>Which kinds of events are shown</source>
+        <source>Kinds of events to show</source>
         <extracomment>app/inspector/events.py</extracomment>
         <translation>显示哪些类别的事件</translation>
     </message>
     <message>
-        <source>Only events of the chosen sequence</source>
+        <source>Only events of the selected sequence</source>
         <extracomment>app/inspector/events.py</extracomment>
         <translation>只显示所选序列的事件</translation>
     </message>
     <message>
-        <source>Keep the newest event in view</source>
+        <source>Keep the latest event in view</source>
         <extracomment>app/inspector/events.py</extracomment>
         <translation>让最新的事件保持可见</translation>
     </message>
@@ -1363,7 +1363,7 @@
         <translation>导出…</translation>
     </message>
     <message>
-        <source>Save what is shown as text or as JSON lines</source>
+        <source>Save the events shown as text or JSON lines</source>
         <extracomment>app/inspector/events.py</extracomment>
         <translation>把显示的内容保存为文本或 JSON 行</translation>
     </message>
@@ -1398,23 +1398,23 @@
         <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看单元。</translation>
     </message>
     <message>
-        <source>A recorded file has no map of the cells. Go back to the running engine to see one.</source>
+        <source>A recording has no KV map. Go back to the running engine to see one.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>录制文件中没有单元图。返回正在运行的引擎即可查看。</translation>
     </message>
     <message>
-        <source>Point at a cell, or press the arrow keys, to read what it holds. A click shows its sequence everywhere.</source>
+        <source>Point at a cell or use the arrow keys to see what it holds. Click to select its sequence in all panels.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>指向一个单元或按方向键，即可看到其中的内容。单击会在各处标出它的序列。</translation>
     </message>
     <message>
-        <source>Where llama.cpp keeps this model&apos;s cells is not known: they are in the order of our books.</source>
+        <source>llama.cpp does not tell where this model&apos;s cells are, so they are shown in Skein&apos;s own order.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>llama.cpp 把这个模型的单元放在哪里无从得知：这里按我们自己的记录排列。</translation>
     </message>
     <message>
-        <source>Fragmentation: how many of the cells up to the highest used one are free. llama.cpp looks at them with every token, too, so they cost time.
-High water: cells used at most since the model was loaded.</source>
+        <source>Fragmentation: free cells below the highest used one. Attention still runs over them, so they cost time.
+High water: most cells used since the model was loaded.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>碎片率：到已用的最高单元为止，空闲单元所占的比例。llama.cpp 处理每个词元时也会查看它们，因此会耗费时间。
 最高水位：模型加载以来同时使用的最多单元数。</translation>
@@ -1445,7 +1445,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>关闭面板</translation>
     </message>
     <message>
-        <source>Put back</source>
+        <source>Dock</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>放回</translation>
     </message>
@@ -1470,7 +1470,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>原因</translation>
     </message>
     <message>
-        <source>No request has been answered yet. Send a message, and this tells what of it was computed and why.</source>
+        <source>No request yet. Send a message to see what was computed, and why.</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
         <translation>还没有回答过任何请求。发送一条消息，这里会说明计算了哪些内容以及为什么。</translation>
     </message>
@@ -1480,17 +1480,17 @@ High water: cells used at most since the model was loaded.</source>
         <translation>为什么重新计算？</translation>
     </message>
     <message>
-        <source>No model is open. Open one with Ctrl+O, then send again.</source>
+        <source>No model is loaded. Open one with Ctrl+O, then send again.</source>
         <extracomment>app/bridge/active_engine.py</extracomment>
         <translation>没有打开模型。请按 Ctrl+O 打开一个，然后重新发送。</translation>
     </message>
     <message>
-        <source>Another model was loaded before this answer was finished.</source>
+        <source>Another model was loaded before this answer finished.</source>
         <extracomment>app/bridge/open_requests.py</extracomment>
         <translation>这个回答还未完成，就加载了另一个模型。</translation>
     </message>
     <message>
-        <source>The engine stopped. Open the model again, then send again.</source>
+        <source>The engine stopped. Reload the model, then send again.</source>
         <extracomment>app/bridge/active_engine.py</extracomment>
         <translation>引擎已停止。请重新打开模型，然后重新发送。</translation>
     </message>
@@ -1500,12 +1500,12 @@ High water: cells used at most since the model was loaded.</source>
         <translation>已取消加载模型。请重新加载，然后重新发送。</translation>
     </message>
     <message>
-        <source>The keyring could not be used, so what was computed for chats is not kept: {reason} Unlock the keyring, then switch it on again in the settings.</source>
+        <source>Cells are not kept between starts because the keyring cannot be used: {reason} Unlock the keyring, then turn this on again in Settings.</source>
         <extracomment>app/services/cell_keeping.py</extracomment>
         <translation>密钥环无法使用，因此不保留为对话计算的内容：{reason} 请解锁密钥环，然后在设置中重新开启。</translation>
     </message>
     <message>
-        <source>There is no keyring to keep a key in, so what was computed for chats is not kept. Install one, such as GNOME Keyring or KWallet, then switch it on again in the settings.</source>
+        <source>Cells are not kept between starts because there is no keyring for the encryption key. Install one, such as GNOME Keyring or KWallet, then turn this on again in Settings.</source>
         <extracomment>app/services/cell_keeping.py</extracomment>
         <translation>没有可存放密钥的密钥环，因此不保留为对话计算的内容。请安装一个，例如 GNOME Keyring 或 KWallet，然后在设置中重新开启。</translation>
     </message>
@@ -1525,17 +1525,17 @@ High water: cells used at most since the model was loaded.</source>
         <translation>{name} 无法读取：{reason}。</translation>
     </message>
     <message>
-        <source>The token is in the keyring.</source>
+        <source>The token is stored in the keyring.</source>
         <extracomment>app/services/model_hub.py</extracomment>
         <translation>令牌已存入密钥环。</translation>
     </message>
     <message>
-        <source>The token is forgotten.</source>
+        <source>Token removed.</source>
         <extracomment>app/services/model_hub.py</extracomment>
         <translation>令牌已删除。</translation>
     </message>
     <message>
-        <source>This system has no keyring that could keep the token, so it counts until Skein is closed. Install one, such as GNOME Keyring or KWallet, to keep it.</source>
+        <source>This system has no keyring, so the token is kept only until Skein is closed. To store it, install GNOME Keyring or KWallet.</source>
         <extracomment>app/services/model_hub.py</extracomment>
         <translation>这个系统没有可存放令牌的密钥环，因此令牌只在 Skein 关闭前有效。要保留它，请安装一个，例如 GNOME Keyring 或 KWallet。</translation>
     </message>
@@ -1545,12 +1545,12 @@ High water: cells used at most since the model was loaded.</source>
         <translation>这个模型正在使用。请先打开另一个模型。</translation>
     </message>
     <message>
-        <source>This model is a part of Skein.</source>
+        <source>This model comes with Skein.</source>
         <extracomment>app/services/model_library.py</extracomment>
         <translation>这个模型是 Skein 的一部分。</translation>
     </message>
     <message>
-        <source>This file is in none of your folders for models. Remove it in the file manager.</source>
+        <source>This file is not in one of your model folders. Remove it in the file manager.</source>
         <extracomment>app/services/model_library.py</extracomment>
         <translation>这个文件不在您的任何模型文件夹中。请在文件管理器中移除它。</translation>
     </message>
@@ -1565,7 +1565,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>{name} 无法移到回收站：{reason}。请在文件管理器中移除它。</translation>
     </message>
     <message>
-        <source>{name} could not be brought back: {reason}. Look for it in the trash.</source>
+        <source>{name} could not be restored: {reason}. Look for it in the trash.</source>
         <extracomment>app/services/model_library.py</extracomment>
         <translation>{name} 无法还原：{reason}。请在回收站中查找。</translation>
     </message>
@@ -1580,22 +1580,22 @@ High water: cells used at most since the model was loaded.</source>
         <translation>引擎已停止。</translation>
     </message>
     <message>
-        <source>A model can be spread over {number} workers at most.</source>
+        <source>A model can be spread over at most {number} workers.</source>
         <extracomment>app/engine/engine_process.py</extracomment>
         <translation>一个模型最多可以分布到 {number} 个工作节点。</translation>
     </message>
     <message>
-        <source>The machine {address}, which computed a part of the model, does not answer any more.</source>
+        <source>The worker {address}, which held part of the model, no longer responds.</source>
         <extracomment>app/engine/engine_process.py</extracomment>
         <translation>机器 {address} 不再响应，它负责计算模型的一部分。</translation>
     </message>
     <message>
-        <source>The machines {addresses}, which computed parts of the model, do not answer any more.</source>
+        <source>The workers {addresses}, which held parts of the model, no longer respond.</source>
         <extracomment>app/engine/engine_process.py</extracomment>
         <translation>机器 {addresses} 不再响应，它们负责计算模型的各个部分。</translation>
     </message>
     <message>
-        <source>The system ended the engine, most likely because memory ran out.</source>
+        <source>The system killed the engine, most likely because it ran out of memory.</source>
         <extracomment>app/engine/engine_process.py</extracomment>
         <translation>系统结束了引擎，很可能是因为内存耗尽。</translation>
     </message>
@@ -1610,7 +1610,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>{name} 无法用作这个模型的适配器：{reason}。请从模型的设置中移除它，或选择为这个模型制作的适配器。</translation>
     </message>
     <message>
-        <source>{name} works only behind certain words (it is an activated LoRA), which Skein cannot do. Remove it from the model&apos;s settings.</source>
+        <source>{name} is an activated LoRA, which Skein does not support. Remove it from the model&apos;s settings.</source>
         <extracomment>app/engine/llama/adapters.py</extracomment>
         <translation>{name} 只在特定词语之后起作用（它是激活式 LoRA），Skein 不支持。请从模型的设置中移除它。</translation>
     </message>
@@ -1625,32 +1625,32 @@ High water: cells used at most since the model was loaded.</source>
         <translation>是 NaN 或无穷大</translation>
     </message>
     <message>
-        <source>It has more than {count} values, as no chat has.</source>
+        <source>It has more than {count} values, so it is not a chat export.</source>
         <extracomment>app/chats/imports/entries.py</extracomment>
         <translation>它有超过 {count} 个值，没有对话会是这样。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template wrote more than {size} MiB. It cannot be used; try another GGUF of this model.</source>
+        <source>The model&apos;s chat template produced more than {size} MiB. Try another GGUF of this model.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
         <translation>模型的对话模板生成了超过 {size} MiB 的内容，无法使用；请尝试此模型的另一个 GGUF。</translation>
     </message>
     <message>
-        <source>No repeatable answer can be made: it needs a context of its own.</source>
+        <source>No repeatable answer is possible: there is no memory for its own context.</source>
         <extracomment>app/engine/repeatable.py</extracomment>
         <translation>无法生成可重现的回答：它需要一个自己的上下文。</translation>
     </message>
     <message>
-        <source>Skein had nothing to compute for this answer.</source>
+        <source>There was nothing to compute for this answer.</source>
         <extracomment>app/engine/engine.py</extracomment>
         <translation>Skein 没有可为此回答计算的内容。</translation>
     </message>
     <message>
-        <source>Values can be kept as {type} only with flash attention. Switch it on, or choose f16 for values.</source>
+        <source>The value cache can be {type} only with flash attention. Turn it on, or choose f16.</source>
         <extracomment>app/engine/llama/kv_types.py</extracomment>
         <translation>只有使用 Flash Attention 时，值才能以 {type} 保存。请开启它，或为值选择 f16。</translation>
     </message>
     <message>
-        <source>{name} cannot keep its keys and values as {type}: that takes {block} numbers at a time, and its heads have {length}. Choose f16.</source>
+        <source>{name} cannot use a {type} KV cache: its blocks are {block} values, and this model&apos;s heads have {length}. Choose f16.</source>
         <extracomment>app/engine/llama/kv_types.py</extracomment>
         <translation>{name} 的键和值无法以 {type} 保存：它每次处理 {block} 个数，而这个模型的注意力头长度为 {length}。请选择 f16。</translation>
     </message>
@@ -1665,7 +1665,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>请重新下载，或打开另一个模型。</translation>
     </message>
     <message>
-        <source>Put all parts of it into one folder, or download them again.</source>
+        <source>Put all its parts into one folder, or download them again.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>请把它的所有分片放入同一文件夹，或重新下载。</translation>
     </message>
@@ -1675,22 +1675,22 @@ High water: cells used at most since the model was loaded.</source>
         <translation>请在模型的设置中选择较小的上下文，关闭其他程序，或打开较小的模型。</translation>
     </message>
     <message>
-        <source>{name} is of the family “{family}”, which this version of llama.cpp does not know.</source>
+        <source>{name} has the architecture “{family}”, which this version of llama.cpp does not support.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>{name} 属于“{family}”系列，这个版本的 llama.cpp 不认识它。</translation>
     </message>
     <message>
-        <source>{name} splits text in a way (“{kind}”) that this version of llama.cpp does not know.</source>
+        <source>{name} uses the tokenizer “{kind}”, which this version of llama.cpp does not support.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>{name} 切分文本的方式（“{kind}”）是这个版本的 llama.cpp 不认识的。</translation>
     </message>
     <message>
-        <source>{name} has weights of a kind ({kind}) that this version of llama.cpp does not know.</source>
+        <source>{name} has tensors of type {kind}, which this version of llama.cpp does not support.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>{name} 含有这个版本的 llama.cpp 不认识的权重类型（{kind}）。</translation>
     </message>
     <message>
-        <source>{name} is in a newer version of the GGUF format ({version}).</source>
+        <source>{name} uses a newer version of the GGUF format ({version}).</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>{name} 使用更新版本的 GGUF 格式（{version}）。</translation>
     </message>
@@ -1700,7 +1700,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>{name} 的权重中有 NaN 或无穷大。文件可能已损坏。</translation>
     </message>
     <message>
-        <source>{name} is not complete: it ends before its weights do, or is still being downloaded.</source>
+        <source>{name} is incomplete: it is truncated or still downloading.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>{name} 不完整：文件在权重结束之前就结束了，或仍在下载。</translation>
     </message>
@@ -1710,17 +1710,17 @@ High water: cells used at most since the model was loaded.</source>
         <translation>{name} 的一个分片缺失或无法读取：{part}。</translation>
     </message>
     <message>
-        <source>{name} does not have the weights “{weights}” that it should have.</source>
+        <source>{name} lacks the tensor “{weights}”.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>{name} 缺少应有的权重“{weights}”。</translation>
     </message>
     <message>
-        <source>{name} does not say its “{key}”, without which it cannot be loaded.</source>
+        <source>{name} lacks the metadata “{key}”.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>{name} 没有给出“{key}”，缺少它就无法加载。</translation>
     </message>
     <message>
-        <source>The beginning of {name} cannot be read: the file is damaged or not complete.</source>
+        <source>The header of {name} cannot be read: the file is damaged or incomplete.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>{name} 的开头无法读取：文件已损坏或不完整。</translation>
     </message>
@@ -1730,7 +1730,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>内存不足，无法加载 {name}。</translation>
     </message>
     <message>
-        <source>There is not enough memory for {name}: {size:.1f} GiB more were wanted at once.</source>
+        <source>There is not enough memory for {name}: an allocation of {size:.1f} GiB failed.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>内存不足，无法加载 {name}：还需要一次分配 {size:.1f} GiB。</translation>
     </message>
@@ -1740,12 +1740,12 @@ High water: cells used at most since the model was loaded.</source>
         <translation>llama.cpp 无法加载 {name}：{reason}。</translation>
     </message>
     <message>
-        <source>llama.cpp cannot make a context of {tokens:,} tokens for {name}: {reason}.</source>
+        <source>llama.cpp cannot create a context of {tokens:,} tokens for {name}: {reason}.</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>llama.cpp 无法为 {name} 创建 {tokens:,} 个词元的上下文：{reason}。</translation>
     </message>
     <message>
-        <source>it does not say why</source>
+        <source>no reason given</source>
         <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>没有说明原因</translation>
     </message>
@@ -1755,62 +1755,62 @@ High water: cells used at most since the model was loaded.</source>
         <translation>{tokens:,} 个词元的上下文太大。</translation>
     </message>
     <message>
-        <source>There is no device {name} any more. Choose another in the model&apos;s settings. There are: {devices}.</source>
+        <source>The device {name} is gone. Choose another in the model&apos;s settings. Available: {devices}.</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>设备 {name} 已不存在。请在模型的设置中选择其他设备。现有：{devices}。</translation>
     </message>
     <message>
-        <source>{name} was changed on the disk while it was open.</source>
+        <source>{name} was changed on disk while it was open.</source>
         <extracomment>app/engine/llama/mapped_files.py</extracomment>
         <translation>{name} 在打开期间在磁盘上被更改。</translation>
     </message>
     <message>
-        <source>This llama.cpp cannot work with other machines: its RPC part is missing. Set Skein up again with packaging/run.</source>
+        <source>This build of llama.cpp has no RPC backend. Set Skein up again with packaging/run.</source>
         <extracomment>app/engine/llama/rpc.py</extracomment>
         <translation>这个 llama.cpp 无法与其他机器协作：缺少 RPC 部分。请用 packaging/run 重新设置 Skein。</translation>
     </message>
     <message>
-        <source>The grammar took {seconds:.1f} seconds for {what}: it reads this answer in too many ways. Simplify it, or ask without it.</source>
+        <source>The grammar took {seconds:.1f} seconds for {what}: it is too ambiguous. Simplify it, or remove it.</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
         <translation>语法处理{what}用了 {seconds:.1f} 秒：它有太多种方式读取此回答。请简化语法，或不用语法提问。</translation>
     </message>
     <message>
-        <source>The worker {address} has nothing to compute on.</source>
+        <source>The worker {address} has no device to compute on.</source>
         <extracomment>app/engine/llama/spread.py</extracomment>
         <translation>工作节点 {address} 没有可用于计算的设备。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template wrote an empty prompt. Choose another model for this chat.</source>
+        <source>The model&apos;s chat template produced an empty prompt. Choose another model for this chat.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>模型的对话模板生成了空的提示词。请为此对话选择其他模型。</translation>
     </message>
     <message>
-        <source>A grammar may have {limit:,} characters. Simplify it.</source>
+        <source>A grammar can have at most {limit:,} characters. Simplify it.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
         <translation>语法最多可有 {limit:,} 个字符。请简化它。</translation>
     </message>
     <message>
-        <source>paused the answer in sequence {seq_id}: the chat in front goes first</source>
+        <source>paused the answer in sequence {seq_id}: the current tab goes first</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>已暂停序列 {seq_id} 中的回答：前台对话优先</translation>
     </message>
     <message>
-        <source>What is sent to a worker is neither encrypted nor protected by a password: prompts and answers can be read on the way, and whoever reaches a worker can take it over. Use workers in trusted networks only.</source>
+        <source>Traffic to workers is neither encrypted nor authenticated: others on the network can read prompts and answers, and can take over a worker. Use workers in trusted networks only.</source>
         <extracomment>app/engine/workers.py</extracomment>
         <translation>发送给工作节点的内容既不加密，也没有密码保护：提示词和回答在途中可被读取，任何能连上工作节点的人都可以控制它。请只在可信的网络中使用工作节点。</translation>
     </message>
     <message>
-        <source>The worker {address} is serving another program. End that, or wait.</source>
+        <source>The worker {address} is busy with another program. Close that program, or wait.</source>
         <extracomment>app/engine/workers.py</extracomment>
         <translation>工作节点 {address} 正在为另一个程序服务。请结束那个程序，或等待。</translation>
     </message>
     <message>
-        <source>The worker {address} speaks version {theirs} of the protocol, and this Skein {ours}. Install the same version of Skein on both machines.</source>
+        <source>The worker {address} uses protocol version {theirs}, this Skein {ours}. Install the same version of Skein on both machines.</source>
         <extracomment>app/engine/workers.py</extracomment>
         <translation>工作节点 {address} 使用协议的 {theirs} 版，而这个 Skein 使用 {ours} 版。请在两台机器上安装相同版本的 Skein。</translation>
     </message>
     <message>
-        <source>At {address} something answers that is no worker. Check the address and the port.</source>
+        <source>{address} answers, but not as a worker. Check the address and the port.</source>
         <extracomment>app/engine/workers.py</extracomment>
         <translation>在 {address} 响应的不是工作节点。请检查地址和端口。</translation>
     </message>
@@ -1820,17 +1820,17 @@ High water: cells used at most since the model was loaded.</source>
         <translation>无法连接工作节点 {address}：{reason}。请在那里启动它：skein worker --host ADDRESS --port N</translation>
     </message>
     <message>
-        <source>no answer</source>
+        <source>no response</source>
         <extracomment>app/engine/workers.py</extracomment>
         <translation>没有响应</translation>
     </message>
     <message>
-        <source>“{text}” is no address of a worker. Write its name or IPv4 address and its port, such as 192.168.1.20:50052.</source>
+        <source>“{text}” is not the address of a worker. Enter a host name or IPv4 address and a port, such as 192.168.1.20:50052.</source>
         <extracomment>app/engine/workers.py</extracomment>
         <translation>“{text}”不是工作节点的地址。请写出它的名称或 IPv4 地址以及端口，例如 192.168.1.20:50052。</translation>
     </message>
     <message>
-        <source>Start it there again, or name those that are left by --workers.</source>
+        <source>Start it there again, or list the remaining ones with --workers.</source>
         <extracomment>app/cli/headless.py</extracomment>
         <translation>请在那里重新启动它，或用 --workers 指定剩下的那些。</translation>
     </message>
@@ -1840,12 +1840,12 @@ High water: cells used at most since the model was loaded.</source>
         <translation>推测</translation>
     </message>
     <message>
-        <source>Of them guesses at the tokens that come next</source>
+        <source>Draft tokens among them</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>其中对后续词元的推测</translation>
     </message>
     <message>
-        <source>Whether a token is sampled from its last row, and from those in front of guesses</source>
+        <source>Whether logits are read from its rows to sample a token</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>是否从它的最后一行以及各推测之前的行采样词元</translation>
     </message>
@@ -1865,7 +1865,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>新对话</translation>
     </message>
     <message>
-        <source>Only new text</source>
+        <source>Only new text was computed</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>只有新文本</translation>
     </message>
@@ -1885,7 +1885,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>省略了一些轮次</translation>
     </message>
     <message>
-        <source>The model cannot go back</source>
+        <source>The model cannot remove a tail</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>模型无法回退</translation>
     </message>
@@ -1895,17 +1895,17 @@ High water: cells used at most since the model was loaded.</source>
         <translation>回到了一个检查点</translation>
     </message>
     <message>
-        <source>Its cells were given away</source>
+        <source>Its cells were evicted</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>它的单元让给了别的对话</translation>
     </message>
     <message>
-        <source>The saved state was in doubt</source>
+        <source>The saved state failed its checks</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>已保存的状态存疑</translation>
     </message>
     <message>
-        <source>The answer is repeatable</source>
+        <source>The answer was repeatable</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>回答可重现</translation>
     </message>
@@ -1950,7 +1950,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>已逐出</translation>
     </message>
     <message>
-        <source>saved state in doubt</source>
+        <source>saved state failed its checks</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>已保存状态存疑</translation>
     </message>
@@ -1960,32 +1960,32 @@ High water: cells used at most since the model was loaded.</source>
         <translation>可重现：只用整块</translation>
     </message>
     <message>
-        <source>Nothing of this chat was computed before, but another chat begins the same way.</source>
+        <source>Nothing of this chat was cached, but another chat begins the same way.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>这个对话此前没有计算过任何内容，但有另一个对话的开头与它相同。</translation>
     </message>
     <message>
-        <source>Nothing of this chat was computed before, and no other chat begins the same way.</source>
+        <source>Nothing of this chat was cached, and no other chat begins the same way.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>这个对话此前没有计算过任何内容，也没有开头与它相同的对话。</translation>
     </message>
     <message>
-        <source>All that was held is part of the prompt; only what is new behind it was computed.</source>
+        <source>Everything cached is part of the prompt; only the new text after it was computed.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>已有的内容都是提示词的一部分；只计算了后面新增的部分。</translation>
     </message>
     <message>
-        <source>The prompt differs from what was held after {tokens}, so everything behind that point was computed again.</source>
+        <source>The prompt differs from the cached one after {tokens}, so everything after that was recomputed.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>提示词在 {tokens}之后与已有内容不同，因此该处之后的内容全部重新计算。</translation>
     </message>
     <message>
-        <source>The messages are the same, but the chat template writes them differently than before: the two part after {tokens}.</source>
+        <source>The messages are the same, but the chat template renders them differently: the prompts differ after {tokens}.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>消息没有变，但对话模板的写法与之前不同：两者在 {tokens}之后分开。</translation>
     </message>
     <message>
-        <source>The chat no longer fits its context, so turns were left out behind the first {tokens}.</source>
+        <source>The chat no longer fits its context, so turns after the first {tokens} were left out.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>对话已超出上下文，因此省略了前 {tokens}之后的一些轮次。</translation>
     </message>
@@ -2000,52 +2000,52 @@ High water: cells used at most since the model was loaded.</source>
         <translation>前 {tokens} 相同，但{memory}只能退回到检查点，最近的一个在 {kept} 之后。</translation>
     </message>
     <message>
-        <source>Its cells were needed by other chats, and its state was not kept.</source>
+        <source>Other chats needed its cells, and its state was not saved.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>它的单元被其他对话需要，而状态没有保留。</translation>
     </message>
     <message>
-        <source>A saved state was there, but it did not pass its checks, so it was not used.</source>
+        <source>Its saved state failed its checks and was not used.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>有一份已保存的状态，但没有通过检查，因此没有使用。</translation>
     </message>
     <message>
-        <source>Only whole chunks of an earlier prompt were used: its end, and the answer, would be computed in other steps as part of this prompt.</source>
+        <source>The answer is repeatable, so only whole chunks of the earlier prompt were reused.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>只沿用了先前提示词的整块：它的末尾和回答若作为本提示词的一部分，会在不同的步骤中计算。</translation>
     </message>
     <message>
-        <source>Fork the chat before you edit it, and both versions keep their cells.</source>
+        <source>Fork the chat before editing it: both versions then keep their cells.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>编辑前先分叉对话，两个版本就都能保留各自的单元。</translation>
     </message>
     <message>
-        <source>Nothing is wrong with the chat; a template that keeps its history as it was avoids it.</source>
+        <source>Nothing is wrong with the chat. A chat template that leaves earlier turns unchanged avoids this.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>对话本身没有问题；使用不改写历史的模板即可避免。</translation>
     </message>
     <message>
-        <source>A larger context (Context settings, --ctx) or a higher cap for this chat puts that off.</source>
+        <source>A larger context (Context settings, --ctx) or a higher limit for this chat delays this.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>更大的上下文（上下文设置，--ctx）或更高的对话上限可以推迟这种情况。</translation>
     </message>
     <message>
-        <source>Go on at the end of such a chat: editing, forking and branching cost the whole prompt.</source>
+        <source>Continue at the end of such a chat: editing or forking it recomputes the whole prompt.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>请在这类对话的末尾继续：编辑、分叉和另起版本都要重新计算整个提示词。</translation>
     </message>
     <message>
-        <source>Pin the chat, or choose a larger context (Context settings, --ctx).</source>
+        <source>Pin the chat, or use a larger context (Context settings, --ctx).</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>请固定这个对话，或选择更大的上下文（上下文设置，--ctx）。</translation>
     </message>
     <message>
-        <source>Nothing: the answer is right, it only took longer.</source>
+        <source>Nothing to do: the answer is right, it only took longer.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>无需处理：回答是正确的，只是多花了时间。</translation>
     </message>
     <message>
-        <source>Nothing needs to be done.</source>
+        <source>Nothing to do.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>无需处理。</translation>
     </message>
@@ -2080,7 +2080,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>这个模型的记忆</translation>
     </message>
     <message>
-        <source>held</source>
+        <source>cached</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>已有</translation>
     </message>
@@ -2100,37 +2100,37 @@ High water: cells used at most since the model was loaded.</source>
         <translation>恢复</translation>
     </message>
     <message>
-        <source>Where the prompt&apos;s tokens came from</source>
+        <source>Source of the prompt&apos;s tokens</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>提示词的词元从何而来</translation>
     </message>
     <message>
-        <source>Where the prompt parts from what was held</source>
+        <source>Where the prompt differs from the cached one</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>提示词在哪里与已有内容分开</translation>
     </message>
     <message>
-        <source>nothing more</source>
+        <source>end</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>没有更多</translation>
     </message>
     <message>
-        <source>Choose a sequence, or “Token probabilities” under an answer, to see what else it could have said.</source>
+        <source>Select a sequence, or “Token probabilities” under an answer, to see the alternatives at each token.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>选择一个序列，或回答下方的“词元概率”，即可查看它还可能说什么。</translation>
     </message>
     <message>
-        <source>No model is loaded. Open a GGUF file with Ctrl+O to look into its answers.</source>
+        <source>No model loaded. Open a GGUF file with Ctrl+O to inspect its answers.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可查看它的回答。</translation>
     </message>
     <message>
-        <source>This is a recording: only a running engine can tell what else could have been said.</source>
+        <source>This is a recording. Token probabilities need a running engine.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>这是录制内容：只有正在运行的引擎才能说明还可能说什么。</translation>
     </message>
     <message>
-        <source>All chats are paused, so this waits. Resume, and it is computed.</source>
+        <source>Waiting: all chats are paused. Resume to compute this.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>所有对话都已暂停，因此需要等待。继续运行后才会计算。</translation>
     </message>
@@ -2145,17 +2145,17 @@ High water: cells used at most since the model was loaded.</source>
         <translation>词元概率</translation>
     </message>
     <message>
-        <source>Compute it again</source>
+        <source>Recompute</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>重新计算</translation>
     </message>
     <message>
-        <source>Go on in a new tab, from this token (Enter)</source>
+        <source>Continue from this token in a new tab (Enter)</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>从这个词元起在新标签页中继续（Enter）</translation>
     </message>
     <message numerus="yes">
-        <source>answer of {n} tokens, prompt of {prompt}</source>
+        <source>answer: {n} tokens, prompt: {prompt}</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>
             <numerusform>回答 {n} 个词元，提示词 {prompt} 个</numerusform>
@@ -2182,12 +2182,12 @@ High water: cells used at most since the model was loaded.</source>
         <translation>录制 {name}</translation>
     </message>
     <message>
-        <source>Choose a file that was made by “Export recording”.</source>
+        <source>Choose a file made with “Export recording”.</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>请选择由“导出录制”生成的文件。</translation>
     </message>
     <message>
-        <source>the cell map has not one token for each cell</source>
+        <source>the cell map does not have one token per cell</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>单元图中并非每个单元都有一个词元</translation>
     </message>
@@ -2207,7 +2207,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>无法读取 {name}：{reason}。</translation>
     </message>
     <message>
-        <source>it tells of more steps than the {limit:,} that are kept</source>
+        <source>it has more than {limit:,} steps</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>它所说的步数超过了保留的 {limit:,} 步</translation>
     </message>
@@ -2222,12 +2222,12 @@ High water: cells used at most since the model was loaded.</source>
         <translation>第 {line:,} 行（共 {total:,} 行）已损坏或缺失（{reason}）</translation>
     </message>
     <message>
-        <source>something stands behind the last of its {steps:,} steps</source>
+        <source>there is data after the last of its {steps:,} steps</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>在它的最后一步（共 {steps:,} 步）之后还有内容</translation>
     </message>
     <message>
-        <source>it is cut off</source>
+        <source>it is truncated</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>它被截断</translation>
     </message>
@@ -2237,7 +2237,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>它的值太多</translation>
     </message>
     <message>
-        <source>it is of format {version}, and this Skein reads format {known}</source>
+        <source>it has format {version}, and this Skein reads format {known}</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>它的格式是 {version}，而这个版本的 Skein 读取格式 {known}</translation>
     </message>
@@ -2257,22 +2257,22 @@ High water: cells used at most since the model was loaded.</source>
         <translation>有一个时间为负数</translation>
     </message>
     <message>
-        <source>a step has more guesses than rows</source>
+        <source>a step has more draft tokens than rows</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>某一步的推测多于行数</translation>
     </message>
     <message>
-        <source>the rows of a sequence do not fit its tokens</source>
+        <source>the rows of a sequence do not match its tokens</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>某个序列的行与它的词元不符</translation>
     </message>
     <message>
-        <source>it names a sequence that cannot be</source>
+        <source>it has an invalid sequence id</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>它提到一个不可能存在的序列</translation>
     </message>
     <message>
-        <source>a number is out of bounds</source>
+        <source>a number is out of range</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>有一个数字超出范围</translation>
     </message>
@@ -2282,7 +2282,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>{name} 无法作为录制打开：{reason}。</translation>
     </message>
     <message>
-        <source>hardly anything in it is as it should be</source>
+        <source>it is not a Skein recording</source>
         <extracomment>app/inspector/recording_file.py</extracomment>
         <translation>其中几乎没有什么符合格式</translation>
     </message>
@@ -2302,7 +2302,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>打开录制(&amp;O)…</translation>
     </message>
     <message>
-        <source>Look at recorded steps, also without a model</source>
+        <source>View recorded steps, even without a model</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
         <translation>查看录制的各步，没有模型也可以</translation>
     </message>
@@ -2312,7 +2312,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>导出录制(&amp;E)…</translation>
     </message>
     <message>
-        <source>Save the last {steps} steps, with the texts of their answers, as JSON lines or as a trace</source>
+        <source>Save the last {steps} steps, with the text of their answers, as JSON lines or as a trace</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
         <translation>把最近 {steps} 步连同其回答的文本保存为 JSON 行或跟踪文件</translation>
     </message>
@@ -2322,12 +2322,12 @@ High water: cells used at most since the model was loaded.</source>
         <translation>{name} 无法写入：{reason}。</translation>
     </message>
     <message>
-        <source>the disk refused it</source>
+        <source>the disk rejected the write</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
         <translation>磁盘拒绝写入</translation>
     </message>
     <message>
-        <source>Choose another folder, or make room on this disk.</source>
+        <source>Choose another folder, or free some space on this disk.</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
         <translation>请选择其他文件夹，或在这个磁盘上腾出空间。</translation>
     </message>
@@ -2374,7 +2374,7 @@ High water: cells used at most since the model was loaded.</source>
         <translation>等待中</translation>
     </message>
     <message>
-        <source>awaits prefix</source>
+        <source>waiting for prefix</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>等待前缀</translation>
     </message>
@@ -2384,27 +2384,27 @@ High water: cells used at most since the model was loaded.</source>
         <translation>已暂停</translation>
     </message>
     <message>
-        <source>shortening</source>
+        <source>shortening prompt</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>正在缩短</translation>
     </message>
     <message>
-        <source>Waits for a slot or for free cells</source>
+        <source>Waiting for a slot or free cells</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>正在等待槽位或空闲单元</translation>
     </message>
     <message>
-        <source>Waits for a running prompt to compute the beginning both have in common</source>
+        <source>Waiting for a running prompt to compute the prefix they share</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>正在等待另一个提示词计算两者共同的开头</translation>
     </message>
     <message>
-        <source>Its cells were needed; the answer goes on when there is room</source>
+        <source>Other answers needed its cells; it continues when there is room</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>它的单元被占用；有空间时回答会继续</translation>
     </message>
     <message>
-        <source>Its context is full; a shorter prompt is being made</source>
+        <source>Its context is full; the prompt is being shortened</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>它的上下文已满；正在生成较短的提示词</translation>
     </message>
@@ -2451,7 +2451,7 @@ min</source>
 最小</translation>
     </message>
     <message>
-        <source>The lowest position in memory, as the library says</source>
+        <source>Lowest position in memory, from llama.cpp</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>内存中的最低位置，以库的说法为准</translation>
     </message>
@@ -2463,7 +2463,7 @@ max</source>
 最大</translation>
     </message>
     <message>
-        <source>The highest position in memory, as the library says</source>
+        <source>Highest position in memory, from llama.cpp</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>内存中的最高位置，以库的说法为准</translation>
     </message>
@@ -2475,7 +2475,7 @@ own</source>
 独有</translation>
     </message>
     <message>
-        <source>KV cells that no other sequence holds</source>
+        <source>KV cells held by this sequence only</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>没有其他序列持有的 KV 单元</translation>
     </message>
@@ -2487,7 +2487,7 @@ shared</source>
 共享</translation>
     </message>
     <message>
-        <source>KV cells it holds together with other sequences</source>
+        <source>KV cells shared with other sequences</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>与其他序列共同持有的 KV 单元</translation>
     </message>
@@ -2511,7 +2511,7 @@ reused</source>
 复用</translation>
     </message>
     <message>
-        <source>Prompt tokens of the last answer whose cells the chat itself still had</source>
+        <source>Prompt tokens of the last answer found in the chat&apos;s own cells</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>上一个回答的提示词中，单元仍由对话自己持有的词元数</translation>
     </message>
@@ -2523,7 +2523,7 @@ shared</source>
 共享</translation>
     </message>
     <message>
-        <source>Prompt tokens of the last answer whose cells another chat had</source>
+        <source>Prompt tokens of the last answer found in another chat&apos;s cells</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>上一个回答的提示词中，单元由其他对话持有的词元数</translation>
     </message>
@@ -2535,7 +2535,7 @@ restored</source>
 恢复</translation>
     </message>
     <message>
-        <source>Prompt tokens of the last answer whose cells were saved and read back</source>
+        <source>Prompt tokens of the last answer restored from a saved state</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>上一个回答的提示词中，单元由保存的状态读回的词元数</translation>
     </message>
@@ -2547,7 +2547,7 @@ computed</source>
 计算</translation>
     </message>
     <message>
-        <source>Tokens computed for the last answer, its own among them</source>
+        <source>Tokens computed for the last answer, including its own</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>为上一个回答计算的词元数，包括回答自身</translation>
     </message>
@@ -2559,7 +2559,7 @@ cap</source>
 上限</translation>
     </message>
     <message>
-        <source>How many tokens the chat may have</source>
+        <source>Most tokens this chat may have</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>这个对话可以有多少词元</translation>
     </message>
@@ -2571,7 +2571,7 @@ token</source>
 词元</translation>
     </message>
     <message>
-        <source>From sending to the first token of the last answer, waiting included</source>
+        <source>Time to first token of the last answer, including the wait for a slot</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>从发送到上一个回答的首个词元的时间，包括等待</translation>
     </message>
@@ -2583,7 +2583,7 @@ wait</source>
 等待</translation>
     </message>
     <message>
-        <source>How long the request waited for a slot</source>
+        <source>Time the request waited for a slot</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>请求等待槽位的时间</translation>
     </message>
@@ -2595,7 +2595,7 @@ MiB</source>
 MiB</translation>
     </message>
     <message>
-        <source>Memory of its keys and values, shared cells among them; hibernated: of what was saved</source>
+        <source>Memory of its keys and values, including shared cells; if hibernated, of the saved state</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>键和值占用的内存，包括共享单元；休眠时为已保存的大小</translation>
     </message>
@@ -2607,7 +2607,7 @@ points</source>
 点</translation>
     </message>
     <message>
-        <source>Places in the chat that it can go back to, where the model cannot go back anywhere</source>
+        <source>Positions the chat can be rolled back to, on models that cannot remove an arbitrary tail</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>模型不能任意回退时，对话中可以退回到的位置</translation>
     </message>
@@ -2619,38 +2619,38 @@ points MiB</source>
 MiB</translation>
     </message>
     <message>
-        <source>Memory of its checkpoints, with those that other sequences have, too</source>
+        <source>Memory of its checkpoints, including shared ones</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>其检查点占用的内存，包括与其他序列共有的</translation>
     </message>
     <message>
-        <source>tokens
-drafted</source>
+        <source>draft
+tokens</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>词元
 推测</translation>
     </message>
     <message>
-        <source>drafted
-kept</source>
+        <source>draft
+accepted</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>推测
 保留</translation>
     </message>
     <message>
-        <source>Guesses that were right: each saved a step</source>
+        <source>Draft tokens accepted: each saved a step</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>猜对的推测：每个节省一步</translation>
     </message>
     <message>
-        <source>kept
-share</source>
+        <source>accept
+rate</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>保留
 比例</translation>
     </message>
     <message>
-        <source>How many of the guesses were right</source>
+        <source>Share of draft tokens that were accepted</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>推测中有多少是对的</translation>
     </message>
@@ -2665,12 +2665,12 @@ share</source>
         <translation>{tokens}保存在内存中，{size}</translation>
     </message>
     <message>
-        <source>can be cut back to its first {places} tokens</source>
+        <source>can be rolled back to its first {places} tokens</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>可以退回到前 {places} 个词元</translation>
     </message>
     <message>
-        <source>pinned: neither hibernated nor evicted while that can be avoided</source>
+        <source>pinned: hibernated or evicted last</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>已固定：只要能避免，就不休眠也不逐出</translation>
     </message>
@@ -2690,7 +2690,7 @@ share</source>
         <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看序列。</translation>
     </message>
     <message>
-        <source>The engine has stopped. This is what was last seen of it.</source>
+        <source>The engine has stopped. This is its last known state.</source>
         <extracomment>app/inspector/sequences.py</extracomment>
         <translation>引擎已停止。这是它最后的状态。</translation>
     </message>
@@ -2705,7 +2705,7 @@ share</source>
         <translation>固定</translation>
     </message>
     <message>
-        <source>Neither hibernate nor evict these cells while that can be avoided</source>
+        <source>Hibernate or evict these cells last</source>
         <extracomment>app/inspector/sequences.py</extracomment>
         <translation>只要能避免，就不休眠也不逐出这些单元</translation>
     </message>
@@ -2715,7 +2715,7 @@ share</source>
         <translation>停止</translation>
     </message>
     <message>
-        <source>End this answer, with what it has so far</source>
+        <source>Stop this answer and keep what it has so far</source>
         <extracomment>app/inspector/sequences.py</extracomment>
         <translation>结束这个回答，保留已生成的内容</translation>
     </message>
@@ -2725,7 +2725,7 @@ share</source>
         <translation>休眠</translation>
     </message>
     <message>
-        <source>Save the cells of this idle chat and free them</source>
+        <source>Save this idle chat&apos;s cells and free them</source>
         <extracomment>app/inspector/sequences.py</extracomment>
         <translation>保存这个空闲对话的单元并释放它们</translation>
     </message>
@@ -2735,7 +2735,7 @@ share</source>
         <translation>恢复</translation>
     </message>
     <message>
-        <source>Bring the saved cells back into a slot, before the chat asks for anything</source>
+        <source>Load the saved cells back into a slot, ahead of the next message</source>
         <extracomment>app/inspector/sequences.py</extracomment>
         <translation>在对话需要之前，把已保存的单元读回槽位</translation>
     </message>
@@ -2745,7 +2745,7 @@ share</source>
         <translation>清空</translation>
     </message>
     <message>
-        <source>Free the cells without saving them: the chat&apos;s next turn computes everything</source>
+        <source>Free the cells without saving them: the next turn recomputes everything</source>
         <extracomment>app/inspector/sequences.py</extracomment>
         <translation>释放单元而不保存：对话的下一轮需要全部重新计算</translation>
     </message>
@@ -2755,7 +2755,7 @@ share</source>
         <translation>分叉</translation>
     </message>
     <message>
-        <source>Go on in a copy of this chat that holds the same cells</source>
+        <source>Continue in a copy of this chat that shares its cells</source>
         <extracomment>app/inspector/sequences.py</extracomment>
         <translation>在这个对话的副本中继续，副本持有相同的单元</translation>
     </message>
@@ -2765,7 +2765,7 @@ share</source>
         <translation>复制 JSON</translation>
     </message>
     <message>
-        <source>Copy this row as JSON, as llama-server&apos;s /slots has it</source>
+        <source>Copy this row as JSON, in the form of llama-server&apos;s /slots</source>
         <extracomment>app/inspector/sequences.py</extracomment>
         <translation>以 llama-server 的 /slots 格式把这一行复制为 JSON</translation>
     </message>
@@ -2775,27 +2775,27 @@ share</source>
         <translation>等待共享前缀</translation>
     </message>
     <message>
-        <source>making a shorter prompt</source>
+        <source>shortening the prompt</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>正在生成较短的提示词</translation>
     </message>
     <message>
-        <source>llama_decode returned {code}: it found no room for the batch among the KV cells.</source>
+        <source>llama_decode returned {code}: no KV slot for the batch.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>llama_decode 返回 {code}：KV 单元中没有容纳这个批次的空间。</translation>
     </message>
     <message>
-        <source>llama_decode returned {code}: it was interrupted.</source>
+        <source>llama_decode returned {code}: aborted.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>llama_decode 返回 {code}：被中断。</translation>
     </message>
     <message>
-        <source>llama_decode returned {code}: it refused the batch as invalid.</source>
+        <source>llama_decode returned {code}: invalid batch.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>llama_decode 返回 {code}：批次无效，被拒绝。</translation>
     </message>
     <message>
-        <source>llama_decode returned {code}: it met an error it cannot go on from.</source>
+        <source>llama_decode returned {code}: fatal error.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>llama_decode 返回 {code}：遇到无法继续的错误。</translation>
     </message>
@@ -2805,7 +2805,7 @@ share</source>
         <translation>这一步之前有 {time}没有运行：批处理器已暂停。</translation>
     </message>
     <message>
-        <source>Nothing ran for {time} before this step: the batcher was paused by somebody.</source>
+        <source>Nothing ran for {time} before this step: the batcher was paused by a user.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>这一步之前有 {time}没有运行：批处理器被人暂停。</translation>
     </message>
@@ -2820,12 +2820,12 @@ share</source>
         <translation>这一步之前有 {time}没有运行：{reason}。</translation>
     </message>
     <message>
-        <source>Nothing ran for {time} before this step, although there was work; no report tells why.</source>
+        <source>Nothing ran for {time} before this step although there was work, for an unknown reason.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>这一步之前有 {time}没有运行，尽管有工作要做；没有报告说明原因。</translation>
     </message>
     <message>
-        <source>no event tells why</source>
+        <source>cause unknown</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>没有事件说明原因</translation>
     </message>
@@ -2835,7 +2835,7 @@ share</source>
         <translation>调度用了 {time}：{reason}。</translation>
     </message>
     <message>
-        <source>The decode took {time} instead of about {usual}, with no prompt in it: the machine was slow.</source>
+        <source>The decode took {time} instead of about {usual} without any prompt: the machine was slow.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>解码用了 {time}，平常约为 {usual}，其中没有提示词：机器较慢。</translation>
     </message>
@@ -2845,7 +2845,7 @@ share</source>
         <translation>序列 {seq_id}（{rows}）</translation>
     </message>
     <message numerus="yes">
-        <source>The prompts of {sequences} took the step: {time} instead of about {usual}.</source>
+        <source>Prefill of {sequences} lengthened the step: {time} instead of about {usual}.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>
             <numerusform>{sequences}的提示词占用了这一步：{time}，平常约为 {usual}。</numerusform>
@@ -2857,12 +2857,12 @@ share</source>
         <translation>和</translation>
     </message>
     <message>
-        <source>{sequences} got no row: repeatable answers have steps of their own.</source>
+        <source>{sequences} got no row: repeatable answers are computed in their own steps.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>{sequences} 没有分到行：可重现的回答有自己的步骤。</translation>
     </message>
     <message>
-        <source>{sequences} got no row: the prompt of {others} took the step.</source>
+        <source>{sequences} got no row: prefill of {others} took the step.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>{sequences}没有分到行：{others}的提示词占用了这一步。</translation>
     </message>
@@ -2872,7 +2872,7 @@ share</source>
         <translation>{sequences}没有分到行：其他序列优先。</translation>
     </message>
     <message>
-        <source>Nothing could be computed; what there is to do is held back: {reasons}.</source>
+        <source>Nothing could be computed; all work is held back: {reasons}.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>没有可以计算的内容；待办的工作被搁置：{reasons}。</translation>
     </message>
@@ -2887,7 +2887,7 @@ share</source>
         <translation>暂停所有对话(&amp;P)</translation>
     </message>
     <message>
-        <source>Compute nothing more; the chats wait</source>
+        <source>Stop computing; all chats wait</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>不再计算；所有对话等待</translation>
     </message>
@@ -2897,7 +2897,7 @@ share</source>
         <translation>继续所有对话(&amp;R)</translation>
     </message>
     <message>
-        <source>Go on computing</source>
+        <source>Resume computing</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>继续计算</translation>
     </message>
@@ -2907,7 +2907,7 @@ share</source>
         <translation>运行一步(&amp;T)</translation>
     </message>
     <message>
-        <source>Compute the batch that is planned, then pause again</source>
+        <source>Compute the planned batch, then pause again</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>计算计划好的批次，然后再次暂停</translation>
     </message>
@@ -2967,22 +2967,22 @@ share</source>
         <translation>位置</translation>
     </message>
     <message>
-        <source>Its place in the batch</source>
+        <source>Index in the batch</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>它在批次中的位置</translation>
     </message>
     <message>
-        <source>Its position in the sequence</source>
+        <source>Position in the sequence</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>它在序列中的位置</translation>
     </message>
     <message>
-        <source>The sequence whose cell it is, seq_id</source>
+        <source>Sequence id, seq_id</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>该单元所属的序列 seq_id</translation>
     </message>
     <message>
-        <source>Whether the logits behind it were wanted, to sample from</source>
+        <source>Whether its logits were requested for sampling</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>是否需要它之后的 logits 用于采样</translation>
     </message>
@@ -3017,22 +3017,22 @@ share</source>
         <translation>{number} 毫秒</translation>
     </message>
     <message>
-        <source>Pause to see each batch here before it is computed. The chats wait meanwhile; Stop still works.</source>
+        <source>Pause to see each batch before it is computed. Chats wait meanwhile; Stop still works.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>暂停后，每个批次计算前都会在这里显示。其间对话等待；停止仍然有效。</translation>
     </message>
     <message>
-        <source>No model is loaded. Open a GGUF file with Ctrl+O to step through what it computes.</source>
+        <source>No model loaded. Open a GGUF file with Ctrl+O to step through its batches.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可逐步查看它的计算。</translation>
     </message>
     <message>
-        <source>This is a recording: what it shows is over. Only a running engine can be paused.</source>
+        <source>This is a recording. Only a running engine can be paused.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>这是录制内容：显示的一切已经结束。只有正在运行的引擎才能暂停。</translation>
     </message>
     <message>
-        <source>Nothing is planned. Send a message in any tab, and its first batch is shown here.</source>
+        <source>Nothing planned. Send a message in any tab to see its first batch here.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>没有计划中的批次。在任一标签页中发送消息，它的第一个批次会显示在这里。</translation>
     </message>
@@ -3062,37 +3062,47 @@ share</source>
         <translation>{sequences}的 {rows}；{sampled}</translation>
     </message>
     <message>
-        <source>This model can go back to checkpoints only.</source>
+        <source>Preset name</source>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型只能回到检查点。</translation>
     </message>
     <message>
-        <source>The disk with {folder} is full. Free some space, then start again.</source>
+        <source>All of it took {time}.</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
         <extracomment>app/window.py</extracomment>
         <translation>{folder} 所在的磁盘已满。请释放一些空间，然后重新启动。</translation>
     </message>
     <message>
-        <source>The chats in {folder} were opened on {host} (process {pid}, {date}) and not closed there. If Skein still runs there, close it: two at once would damage the chats. If it does not, remove {file} and start again.</source>
+        <source>The chats in {folder} were opened on {host} (process {pid}, {date}) and never closed. If Skein still runs there, close it: two at once would damage the chats. If not, remove {file} and start again.</source>
         <extracomment>app/window.py</extracomment>
         <translation>{folder} 中的对话曾在 {host} 上打开（进程 {pid}，{date}），没有在那里关闭。如果 Skein 仍在那里运行，请先关闭它：两个同时运行会损坏对话。如果没有，请删除 {file}，然后重新启动。</translation>
     </message>
     <message>
-        <source>It Does Not Run There</source>
+        <source>It Is Not Running There</source>
         <extracomment>app/window.py</extracomment>
         <translation>它没有在那里运行</translation>
     </message>
     <message>
-        <source>Another program uses the chats in {folder} and does not answer. End it, then start again.</source>
+        <source>Another program is using the chats in {folder} and does not respond. Close it, then start Skein again.</source>
         <extracomment>app/window.py</extracomment>
         <translation>另一个程序正在使用 {folder} 中的对话，但没有响应。请结束它，然后重新启动。</translation>
     </message>
     <message>
-        <source>Skein is running with the chats in {folder} on {host} (process {pid}, since {date}). Close it there, then start again. If that machine is gone for good, remove {file} first.</source>
+        <source>Skein is running with the chats in {folder} on {host} (process {pid}, since {date}). Close it there first. If that machine is gone for good, remove {file}.</source>
         <extracomment>app/window.py</extracomment>
         <translation>Skein 正在 {host} 上使用 {folder} 中的对话（进程 {pid}，自 {date} 起）。请在那里关闭它，然后重新启动。如果那台机器已不复存在，请先删除 {file}。</translation>
     </message>
     <message>
-        <source>Skein is already running with the chats in {folder} (process {pid}, since {date}), but does not answer. Use its window, or end it.</source>
+        <source>Skein is already running with the chats in {folder} (process {pid}, since {date}) but does not respond. Use its window, or end it.</source>
         <extracomment>app/window.py</extracomment>
         <translation>Skein 已在使用 {folder} 中的对话（进程 {pid}，自 {date} 起），但没有响应。请使用它的窗口，或结束它。</translation>
     </message>
@@ -3109,22 +3119,22 @@ share</source>
         </translation>
     </message>
     <message>
-        <source>The model computed logits that are {kind}, so no word can be chosen. The file may be damaged. Download it again, or open another one.</source>
+        <source>The model&apos;s logits are {kind}, so no token can be sampled. The file may be damaged: download it again, or open another one.</source>
         <extracomment>app/engine/llama/logits.py</extracomment>
         <translation>模型算出的 logits {kind}，因此无法选择词元。文件可能已损坏。请重新下载，或打开另一个文件。</translation>
     </message>
     <message>
-        <source>Full colour: a prompt. Lighter: an answer. Lighter still: guesses at it. Marks: a cross for failed, a triangle for held up, two bars for paused, a dot for no work.</source>
+        <source>Full colour: prefill. Lighter: decode. Lightest: draft tokens. Marks: cross failed, triangle held up, two bars paused, dot no work.</source>
         <extracomment>app/inspector/step_legend.py</extracomment>
         <translation>深色：提示词。浅色：回答。更浅：对回答的推测。标记：叉表示失败，三角表示受阻，两竖表示暂停，圆点表示无工作。</translation>
     </message>
     <message>
-        <source>Part of a prompt, of an answer, or a guess at it: kept if it was right</source>
+        <source>Prefill, decode, or a draft token (accepted or not)</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>提示词或回答的一部分，或对回答的推测：猜对则保留</translation>
     </message>
     <message>
-        <source>drafted, kept</source>
+        <source>draft, accepted</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>推测，已保留</translation>
     </message>
@@ -3136,7 +3146,7 @@ share</source>
         </translation>
     </message>
     <message numerus="yes">
-        <source>{n} guesses are checked</source>
+        <source>{n} draft tokens are checked</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>
             <numerusform>检验 {n} 个推测</numerusform>
@@ -3198,12 +3208,12 @@ share</source>
         <translation>任一对话</translation>
     </message>
     <message>
-        <source>Type how the token is written, with its spaces.</source>
+        <source>Type the token&apos;s text, including spaces.</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>请输入词元的写法，包括其中的空格。</translation>
     </message>
     <message numerus="yes">
-        <source>The model writes this with {n} tokens; choose which one to wait for.</source>
+        <source>The model tokenizes this as {n} tokens; choose which one to wait for.</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>
             <numerusform>模型把这段文本写成 {n} 个词元；请选择等待其中哪一个。</numerusform>
@@ -3255,12 +3265,12 @@ share</source>
         <translation>词元的文本</translation>
     </message>
     <message>
-        <source>Go on, and pause after the step in which this comes true</source>
+        <source>Run, and pause after the step in which this becomes true</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>继续运行，并在满足条件的那一步之后暂停</translation>
     </message>
     <message>
-        <source>How likely it was after the samplers, where that was looked up</source>
+        <source>Probability after the samplers, where known</source>
         <extracomment>app/inspector/token_table.py</extracomment>
         <translation>采样器之后的概率（已查询过的位置）</translation>
     </message>
@@ -3364,62 +3374,62 @@ share</source>
         <translation>{count} 个分片中缺少 {missing} 个</translation>
     </message>
     <message>
-        <source>What {hub} sent as {file} is not what it had announced (its SHA-256 differs), so it was thrown away. Try again later; if you use a mirror, try without.</source>
+        <source>{file} from {hub} has the wrong SHA-256, so it was discarded. Try again later, or without the mirror if you use one.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{hub} 作为 {file} 发来的内容与它公布的不符（SHA-256 不同），因此已丢弃。请稍后重试；如果您使用镜像站，请试试不用它。</translation>
     </message>
     <message>
-        <source>it does not answer</source>
+        <source>it does not respond</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>没有响应</translation>
     </message>
     <message>
-        <source>{file} was changed on {hub}. Search for it again.</source>
+        <source>{file} has changed on {hub}. Search for it again.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{file} 在 {hub} 上已被更改。请重新搜索。</translation>
     </message>
     <message>
-        <source>{hub} ends the connection too early. Try again later.</source>
+        <source>{hub} closed the connection early. Try again later.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{hub} 过早断开了连接。请稍后重试。</translation>
     </message>
     <message>
-        <source>{file} is no GGUF file, whatever its name says, so it was not loaded. Choose another one.</source>
+        <source>{file} is not a GGUF file despite its name, so it was discarded. Choose another one.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>无论名称如何，{file} 都不是 GGUF 文件，因此没有下载。请选择其他文件。</translation>
     </message>
     <message>
-        <source>{hub} sends something else than it has announced. Nothing of it was kept under its name. Try again later; if you use a mirror, try without.</source>
+        <source>{hub} sent something other than announced, so it was discarded. Try again later, or without the mirror if you use one.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{hub} 发来的内容与它公布的不同。没有以该名称保留任何内容。请稍后重试；如果您使用镜像站，请试试不用它。</translation>
     </message>
     <message>
-        <source>The disk with {folder} has {free:,} MiB free, and {needed:,} MiB are needed. Make room, or choose another folder.</source>
+        <source>The disk with {folder} has {free:,} MiB free, but {needed:,} MiB are needed. Free some space, or choose another folder.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{folder} 所在的磁盘可用 {free:,} MiB，而需要 {needed:,} MiB。请腾出空间，或选择其他文件夹。</translation>
     </message>
     <message>
-        <source>There is another file at {path}, and it is left as it is. Move or rename it, then go on.</source>
+        <source>Another file already exists at {path}. Move or rename it, then continue.</source>
         <extracomment>app/models/part_file.py</extracomment>
         <translation>{path} 处已有另一个文件，没有改动它。请移动或重命名它，然后继续。</translation>
     </message>
     <message>
-        <source>The disk with {folder} is full. Make room, then go on: what is here stays.</source>
+        <source>The disk with {folder} is full. Free some space, then resume: what has arrived is kept.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{folder} 所在的磁盘已满。请腾出空间，然后继续：已下载的内容会保留。</translation>
     </message>
     <message>
-        <source>{path} cannot be written ({reason}). Check the folder for downloads, then go on.</source>
+        <source>{path} cannot be written ({reason}). Check the download folder, then resume.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{path} 无法写入（{reason}）。请检查下载文件夹，然后继续。</translation>
     </message>
     <message>
-        <source>two of its weights have one name</source>
+        <source>two of its tensors have the same name</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>其中有两个权重同名</translation>
     </message>
     <message>
-        <source>it ends too early, within its header</source>
+        <source>it is truncated within its header</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>文件过早结束，还在文件头中</translation>
     </message>
@@ -3429,7 +3439,7 @@ share</source>
         <translation>它不是 GGUF 文件</translation>
     </message>
     <message>
-        <source>it was made for computers with another byte order (big-endian)</source>
+        <source>it is big-endian, which this computer cannot use</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>它是为另一种字节序（大端）的电脑制作的</translation>
     </message>
@@ -3439,42 +3449,42 @@ share</source>
         <translation>它的格式是 GGUF 版本 1，太旧了。请查找这个模型较新的文件</translation>
     </message>
     <message>
-        <source>its format, GGUF version {version}, is not known</source>
+        <source>its format, GGUF version {version}, is unknown</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>它的格式是 GGUF 版本 {version}，未知</translation>
     </message>
     <message>
-        <source>the entry {key} is there twice</source>
+        <source>the key {key} appears twice</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>条目 {key} 出现了两次</translation>
     </message>
     <message>
-        <source>its alignment is no power of two</source>
+        <source>its alignment is not a power of two</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>它的对齐值不是 2 的幂</translation>
     </message>
     <message>
-        <source>the weights {name} have {count} dimensions</source>
+        <source>the tensor {name} has {count} dimensions</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>权重 {name} 有 {count} 个维度</translation>
     </message>
     <message>
-        <source>the weights {name} are of a type that is not known ({number})</source>
+        <source>the tensor {name} has an unknown type ({number})</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>权重 {name} 的类型未知（{number}）</translation>
     </message>
     <message>
-        <source>the weights {name} have an impossible size</source>
+        <source>the tensor {name} has an impossible size</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>权重 {name} 的大小不可能成立</translation>
     </message>
     <message>
-        <source>the weights {name} are not where they may be</source>
+        <source>the tensor {name} lies outside the file</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>权重 {name} 的位置不合规</translation>
     </message>
     <message>
-        <source>it ends too early: {there:,} of at least {needed:,} bytes are there</source>
+        <source>it is truncated: {there:,} of at least {needed:,} bytes</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>文件过早结束：至少应有 {needed:,} 字节，只有 {there:,} 字节</translation>
     </message>
@@ -3489,12 +3499,12 @@ share</source>
         <translation>它声称有 {count:,} 个条目</translation>
     </message>
     <message>
-        <source>a name in it has {count:,} bytes</source>
+        <source>one of its names has {count:,} bytes</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>其中有一个名称长达 {count:,} 字节</translation>
     </message>
     <message>
-        <source>an array in it holds arrays</source>
+        <source>one of its arrays contains arrays</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>其中有一个数组包含数组</translation>
     </message>
@@ -3504,37 +3514,37 @@ share</source>
         <translation>它的文件头声称大于 {size:,} MiB</translation>
     </message>
     <message>
-        <source>an entry in it is of a type that is not known ({number})</source>
+        <source>one of its entries has an unknown type ({number})</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>其中有一个条目的类型未知（{number}）</translation>
     </message>
     <message>
-        <source>{hub} answers, but not as a hub for models does. Check its address in the settings.</source>
+        <source>{hub} does not answer as a model hub should. Check its address in Settings.</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 有响应，但不像模型网站。请在设置中检查它的地址。</translation>
     </message>
     <message>
-        <source>{hub} cannot be reached ({reason}). Check the connection to the internet, then try again. Models on this machine can be used all the same.</source>
+        <source>{hub} cannot be reached ({reason}). Check your internet connection and try again. Models on this machine still work.</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>无法连接 {hub}（{reason}）。请检查网络连接，然后重试。这台电脑上的模型仍可使用。</translation>
     </message>
     <message>
-        <source>{hub} does not accept your token. Make a new one there and enter it here.</source>
+        <source>{hub} rejected your token. Create a new one there and enter it here.</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 不接受您的令牌。请在那里创建一个新令牌，并在此输入。</translation>
     </message>
     <message>
-        <source>{hub} says that it was asked too often. Wait some minutes, then try again; with a token it allows more.</source>
+        <source>{hub} limits requests. Wait a few minutes and try again; with a token the limit is higher.</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 表示请求过于频繁。请等几分钟再试；使用令牌可以请求更多。</translation>
     </message>
     <message>
-        <source>{hub} has trouble (HTTP {status}). Try again in some minutes.</source>
+        <source>{hub} has a problem (HTTP {status}). Try again in a few minutes.</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 出了问题（HTTP {status}）。请过几分钟再试。</translation>
     </message>
     <message>
-        <source>{repo} is given only to those who have a token and have accepted its terms. Accept them at {page}, then enter your token here.</source>
+        <source>{repo} requires a token and acceptance of its terms. Accept them at {page}, then enter your token here.</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{repo} 只提供给有令牌并已接受其条款的人。请在 {page} 接受条款，然后在此输入您的令牌。</translation>
     </message>
@@ -3544,22 +3554,22 @@ share</source>
         <translation>{hub} 上没有 {repo}：它已改名、被移除或不公开。请重新搜索。</translation>
     </message>
     <message>
-        <source>its name claims that it has {count:,} parts</source>
+        <source>its name claims {count:,} parts</source>
         <extracomment>app/models/hub.py</extracomment>
         <translation>从名称看，它声称有 {count:,} 个分片</translation>
     </message>
     <message>
-        <source>It cannot take back what it has computed.</source>
+        <source>It cannot remove tokens it has computed.</source>
         <extracomment>app/engine/draft_model.py</extracomment>
         <translation>它无法撤回已计算的内容。</translation>
     </message>
     <message>
-        <source>The draft model {name} guesses no more. {reason}</source>
+        <source>The draft model {name} has been switched off. {reason}</source>
         <extracomment>app/engine/draft_planner.py</extracomment>
         <translation>草稿模型 {name} 不再推测。{reason}</translation>
     </message>
     <message>
-        <source>{draft} cannot guess for {model}.</source>
+        <source>{draft} cannot be a draft model for {model}.</source>
         <extracomment>app/engine/llama/draft.py</extracomment>
         <translation>{draft} 无法为 {model} 推测。</translation>
     </message>
@@ -3569,22 +3579,22 @@ share</source>
         <translation>请在模型的设置中选择其他草稿模型，或不用草稿模型。</translation>
     </message>
     <message>
-        <source>It cannot take back what it has computed, so it cannot correct a guess.</source>
+        <source>It cannot remove tokens it has computed, so it cannot reject draft tokens.</source>
         <extracomment>app/engine/llama/draft.py</extracomment>
         <translation>它无法撤回已计算的内容，因此无法更正推测。</translation>
     </message>
     <message>
-        <source>It has another kind of vocabulary, or begins and ends texts otherwise.</source>
+        <source>Its vocabulary type or its special tokens differ.</source>
         <extracomment>app/engine/llama/draft.py</extracomment>
         <translation>它的词表类型不同，或文本的开头和结尾标记不同。</translation>
     </message>
     <message>
-        <source>It knows {theirs:,} tokens, and the model {ours:,}.</source>
+        <source>Its vocabulary has {theirs:,} tokens, the model&apos;s {ours:,}.</source>
         <extracomment>app/engine/llama/draft.py</extracomment>
         <translation>它有 {theirs:,} 个词元，而模型有 {ours:,} 个。</translation>
     </message>
     <message>
-        <source>Token {number} is “{theirs}” to it, and “{ours}” to the model.</source>
+        <source>Token {number} is “{theirs}” in its vocabulary and “{ours}” in the model&apos;s.</source>
         <extracomment>app/engine/llama/draft.py</extracomment>
         <translation>词元 {number} 在它那里是“{theirs}”，在模型中是“{ours}”。</translation>
     </message>
@@ -3609,36 +3619,36 @@ share</source>
         <translation>未清空：这个对话正在回答</translation>
     </message>
     <message>
-        <source>Guesses at the last answer that were checked beside its own tokens</source>
+        <source>Draft tokens checked for the last answer</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>对上一个回答的推测中，与回答自身的词元一起检验的部分</translation>
     </message>
     <message>
         <source>lookup
-kept</source>
+accepted</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>查找
 保留</translation>
     </message>
     <message>
-        <source>How many of the guesses from the chat&apos;s own text were right</source>
+        <source>Share of the draft tokens from the chat&apos;s own text that were accepted</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>从对话自身文本作出的推测中有多少是对的</translation>
     </message>
     <message>
         <source>model
-kept</source>
+accepted</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>模型
 保留</translation>
     </message>
     <message>
-        <source>How many of the draft model&apos;s guesses were right</source>
+        <source>Share of the draft model&apos;s tokens that were accepted</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>草稿模型的推测中有多少是对的</translation>
     </message>
     <message>
-        <source>Its tokens are other ones.</source>
+        <source>Its tokens differ.</source>
         <extracomment>app/models/draft_fit.py</extracomment>
         <translation>它的词元不同。</translation>
     </message>
@@ -3653,82 +3663,82 @@ kept</source>
         <translation>网站上 {count} 个分片中缺少 {missing} 个</translation>
     </message>
     <message>
-        <source>{address} cannot be used as a hub. Write an address that begins with https://, such as {example}; plain http:// is only for this machine.</source>
+        <source>{address} cannot be used as a hub. Enter an address that begins with https://, such as {example}; plain http:// is allowed only for this machine.</source>
         <extracomment>app/models/hub_address.py</extracomment>
         <translation>{address} 不能用作模型网站。请写出以 https:// 开头的地址，例如 {example}；不加密的 http:// 只能用于这台电脑。</translation>
     </message>
     <message>
-        <source>The hub {hub} wanted to send Skein to {address}, which is not safe. Nothing was loaded from there. If you have chosen a mirror, check its address.</source>
+        <source>{hub} redirected to {address}, which is not safe, so nothing was downloaded. If you use a mirror, check its address.</source>
         <extracomment>app/models/hub_address.py</extracomment>
         <translation>模型网站 {hub} 想让 Skein 转到 {address}，那里不安全。没有从那里下载任何内容。如果您选择了镜像站，请检查它的地址。</translation>
     </message>
     <message>
-        <source>its answer does not end</source>
+        <source>its response does not end</source>
         <extracomment>app/models/hub_client.py</extracomment>
         <translation>它的响应没有结束</translation>
     </message>
     <message>
-        <source>{hub} sends Skein from address to address without an end. Try again later.</source>
+        <source>{hub} redirects endlessly. Try again later.</source>
         <extracomment>app/models/hub_session.py</extracomment>
         <translation>{hub} 让 Skein 在地址之间不停跳转。请稍后重试。</translation>
     </message>
     <message>
-        <source>{hub} cannot prove that it is itself ({reason}). Check the date and time of this computer, and whether your network wants you to sign in first, as in a hotel.</source>
+        <source>The certificate of {hub} is not valid ({reason}). Check this computer&apos;s date and time, and whether your network requires you to sign in first.</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 无法证明自己的身份（{reason}）。请检查这台电脑的日期和时间，以及您的网络是否要求先登录（例如在酒店）。</translation>
     </message>
     <message>
-        <source>{hub} says that it was asked too often. Try again in {minutes:.0f} min; with a token it allows more.</source>
+        <source>{hub} limits requests. Try again in {minutes:.0f} min; with a token the limit is higher.</source>
         <extracomment>app/models/hub_trouble.py</extracomment>
         <translation>{hub} 表示请求过于频繁。请在 {minutes:.0f} 分钟后重试；使用令牌可以请求更多。</translation>
     </message>
     <message>
-        <source>Values are kept as {type} only with flash attention: choose f16, or do not switch it off.</source>
+        <source>A {type} value cache needs flash attention: choose f16, or leave it on.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>只有使用 Flash Attention 时，值才能以 {type} 保存：请选择 f16，或不要关闭它。</translation>
     </message>
     <message>
-        <source>{type} takes {block} numbers at a time, and this model&apos;s heads have {length}. Choose f16.</source>
+        <source>{type} has blocks of {block} values, and this model&apos;s heads have {length}. Choose f16.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>{type} 每次处理 {block} 个数，而这个模型的注意力头长度为 {length}。请选择 f16。</translation>
     </message>
     <message>
-        <source>It is no LoRA adapter, but a model or something else.</source>
+        <source>It is not a LoRA adapter.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>它不是 LoRA 适配器，而是模型或其他内容。</translation>
     </message>
     <message>
-        <source>It was made for models of the family {theirs}; this one is {ours}.</source>
+        <source>It was made for {theirs} models; this one is {ours}.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>它是为 {theirs} 系列的模型制作的；这个模型属于 {ours}。</translation>
     </message>
     <message>
-        <source>It does nothing unless linear or YaRN scaling is chosen.</source>
+        <source>Has no effect without linear or YaRN scaling.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>除非选择线性或 YaRN 缩放，否则不起作用。</translation>
     </message>
     <message>
-        <source>Choose a factor, too: without one it does nothing.</source>
+        <source>Has no effect without a factor.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>请同时选择倍数：没有倍数则不起作用。</translation>
     </message>
     <message>
-        <source>A batch has {rows:,} rows, so no more are computed at once.</source>
+        <source>Cannot exceed the batch of {rows:,} rows.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>一个批次有 {rows:,} 行，因此一次不会计算更多。</translation>
     </message>
     <message>
-        <source>One chat gets no longer than {trained:,} tokens, for which the model was trained.</source>
+        <source>One chat cannot exceed {trained:,} tokens, the context the model was trained for.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>一个对话最长 {trained:,} 个词元，模型就是以此长度训练的。</translation>
     </message>
     <message>
-        <source>This model cannot take back a guess, so none are made.</source>
+        <source>This model cannot reject draft tokens, so none are used.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>这个模型无法撤回推测，因此不作推测。</translation>
     </message>
     <message>
-        <source>Choose how many tokens are guessed, too: without any it is not loaded.</source>
+        <source>Choose a number of draft tokens, too: at 0 it is not loaded.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>还请选择推测多少个词元：不推测就不会加载它。</translation>
     </message>
@@ -3738,17 +3748,17 @@ kept</source>
         <translation>{fitting:,} 个词元的上下文放得下，{wanted:,} 个放不下。</translation>
     </message>
     <message>
-        <source>It fits if the number of layers on devices is left to Skein.</source>
+        <source>It fits if the number of GPU layers is automatic.</source>
         <extracomment>app/models/memory_fit.py</extracomment>
         <translation>如果由 Skein 决定放到设备上的层数，就放得下。</translation>
     </message>
     <message>
-        <source>It fits if its keys and values are kept as q8_0, which takes about half.</source>
+        <source>It fits with a q8_0 KV cache, which takes about half the memory.</source>
         <extracomment>app/models/memory_fit.py</extracomment>
         <translation>如果键和值以 q8_0 保存，占用约一半，就放得下。</translation>
     </message>
     <message>
-        <source>Close other programs, or choose a smaller model or one with fewer bits a weight.</source>
+        <source>Close other programs, or choose a smaller model or quantisation.</source>
         <extracomment>app/models/memory_fit.py</extracomment>
         <translation>请关闭其他程序，或选择较小的模型，或每权重位数较少的模型。</translation>
     </message>
@@ -3768,17 +3778,17 @@ kept</source>
         <translation>它不是文件</translation>
     </message>
     <message>
-        <source>it is one of {count} parts of a model, and no longer has the name of one</source>
+        <source>it is one of {count} parts of a model, but has been renamed</source>
         <extracomment>app/models/model_file.py</extracomment>
         <translation>它是模型的 {count} 个分片之一，但已不是分片的名称</translation>
     </message>
     <message>
-        <source>it claims to have {count} parts, and by its name it has {num_parts}</source>
+        <source>its header claims {count} parts, its name {num_parts}</source>
         <extracomment>app/models/model_file.py</extracomment>
         <translation>它声称有 {count} 个分片，而名称表明有 {num_parts} 个</translation>
     </message>
     <message>
-        <source>what the hub says of it cannot be right</source>
+        <source>the hub&apos;s description of it is inconsistent</source>
         <extracomment>app/models/order.py</extracomment>
         <translation>网站给出的信息不可能正确</translation>
     </message>
@@ -3788,37 +3798,37 @@ kept</source>
         <translation>{name} 无法下载：{reason}。请选择其他模型。</translation>
     </message>
     <message>
-        <source>{path} leads somewhere else. Skein writes only into the folder for downloads itself: remove that link, or choose another folder.</source>
+        <source>{path} is a link out of the download folder, where Skein does not write. Remove it, or choose another folder.</source>
         <extracomment>app/models/order.py</extracomment>
         <translation>{path} 指向别处。Skein 只写入下载文件夹本身：请移除这个链接，或选择其他文件夹。</translation>
     </message>
     <message>
-        <source>{path} is being written by another download, here or in another Skein. Wait until that is done, then go on.</source>
+        <source>{path} is being written by another download. Wait until it finishes, then resume.</source>
         <extracomment>app/models/part_file.py</extracomment>
         <translation>{path} 正在由另一个下载写入，可能在这里，也可能在另一个 Skein 中。请等它完成，然后继续。</translation>
     </message>
     <message>
-        <source>The quickest here: short questions and drafts, on any computer.</source>
+        <source>The fastest: short questions and drafts on any computer.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>这里最快的：简短的问题和草稿，适合任何电脑。</translation>
     </message>
     <message>
-        <source>Small and well spoken in many languages: summaries and rewriting.</source>
+        <source>Small and fluent in many languages: summaries and rewriting.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>小巧，擅长多种语言：摘要和改写。</translation>
     </message>
     <message>
-        <source>Small, with a long context: summaries of long texts in English.</source>
+        <source>Small with a long context: summaries of long English texts.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>小巧，上下文长：英文长文本的摘要。</translation>
     </message>
     <message>
-        <source>Open from its training data on: everyday questions in English.</source>
+        <source>Fully open, including its training data: everyday questions in English.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>从训练数据起全部开放：英文日常问题。</translation>
     </message>
     <message>
-        <source>Writes and explains code, on small computers too.</source>
+        <source>Writes and explains code, even on small computers.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>编写并讲解代码，在小电脑上也行。</translation>
     </message>
@@ -3828,22 +3838,22 @@ kept</source>
         <translation>先思考再回答：适合在笔记本电脑上起步。</translation>
     </message>
     <message>
-        <source>Open from its training data on, in six European languages; thinks if it is asked to.</source>
+        <source>Fully open, including its training data; six European languages, optional thinking.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>从训练数据起全部开放，支持六种欧洲语言；需要时会思考。</translation>
     </message>
     <message>
-        <source>Friendly conversation and long texts, quick for its size.</source>
+        <source>Conversation and long texts, fast for its size.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>亲切的交谈和长文本，以其大小而言很快。</translation>
     </message>
     <message>
-        <source>Reasoning and school knowledge in English, with a short context.</source>
+        <source>Reasoning and textbook knowledge in English, short context.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>英文推理和学校知识，上下文较短。</translation>
     </message>
     <message>
-        <source>Writes well in very many languages: a good choice for texts.</source>
+        <source>Writes well in many languages.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>擅长用很多种语言写作：写文章的好选择。</translation>
     </message>
@@ -3858,32 +3868,32 @@ kept</source>
         <translation>知识更多，推理更强，适合 16 GiB 内存或显卡。</translation>
     </message>
     <message>
-        <source>Careful writing in very many languages, for 16 GiB of memory or a graphics card.</source>
+        <source>Careful writing in many languages, for 16 GiB of memory or a graphics card.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>用很多种语言细致写作，适合 16 GiB 内存或显卡。</translation>
     </message>
     <message>
-        <source>Thinks hard and is quick for its size, for 24 GiB of memory or more.</source>
+        <source>Strong reasoning, fast for its size, for 24 GiB of memory or more.</source>
         <extracomment>app/models/recommended.py</extracomment>
         <translation>深入思考，以其大小而言很快，适合 24 GiB 或更多内存。</translation>
     </message>
     <message>
-        <source>its header is too large to be looked at from afar</source>
+        <source>its header is too large to inspect remotely</source>
         <extracomment>app/models/remote_header.py</extracomment>
         <translation>它的文件头太大，无法远程查看</translation>
     </message>
     <message>
-        <source>the hub does not give parts of it</source>
+        <source>the hub does not support range requests</source>
         <extracomment>app/models/remote_header.py</extracomment>
         <translation>网站不提供它的片段</translation>
     </message>
     <message>
-        <source>The folder {folder} cannot be written to, so Skein keeps in {other} what it can make anew. Make it writable, then start again.</source>
+        <source>The cache folder {folder} is not writable, so Skein uses {other}. Make it writable, then start Skein again.</source>
         <extracomment>app/program.py</extracomment>
         <translation>无法写入文件夹 {folder}，因此 Skein 将可重新生成的文件保存在 {other}。请使其可写，然后重新启动。</translation>
     </message>
     <message>
-        <source>Skein ended unexpectedly the last time: a file that it had open was cut short, or its disk failed. Most likely it was the model, {path}.</source>
+        <source>Skein crashed last time because an open file was truncated or its disk failed, most likely the model {path}.</source>
         <extracomment>app/program.py</extracomment>
         <translation>Skein 上次意外结束：一个已打开的文件被截短，或其磁盘出现故障。最可能是模型 {path}。</translation>
     </message>
@@ -3898,17 +3908,17 @@ kept</source>
         <translation>一个回答以错误结束：{reason}</translation>
     </message>
     <message>
-        <source>This model has no sliding window, so it does nothing.</source>
+        <source>Has no effect: this model has no sliding window.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>这个模型没有滑动窗口，因此不起作用。</translation>
     </message>
     <message>
-        <source>one chat can have {limit:,} tokens only, which is too few for this</source>
+        <source>a chat can have only {limit:,} tokens, too few for this check</source>
         <extracomment>app/selftest/bench.py</extracomment>
         <translation>一个对话只能有 {limit:,} 个词元，不足以进行这项检测</translation>
     </message>
     <message>
-        <source>{open} of {number} answers were never finished</source>
+        <source>{open} of {number} answers never finished</source>
         <extracomment>app/selftest/bench.py</extracomment>
         <translation>{number} 个回答中有 {open} 个始终没有完成</translation>
     </message>
@@ -3918,17 +3928,17 @@ kept</source>
         <translation>没有打开的对话，序列 {seq_id} 却仍持有直到位置 {position} 的单元</translation>
     </message>
     <message>
-        <source>{used} cells are used in the library and {booked} in our books, though no chat is open</source>
+        <source>llama.cpp counts {used} used cells and Skein {booked}, though no chat is open</source>
         <extracomment>app/selftest/bench.py</extracomment>
         <translation>没有打开的对话，库中却有 {used} 个单元被占用，我们的记录中有 {booked} 个</translation>
     </message>
     <message>
-        <source>{what}: token {number} of the answer is {found}, but {wanted} where nobody else is</source>
+        <source>{what}: token {number} of the answer is {found}, but {wanted} when run alone</source>
         <extracomment>app/selftest/bench.py</extracomment>
         <translation>{what}：回答的第 {number} 个词元是 {found}，而单独生成时是 {wanted}</translation>
     </message>
     <message>
-        <source>{what}: the answer has {found} tokens, but {wanted} alone</source>
+        <source>{what}: the answer has {found} tokens, but {wanted} when run alone</source>
         <extracomment>app/selftest/bench.py</extracomment>
         <translation>{what}：回答有 {found} 个词元，而单独生成时有 {wanted} 个</translation>
     </message>
@@ -3953,7 +3963,7 @@ kept</source>
         <translation>{number} 个同时</translation>
     </message>
     <message>
-        <source>{alike}; up to {most} answers were in one batch, and each left it when done</source>
+        <source>{alike}; up to {most} answers shared one batch, and each left it when done</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>{alike}；一个批次中最多有 {most} 个回答，各自完成后即离开</translation>
     </message>
@@ -3963,17 +3973,17 @@ kept</source>
         <translation>{wanted} 个词元的回答在 {tokens} 个之后结束（{reason}）</translation>
     </message>
     <message>
-        <source>the model is undecided from the first token on, so nothing can be compared</source>
+        <source>the model is undecided from the first token, so there is nothing to compare</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>模型从第一个词元起就难以取舍，因此无法比较</translation>
     </message>
     <message>
-        <source>all {tokens} tokens are those made alone</source>
+        <source>all {tokens} tokens equal those of a run alone</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>全部 {tokens} 个词元都与单独生成的相同</translation>
     </message>
     <message>
-        <source>{alike} of {tokens} tokens are those made alone, the others come after a tie</source>
+        <source>{alike} of {tokens} tokens equal those of a run alone, the rest follow a tie</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>{tokens} 个词元中有 {alike} 个与单独生成的相同，其余的在概率相等之处以后</translation>
     </message>
@@ -3988,7 +3998,7 @@ kept</source>
         <translation>空缺：{refusal}</translation>
     </message>
     <message>
-        <source>the library took a step back to position {position}</source>
+        <source>llama.cpp accepted a step back to position {position}</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>库接受了退回到位置 {position}</translation>
     </message>
@@ -4003,17 +4013,17 @@ kept</source>
         <translation>{cleared}；{gap}；{step_back}；{next_turn}；{ids}</translation>
     </message>
     <message>
-        <source>what the library refused has changed its positions</source>
+        <source>a rejected batch has changed llama.cpp&apos;s positions</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>库拒绝的操作改变了它的位置</translation>
     </message>
     <message>
-        <source>the library took position {position} after {last}</source>
+        <source>llama.cpp accepted position {position} after {last}</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>库在 {last} 之后接受了位置 {position}</translation>
     </message>
     <message>
-        <source>the library takes one with this kind of positions, so only Skein refuses it</source>
+        <source>llama.cpp accepts one with this kind of positions, so only Skein refuses it</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>使用这类位置的库会接受，因此只有 Skein 拒绝</translation>
     </message>
@@ -4033,12 +4043,12 @@ kept</source>
         <translation>第一轮结束于 {last}，下一轮从 {start} 开始，并且{alike}</translation>
     </message>
     <message>
-        <source>there is one sequence only, so there are no other ids to compare</source>
+        <source>there is only one sequence, so no other ids to compare</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>只有一个序列，因此没有其他编号可以比较</translation>
     </message>
     <message>
-        <source>an id used again</source>
+        <source>a reused id</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>再次使用的编号</translation>
     </message>
@@ -4053,7 +4063,7 @@ kept</source>
         <translation>全新的编号用时更长</translation>
     </message>
     <message>
-        <source>one id used again took {old}, fresh ones {new}, with the same text on {number} ids</source>
+        <source>one reused id took {old}, fresh ones {new}, with the same text on {number} ids</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>再次使用的编号用了 {old}，全新的用了 {new}，在 {number} 个编号上文本相同</translation>
     </message>
@@ -4063,7 +4073,7 @@ kept</source>
         <translation>没有同时容纳几个回答的空间</translation>
     </message>
     <message>
-        <source>after its abort the answer was in {number} more batches</source>
+        <source>the aborted answer was still in {number} more batches</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>中止之后，这个回答还在 {number} 个批次中</translation>
     </message>
@@ -4083,12 +4093,12 @@ kept</source>
         <translation>在被中止的回答旁边</translation>
     </message>
     <message>
-        <source>it was in no later batch and gave its {held} cells back at once</source>
+        <source>it was in no later batch and freed its {held} cells at once</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>它没有出现在之后的批次中，并立即归还了 {held} 个单元</translation>
     </message>
     <message>
-        <source>it was in no later batch and gave its {held} cells back at once; of the {number} others {alike}</source>
+        <source>it was in no later batch and freed its {held} cells at once; of the {number} others {alike}</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>它没有出现在之后的批次中，并立即归还了 {held} 个单元；其余 {number} 个回答中{alike}</translation>
     </message>
@@ -4113,7 +4123,7 @@ kept</source>
         <translation>分叉是计算或复制得到的</translation>
     </message>
     <message>
-        <source>only {shared} of the {common} tokens that two chats begin with are shared</source>
+        <source>only {shared} of the {common} tokens of a common prefix are shared</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>两个对话开头的 {common} 个词元中只共享了 {shared} 个</translation>
     </message>
@@ -4133,7 +4143,7 @@ kept</source>
         <translation>已保存的状态太大，无法保留</translation>
     </message>
     <message>
-        <source>a hibernated chat was computed again ({reason})</source>
+        <source>a hibernated chat was recomputed ({reason})</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>已休眠的对话被重新计算（{reason}）</translation>
     </message>
@@ -4143,7 +4153,7 @@ kept</source>
         <translation>恢复了 {number} 个休眠的词元</translation>
     </message>
     <message>
-        <source>one sequence got to {tokens:,} tokens only, of {limit:,}</source>
+        <source>one sequence reached only {tokens:,} of {limit:,} tokens</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>一个序列只达到 {tokens:,} 个词元，上限为 {limit:,}</translation>
     </message>
@@ -4183,37 +4193,37 @@ kept</source>
         <translation>{number:.0f} 毫秒</translation>
     </message>
     <message>
-        <source>asked the same {number} times, each in a chat of its own that was closed</source>
+        <source>asked the same question {number} times, each in a new chat that was closed afterwards</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>同样的问题问了 {number} 次，每次都在独立的对话中，问完即关闭</translation>
     </message>
     <message>
-        <source>asked each of five questions alone, then 1, 2, 3 and five of them at once</source>
+        <source>asked five questions one at a time, then 1, 2, 3 and 5 at once</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>五个问题各单独问一次，然后 1、2、3 和 5 个同时问</translation>
     </message>
     <message>
-        <source>cleared, gave the library a gap and a step back, asked a next turn, used old and fresh ids</source>
+        <source>cleared, tried a gap and a step back in positions, asked a next turn, used old and fresh ids</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>清空，给库一个空缺和一次后退，提出下一轮，使用旧的和新的编号</translation>
     </message>
     <message>
-        <source>aborted one of three answers that were being made</source>
+        <source>aborted one of three running answers</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>中止正在生成的三个回答之一</translation>
     </message>
     <message>
-        <source>let two chats begin with the same {number} tokens, forked one, hibernated and restored it</source>
+        <source>started two chats with the same {number} tokens, forked one, hibernated and restored it</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation type="vanished">让两个对话以相同的 {number} 个词元开头，分叉其中一个，休眠并恢复</translation>
     </message>
     <message>
-        <source>looked at every cell, then asked with a prompt that fills the context but for a short answer</source>
+        <source>checked every cell, then sent a prompt that fills the context except for a short answer</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>查看每个单元，然后用几乎占满上下文的提示词提问，只留出简短回答的空间</translation>
     </message>
     <message>
-        <source>counted both around {rounds} rounds of {requests} requests</source>
+        <source>counted both before and after {rounds} rounds of {requests} requests</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>在 {rounds} 轮、每轮 {requests} 个请求前后清点两者</translation>
     </message>
@@ -4223,17 +4233,17 @@ kept</source>
         <translation>连续十个请求的开销相同</translation>
     </message>
     <message>
-        <source>Answers made together are those made alone</source>
+        <source>Answers computed together equal answers computed alone</source>
         <extracomment>app/selftest/report.py</extracomment>
         <translation>同时生成的回答与单独生成的相同</translation>
     </message>
     <message>
-        <source>Positions begin, go on and are refused as they should be</source>
+        <source>Positions start, continue and are rejected correctly</source>
         <extracomment>app/selftest/report.py</extracomment>
         <translation>位置的开始、延续和拒绝都如预期</translation>
     </message>
     <message>
-        <source>An aborted answer is gone from the next batch</source>
+        <source>An aborted answer leaves before the next batch</source>
         <extracomment>app/selftest/report.py</extracomment>
         <translation>中止的回答不再出现在下一批次中</translation>
     </message>
@@ -4243,12 +4253,12 @@ kept</source>
         <translation>共享、分叉、休眠和恢复的单元给出相同的文本</translation>
     </message>
     <message>
-        <source>Afterwards every cell is free, and one chat can have them all</source>
+        <source>Afterwards every cell is free, and one chat can use them all</source>
         <extracomment>app/selftest/report.py</extracomment>
         <translation>之后所有单元都空闲，且一个对话可以全部占用</translation>
     </message>
     <message>
-        <source>Native objects and memory are as before</source>
+        <source>Native objects and memory do not grow</source>
         <extracomment>app/selftest/report.py</extracomment>
         <translation>原生对象和内存与之前相同</translation>
     </message>
@@ -4258,37 +4268,37 @@ kept</source>
         <translation>正在加载模型</translation>
     </message>
     <message>
-        <source>No backup could be made: the disk with {folder} is full. Free some space.</source>
+        <source>Backup failed: the disk with {folder} is full. Free some space.</source>
         <extracomment>app/storage/backups.py</extracomment>
         <translation>无法备份：{folder} 所在的磁盘已满。请释放一些空间。</translation>
     </message>
     <message>
-        <source>No backup could be made in {folder}: {reason}. Your chats stay as they are.</source>
+        <source>Backup to {folder} failed: {reason}. Your chats are unaffected.</source>
         <extracomment>app/storage/backups.py</extracomment>
         <translation>无法在 {folder} 中备份：{reason}。您的对话保持原样。</translation>
     </message>
     <message>
-        <source>The text of this message was damaged on disk.</source>
+        <source>This message was damaged on disk.</source>
         <extracomment>app/storage/chat_rows.py</extracomment>
         <translation>这条消息的文本在磁盘上已损坏。</translation>
     </message>
     <message>
-        <source>What you write now is lost when Skein ends.</source>
+        <source>What you write now will be lost when Skein quits.</source>
         <extracomment>app/storage/chat_store.py</extracomment>
         <translation>您现在写的内容会在 Skein 结束时丢失。</translation>
     </message>
     <message>
-        <source>Chats are not being saved: the database is damaged. Start Skein again: it is repaired then.</source>
+        <source>Chats are not being saved: the database is damaged. Restart Skein to repair it.</source>
         <extracomment>app/storage/chat_store.py</extracomment>
         <translation>对话没有保存：数据库已损坏。请重新启动 Skein：届时会修复。</translation>
     </message>
     <message>
-        <source>Skein ended while this was being written.</source>
+        <source>Skein quit while this was being written.</source>
         <extracomment>app/storage/chat_store.py</extracomment>
         <translation>写到这里时 Skein 结束了。</translation>
     </message>
     <message>
-        <source>There is no backup: the chats of this run are not kept on disk.</source>
+        <source>There is no backup: the chats of this session are not kept on disk.</source>
         <extracomment>app/storage/chat_store.py</extracomment>
         <translation>没有备份：本次运行的对话没有保存在磁盘上。</translation>
     </message>
@@ -4298,7 +4308,7 @@ kept</source>
         <translation>无法读取对话：{reason}。它们仍在磁盘上。</translation>
     </message>
     <message>
-        <source>Chats are not being saved: another file has taken the place of {path}. Start Skein again.</source>
+        <source>Chats are not being saved: {path} has been replaced by another file. Restart Skein.</source>
         <extracomment>app/storage/chat_store.py</extracomment>
         <translation>对话没有保存：另一个文件占据了 {path} 的位置。请重新启动 Skein。</translation>
     </message>
@@ -4308,7 +4318,7 @@ kept</source>
         <translation>对话没有保存：{folder} 所在的磁盘已满。请释放一些空间。</translation>
     </message>
     <message>
-        <source>Chats are not being saved: {reason} ({path}). Check that the folder can be written to.</source>
+        <source>Chats are not being saved: {reason} ({path}). Check that the folder is writable.</source>
         <extracomment>app/storage/chat_store.py</extracomment>
         <translation>对话没有保存：{reason}（{path}）。请检查该文件夹是否可写。</translation>
     </message>
@@ -4318,62 +4328,62 @@ kept</source>
         <translation>{path} 已损坏且无法移开：{reason}。</translation>
     </message>
     <message>
-        <source>The chats were kept by a newer Skein and cannot be opened by this one. Update Skein to see them.</source>
+        <source>These chats were saved by a newer version of Skein. Update Skein to open them.</source>
         <extracomment>app/storage/database.py</extracomment>
         <translation>这些对话由更新版本的 Skein 保存，这个版本无法打开。请更新 Skein 以查看它们。</translation>
     </message>
     <message>
-        <source>Chats cannot be kept: the disk with {folder} is full. Free some space, then start again.</source>
+        <source>Chats cannot be saved: the disk with {folder} is full. Free some space, then restart Skein.</source>
         <extracomment>app/storage/database.py</extracomment>
         <translation>无法保存对话：{folder} 所在的磁盘已满。请释放一些空间，然后重新启动。</translation>
     </message>
     <message>
-        <source>Another program is using {path}. End it, then start Skein again.</source>
+        <source>Another program is using {path}. Close it, then restart Skein.</source>
         <extracomment>app/storage/database.py</extracomment>
         <translation>另一个程序正在使用 {path}。请结束它，然后重新启动 Skein。</translation>
     </message>
     <message>
-        <source>Chats cannot be kept in {path}: {reason}. Check the disk, then start again.</source>
+        <source>Chats cannot be saved in {path}: {reason}. Check the disk, then restart Skein.</source>
         <extracomment>app/storage/database.py</extracomment>
         <translation>无法在 {path} 中保存对话：{reason}。请检查磁盘，然后重新启动。</translation>
     </message>
     <message>
-        <source>Chats cannot be kept in {path}: {reason}. Make the folder writable, then start again.</source>
+        <source>Chats cannot be saved in {path}: {reason}. Make the folder writable, then restart Skein.</source>
         <extracomment>app/storage/database.py</extracomment>
         <translation>无法在 {path} 中保存对话：{reason}。请让该文件夹可写，然后重新启动。</translation>
     </message>
     <message>
-        <source>The chats database is damaged and could not be repaired: {reason}. It stays as {path}.</source>
+        <source>The chat database is damaged and could not be repaired: {reason}. It remains at {path}.</source>
         <extracomment>app/storage/repair.py</extracomment>
         <translation>对话数据库已损坏且无法修复：{reason}。它仍保留为 {path}。</translation>
     </message>
     <message>
-        <source>The chats database was damaged; it is kept as {path}.</source>
+        <source>The chat database was damaged; it is kept as {path}.</source>
         <extracomment>app/storage/repair.py</extracomment>
         <translation>对话数据库已损坏；它保留为 {path}。</translation>
     </message>
     <message>
-        <source>Nothing in it could be read, and there is no backup: a new one was started.</source>
+        <source>Nothing could be recovered and there is no backup, so a new one was created.</source>
         <extracomment>app/storage/repair.py</extracomment>
         <translation>其中没有可读的内容，也没有备份：已新建一个数据库。</translation>
     </message>
     <message>
-        <source>Of these, {number} are damaged and marked.</source>
+        <source>{number} of them are damaged and marked.</source>
         <extracomment>app/storage/repair.py</extracomment>
         <translation>其中 {number} 条已损坏并已标记。</translation>
     </message>
     <message>
-        <source>There is no backup; {turns} messages in {chats} chats could be read from it.</source>
+        <source>There is no backup; {turns} messages in {chats} chats were recovered.</source>
         <extracomment>app/storage/repair.py</extracomment>
         <translation>没有备份；从中读出了 {chats} 个对话里的 {turns} 条消息。</translation>
     </message>
     <message>
-        <source>The backup of {date} took its place. Nothing newer could be read from it.</source>
+        <source>It was replaced by the backup of {date}. Nothing newer could be recovered.</source>
         <extracomment>app/storage/repair.py</extracomment>
         <translation>已改用 {date} 的备份。没有读出比它更新的内容。</translation>
     </message>
     <message>
-        <source>The backup of {date} took its place, with {turns} messages that could still be read from it.</source>
+        <source>It was replaced by the backup of {date}, plus {turns} recovered messages.</source>
         <extracomment>app/storage/repair.py</extracomment>
         <translation>已改用 {date} 的备份，并补上了还能读出的 {turns} 条消息。</translation>
     </message>
@@ -4398,47 +4408,47 @@ kept</source>
         <translation>复制诊断信息</translation>
     </message>
     <message>
-        <source>Nothing of this chat was in memory before.</source>
+        <source>Nothing of this chat was cached.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个对话此前没有任何内容在内存中。</translation>
     </message>
     <message>
-        <source>All that was in memory could be used; the rest is new.</source>
+        <source>Everything cached was reused; the rest is new.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>内存中的内容全部可用；其余是新的。</translation>
     </message>
     <message>
-        <source>An earlier message is another one now, so all after it was computed again.</source>
+        <source>An earlier message changed, so everything after it was recomputed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>较早的消息已改变，因此其后的内容全部重新计算。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template writes earlier turns differently now.</source>
+        <source>The chat template now renders earlier turns differently.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>模型的对话模板现在以不同的方式写出较早的轮次。</translation>
     </message>
     <message>
-        <source>Turns were left out to fit the context, so what follows them was computed again.</source>
+        <source>Turns were left out to fit the context, so what follows them was recomputed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>为了放进上下文省略了一些轮次，因此其后的内容重新计算。</translation>
     </message>
     <message>
-        <source>This model cannot take back the end of what it has read.</source>
+        <source>This model cannot remove the end of what it has computed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型无法撤回已读内容的末尾。</translation>
     </message>
     <message>
-        <source>The memory was needed for other chats and its content not kept.</source>
+        <source>Other chats needed the memory, and its content was not saved.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>内存被其他对话需要，其内容没有保留。</translation>
     </message>
     <message>
-        <source>What had been saved did not pass a check, so it was computed again.</source>
+        <source>The saved state failed its checks, so it was recomputed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>已保存的内容没有通过检查，因此重新计算。</translation>
     </message>
     <message>
-        <source>It ended by itself.</source>
+        <source>It ended with an end-of-generation token or a stop string.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>回答自行结束。</translation>
     </message>
@@ -4458,7 +4468,7 @@ kept</source>
         <translation>提示词</translation>
     </message>
     <message>
-        <source>from this chat&apos;s slot</source>
+        <source>cached by this chat</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>来自这个对话的槽位</translation>
     </message>
@@ -4473,7 +4483,7 @@ kept</source>
         <translation>来自已保存的状态</translation>
     </message>
     <message>
-        <source>now</source>
+        <source>new</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>现在</translation>
     </message>
@@ -4488,7 +4498,7 @@ kept</source>
         <translation>再次</translation>
     </message>
     <message>
-        <source>computed a second time, after a pause</source>
+        <source>recomputed after a pause</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>暂停之后第二次计算</translation>
     </message>
@@ -4498,17 +4508,17 @@ kept</source>
         <translation>{time}后得到首个词元。</translation>
     </message>
     <message>
-        <source>First token after {time}, {waited} of it waiting.</source>
+        <source>First token after {time}, including {waited} of waiting.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>{time}后得到首个词元，其中等待 {waited}。</translation>
     </message>
     <message>
-        <source>All of it took {time}.</source>
+        <source>Total time {time}.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>总共用了 {time}。</translation>
+        <translation type="vanished">总共用了 {time}。</translation>
     </message>
     <message>
-        <source>The answer is finished.</source>
+        <source>This answer has already finished.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>回答已完成。</translation>
     </message>
@@ -4533,7 +4543,7 @@ kept</source>
         <translation>本地 API(&amp;L)</translation>
     </message>
     <message>
-        <source>Let other programs on this computer ask the model</source>
+        <source>Let other programs on this computer use the model</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>让这台电脑上的其他程序向模型提问</translation>
     </message>
@@ -4543,7 +4553,7 @@ kept</source>
         <translation>复制 API 地址(&amp;A)</translation>
     </message>
     <message>
-        <source>What other programs call the base URL</source>
+        <source>The base URL for other programs</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>其他程序称之为 base URL</translation>
     </message>
@@ -4558,12 +4568,12 @@ kept</source>
         <translation>复制 API 密钥(&amp;K)</translation>
     </message>
     <message>
-        <source>What other programs must send</source>
+        <source>The key other programs must send</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>其他程序必须发送的密钥</translation>
     </message>
     <message>
-        <source>The key is made when the local API is first switched on.</source>
+        <source>The key is created when the local API is first turned on.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>密钥在首次开启本地 API 时生成。</translation>
     </message>
@@ -4598,12 +4608,12 @@ kept</source>
         <translation>开启</translation>
     </message>
     <message>
-        <source>Programs on this computer with the key, too.</source>
+        <source>Programs on this computer that have the key can use it, too.</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>这台电脑上持有密钥的程序也可以使用。</translation>
     </message>
     <message>
-        <source>Made when the API is first switched on</source>
+        <source>Created when the API is first turned on</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>首次开启 API 时生成</translation>
     </message>
@@ -4638,12 +4648,12 @@ kept</source>
         <translation>新密钥</translation>
     </message>
     <message>
-        <source>Programs that have the old key are shut out</source>
+        <source>Programs with the old key lose access</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>持有旧密钥的程序将无法访问</translation>
     </message>
     <message>
-        <source>Text of the file</source>
+        <source>File content</source>
         <extracomment>app/ui/composer/attachment_preview.py</extracomment>
         <translation>文件的文本</translation>
     </message>
@@ -4663,17 +4673,17 @@ kept</source>
         <translation>大小</translation>
     </message>
     <message>
-        <source>By itself</source>
-        <extracomment>app/ui/data/backups.py</extracomment>
+        <source>Automatic</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>自动</translation>
     </message>
     <message>
-        <source>You asked for it</source>
+        <source>Manual</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>您的要求</translation>
     </message>
     <message>
-        <source>Before a new version of Skein changed the database</source>
+        <source>Before a database upgrade</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>新版本的 Skein 更改数据库之前</translation>
     </message>
@@ -4683,22 +4693,22 @@ kept</source>
         <translation>导入之前</translation>
     </message>
     <message>
-        <source>Before another backup was restored</source>
+        <source>Before a restore</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>恢复另一个备份之前</translation>
     </message>
     <message>
-        <source>Skein copies all chats half an hour after they have changed, and thins out what is older than two days: one a day, then one a week, then one a month.</source>
+        <source>Skein backs up all chats half an hour after a change. After two days it keeps one backup a day, later one a week, then one a month.</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>Skein 在对话更改半小时后备份所有对话，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个。</translation>
     </message>
     <message>
-        <source>There is no backup yet. The first is made once there is something to keep.</source>
+        <source>No backups yet. The first is made once there are chats to back up.</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>还没有备份。一旦有内容可以保存就会生成第一个。</translation>
     </message>
     <message>
-        <source>All chats become what they were then, and Skein starts again. What they are now is kept as another backup.</source>
+        <source>All chats return to this state, and Skein restarts. The current state is backed up first.</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>所有对话都会恢复到当时的样子，Skein 会重新启动。现在的状态会另存为一个备份。</translation>
     </message>
@@ -4728,7 +4738,7 @@ kept</source>
         <translation>正在恢复…</translation>
     </message>
     <message>
-        <source>Restore and start again</source>
+        <source>Restore and Restart</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>恢复并重新启动</translation>
     </message>
@@ -4738,12 +4748,12 @@ kept</source>
         <translation>备份(&amp;B)…</translation>
     </message>
     <message>
-        <source>Copies of all chats, and how to go back to one</source>
+        <source>Back up all chats, or restore a backup</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>所有对话的副本，以及如何恢复到其中之一</translation>
     </message>
     <message>
-        <source>A backup was made at {time}.</source>
+        <source>Backup made at {time}.</source>
         <extracomment>app/ui/data/backups_menu.py</extracomment>
         <translation>已于 {time} 生成备份。</translation>
     </message>
@@ -4768,12 +4778,12 @@ kept</source>
         <translation>导出预设</translation>
     </message>
     <message>
-        <source>What the model is told before the first message.</source>
+        <source>Instructions for the model, before the first message.</source>
         <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>在第一条消息之前告诉模型的内容。</translation>
     </message>
     <message>
-        <source>Tokens of its messages and the next answer together.</source>
+        <source>Tokens for its messages and the next answer.</source>
         <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>其中的消息与下一个回答合计的词元数。</translation>
     </message>
@@ -4798,7 +4808,7 @@ kept</source>
         <translation>这个对话已满时</translation>
     </message>
     <message>
-        <source>Longest this chat may get</source>
+        <source>Context limit of this chat</source>
         <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>这个对话的最大长度</translation>
     </message>
@@ -4808,7 +4818,7 @@ kept</source>
         <translation>目前为 {count} 个词元。</translation>
     </message>
     <message>
-        <source>As in settings</source>
+        <source>Default</source>
         <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>按照设置</translation>
     </message>
@@ -4818,17 +4828,17 @@ kept</source>
         <translation>更多</translation>
     </message>
     <message>
-        <source>Changes count from the next message on.</source>
+        <source>Changes apply from the next message on.</source>
         <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>更改从下一条消息起生效。</translation>
     </message>
     <message>
-        <source>As the desktop has its animations, on or off.</source>
+        <source>Follow the desktop&apos;s animation setting.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>与桌面的动画设置一致，开或关。</translation>
     </message>
     <message>
-        <source>Menus fade in, cursors blink.</source>
+        <source>Menus fade in and cursors blink.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>菜单淡入，光标闪烁。</translation>
     </message>
@@ -4848,7 +4858,7 @@ kept</source>
         <translation>复制代码</translation>
     </message>
     <message>
-        <source>Copy without them</source>
+        <source>Copy without Them</source>
         <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>复制时去掉它们</translation>
     </message>
@@ -4878,14 +4888,14 @@ kept</source>
         <translation>打开日志文件夹</translation>
     </message>
     <message numerus="yes">
-        <source>{n} of these have more or fewer messages here.</source>
+        <source>{n} of these have a different number of messages here.</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>其中 {n} 个对话在这里的消息数不同。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>{n} pictures and other files are left out, as they are no text.</source>
+        <source>{n} pictures and other files without text are left out.</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>省略 {n} 个图片和其他文件，因为它们不是文本。</numerusform>
@@ -4897,22 +4907,22 @@ kept</source>
         <translation>语言(&amp;G)</translation>
     </message>
     <message>
-        <source>The words of the link name another place than the one it leads to.</source>
+        <source>The link&apos;s text shows a different address from the one it opens.</source>
         <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>链接的文字所写的地方与它指向的地方不同。</translation>
     </message>
     <message>
-        <source>The address has letters that only look like others. Spelled out, it is:</source>
+        <source>The address has letters that look like others. In plain ASCII it is:</source>
         <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>地址中有看起来像其他字母的字母。完整写出为：</translation>
     </message>
     <message>
-        <source>What stands before the @ is only a name: the place begins after it.</source>
+        <source>What comes before the @ is only a user name: the host comes after it.</source>
         <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>@ 之前的只是名称：真正的地方从它之后开始。</translation>
     </message>
     <message>
-        <source>The link has hidden characters in it.</source>
+        <source>The link contains hidden characters.</source>
         <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>链接中有隐藏字符。</translation>
     </message>
@@ -4922,7 +4932,7 @@ kept</source>
         <translation>打开这个链接？</translation>
     </message>
     <message>
-        <source>This link may not be what it looks like</source>
+        <source>This link may be deceptive</source>
         <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>这个链接可能与看上去不同</translation>
     </message>
@@ -4937,7 +4947,7 @@ kept</source>
         <translation>地址：{address}</translation>
     </message>
     <message>
-        <source>Nothing stands before this answer that the model could answer.</source>
+        <source>There is no message before this answer to respond to.</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>这条回答之前没有模型可以回答的内容。</translation>
     </message>
@@ -4959,12 +4969,12 @@ kept</source>
         <translation>设置(&amp;S)…</translation>
     </message>
     <message>
-        <source>Choose a sequence in the inspector that this can be done with.</source>
+        <source>Select a sequence in the inspector first.</source>
         <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>请在检查器中选择可以进行此操作的序列。</translation>
     </message>
     <message>
-        <source>Chosen &amp;sequence</source>
+        <source>Selected &amp;sequence</source>
         <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>所选序列(&amp;S)</translation>
     </message>
@@ -4984,7 +4994,7 @@ kept</source>
         <translation>速度(&amp;D)</translation>
     </message>
     <message>
-        <source>No model is loaded, or all chats are paused already.</source>
+        <source>No model is loaded, or all chats are already paused.</source>
         <extracomment>app/ui/commands/menus.py</extracomment>
         <translation>没有加载模型，或所有对话都已暂停。</translation>
     </message>
@@ -4994,7 +5004,7 @@ kept</source>
         <translation>请先暂停所有对话。</translation>
     </message>
     <message>
-        <source>Threads, and what goes first</source>
+        <source>Threads and scheduling</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>线程，以及优先顺序</translation>
     </message>
@@ -5004,7 +5014,7 @@ kept</source>
         <translation>上下文设置(&amp;X)…</translation>
     </message>
     <message>
-        <source>Tokens for all chats together, slots, and the longest chat</source>
+        <source>Context size, slots, and the limit per chat</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>所有对话共用的词元数、槽位和最长对话</translation>
     </message>
@@ -5019,12 +5029,12 @@ kept</source>
         <translation>日志(&amp;O)…</translation>
     </message>
     <message>
-        <source>Show what Skein has done since it was started</source>
+        <source>Show what Skein has logged since it started</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示 Skein 启动以来所做的事</translation>
     </message>
     <message>
-        <source>Have an answer to the last message, if it has none</source>
+        <source>Answer the last message, if it has no answer</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>为尚无回答的最后一条消息生成回答</translation>
     </message>
@@ -5039,7 +5049,7 @@ kept</source>
         <translation>对话列表(&amp;L)</translation>
     </message>
     <message>
-        <source>Show or hide all chats at the left</source>
+        <source>Show or hide the list of chats</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示或隐藏左侧的所有对话</translation>
     </message>
@@ -5049,7 +5059,7 @@ kept</source>
         <translation>搜索所有对话(&amp;S)…</translation>
     </message>
     <message>
-        <source>Find a chat by its title, or by anything that was said</source>
+        <source>Find a chat by its title or any message</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>按标题或说过的内容查找对话</translation>
     </message>
@@ -5059,7 +5069,7 @@ kept</source>
         <translation>筛选对话列表(&amp;F)</translation>
     </message>
     <message>
-        <source>Go to the field above the list of all chats</source>
+        <source>Filter the list of chats by title</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>转到所有对话列表上方的输入框</translation>
     </message>
@@ -5069,7 +5079,7 @@ kept</source>
         <translation>新建文件夹(&amp;O)</translation>
     </message>
     <message>
-        <source>Make a folder in the list of chats</source>
+        <source>Create a folder in the list of chats</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在对话列表中新建文件夹</translation>
     </message>
@@ -5141,18 +5151,18 @@ kept</source>
         <translation>删除</translation>
     </message>
     <message>
-        <source>New chats begin with it</source>
+        <source>Use for new chats</source>
         <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>新对话使用它</translation>
     </message>
     <message>
-        <source>Name of the new preset</source>
+        <source>New preset name</source>
         <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>新预设的名称</translation>
     </message>
     <message>
-        <source>Name of the preset</source>
-        <extracomment>app/ui/settings/preset_bar.py</extracomment>
+        <source>Name</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
         <translation>预设的名称</translation>
     </message>
     <message>
@@ -5166,12 +5176,12 @@ kept</source>
         <translation>恢复为 {value}</translation>
     </message>
     <message>
-        <source>Not used: this is no JSON object.</source>
+        <source>Not used: not a JSON object.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：这不是 JSON 对象。</translation>
     </message>
     <message>
-        <source>As in the settings.</source>
+        <source>Same as in Settings.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>按照设置。</translation>
     </message>
@@ -5186,17 +5196,17 @@ kept</source>
         <translation>llama.cpp 的默认值。</translation>
     </message>
     <message>
-        <source>Only in this chat; {value} in the settings.</source>
+        <source>This chat only; {value} in Settings.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>仅在这个对话中；设置中为 {value}。</translation>
     </message>
     <message>
-        <source>Only in this chat; {value} is recommended for {model}.</source>
+        <source>This chat only; {value} is recommended for {model}.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>仅在这个对话中；{model} 的推荐值为 {value}。</translation>
     </message>
     <message>
-        <source>Only in this chat; {value} is llama.cpp&apos;s default.</source>
+        <source>This chat only; llama.cpp&apos;s default is {value}.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>仅在这个对话中；llama.cpp 的默认值为 {value}。</translation>
     </message>
@@ -5216,7 +5226,7 @@ kept</source>
         <translation>找到的对话</translation>
     </message>
     <message>
-        <source>Enter opens, Ctrl+Enter opens beside, Esc closes.</source>
+        <source>Enter opens, Ctrl+Enter opens in split view, Esc closes.</source>
         <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>Enter 打开，Ctrl+Enter 在旁边打开，Esc 关闭。</translation>
     </message>
@@ -5226,7 +5236,7 @@ kept</source>
         <translation>正在搜索所有消息…</translation>
     </message>
     <message>
-        <source>Nothing has these words, as a title or in a message.</source>
+        <source>No title or message contains these words.</source>
         <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>没有标题或消息包含这些词。</translation>
     </message>
@@ -5251,22 +5261,22 @@ kept</source>
         <translation>{number} 项{outcome}</translation>
     </message>
     <message>
-        <source>Whether anything moves by itself: menus that fade in, cursors that blink.</source>
+        <source>Fading menus and blinking cursors.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>界面是否自行移动：菜单淡入，光标闪烁。</translation>
     </message>
     <message>
-        <source>Titles by the model</source>
+        <source>Let the model name chats</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>由模型命名</translation>
     </message>
     <message>
-        <source>The model names a new chat after its first answer, while it has nothing else to do.</source>
+        <source>After the first answer, when idle, the model gives a new chat its title.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>模型在第一个回答之后、没有其他工作时为新对话命名。</translation>
     </message>
     <message>
-        <source>Shift+Enter always begins a new line; Up in an empty message edits the last one.</source>
+        <source>Shift+Enter always inserts a new line. Up in an empty message edits your last one.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Shift+Enter 总是换行；在空消息中按向上键编辑上一条消息。</translation>
     </message>
@@ -5276,17 +5286,17 @@ kept</source>
         <translation>yyyy年M月</translation>
     </message>
     <message>
-        <source>Go to the other one of two chats side by side, or show two</source>
+        <source>Switch to the other side of the split view, or open one</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>转到并排显示的另一个对话，或显示两个</translation>
     </message>
     <message>
-        <source>Shown</source>
+        <source>Expanded</source>
         <extracomment>app/ui/message/thinking_section.py</extracomment>
         <translation>已展开</translation>
     </message>
     <message>
-        <source>Folded away</source>
+        <source>Collapsed</source>
         <extracomment>app/ui/message/thinking_section.py</extracomment>
         <translation>已折叠</translation>
     </message>
@@ -5311,12 +5321,12 @@ kept</source>
         <translation>回答这条消息(&amp;A)</translation>
     </message>
     <message>
-        <source>Some of what was written could not be saved, and is lost when Skein ends now.</source>
+        <source>Some changes could not be saved and will be lost if Skein quits now.</source>
         <extracomment>app/ui/data/unsaved.py</extracomment>
         <translation>已写的部分内容无法保存，现在结束 Skein 就会丢失。</translation>
     </message>
     <message>
-        <source>End anyway</source>
+        <source>Quit anyway</source>
         <extracomment>app/ui/data/unsaved.py</extracomment>
         <translation>仍然结束</translation>
     </message>
@@ -5331,27 +5341,27 @@ kept</source>
         <translation>无法使用文件夹 {folder}：{reason}。</translation>
     </message>
     <message>
-        <source>The folder {folder} cannot be written to. Make it writable, then start again.</source>
+        <source>The folder {folder} is not writable. Make it writable, then start Skein again.</source>
         <extracomment>app/window.py</extracomment>
         <translation type="vanished">文件夹 {folder} 不可写。请让它可写，然后重新启动。</translation>
     </message>
     <message>
-        <source>Skein is already running with the chats in {folder} (process {pid}), but does not answer. Use its window, or end it.</source>
+        <source>Skein is already running with the chats in {folder} (process {pid}) but does not respond. Use its window, or end it.</source>
         <extracomment>app/window.py</extracomment>
         <translation type="vanished">Skein 已在使用 {folder} 中的对话（进程 {pid}），但没有响应。请使用它的窗口，或结束它。</translation>
     </message>
     <message>
-        <source>Skein ended unexpectedly at its last {number} starts, so it has opened neither a model nor your tabs. Your chats are safe.</source>
+        <source>Skein crashed at its last {number} starts, so it has not opened a model or your tabs. Your chats are safe.</source>
         <extracomment>app/program.py</extracomment>
         <translation>Skein 最近 {number} 次启动都意外结束，因此没有打开模型，也没有打开您的标签页。您的对话是安全的。</translation>
     </message>
     <message>
-        <source>Open them now</source>
+        <source>Open Them Now</source>
         <extracomment>app/program.py</extracomment>
         <translation>立即打开</translation>
     </message>
     <message>
-        <source>Skein ended unexpectedly the last time. What it was doing then is in a report.</source>
+        <source>Skein ended unexpectedly last time. A report says what it was doing.</source>
         <extracomment>app/program.py</extracomment>
         <translation>Skein 上次意外结束。当时的情况记录在报告中。</translation>
     </message>
@@ -5361,12 +5371,12 @@ kept</source>
         <translation>显示报告</translation>
     </message>
     <message>
-        <source>Something went wrong in Skein itself. Your chats are saved; it is best to start again.</source>
+        <source>Skein ran into an internal error. Your chats are saved; restarting Skein is recommended.</source>
         <extracomment>app/program.py</extracomment>
         <translation>Skein 自身出了问题。您的对话都已保存；最好重新启动。</translation>
     </message>
     <message>
-        <source>The log in {folder} tells more.</source>
+        <source>See the log in {folder} for details.</source>
         <extracomment>app/program.py</extracomment>
         <translation>{folder} 中的日志有更多信息。</translation>
     </message>
@@ -5391,7 +5401,7 @@ kept</source>
         <translation>密钥</translation>
     </message>
     <message>
-        <source>A curl command with address and key, to try it in a terminal.</source>
+        <source>A curl command with address and key, to try in a terminal.</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>包含地址和密钥的 curl 命令，可在终端中试用。</translation>
     </message>
@@ -5418,7 +5428,7 @@ kept</source>
         <translation>正在读取…</translation>
     </message>
     <message>
-        <source>{name} is being read</source>
+        <source>Reading {name}</source>
         <extracomment>app/ui/composer/attachment_chips.py</extracomment>
         <translation>正在读取 {name}</translation>
     </message>
@@ -5428,7 +5438,7 @@ kept</source>
         <translation>移除 {name}</translation>
     </message>
     <message>
-        <source>Stop the answer in this tab, else the loading of a model</source>
+        <source>Stop the answer in this tab, or loading a model</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>停止这个标签页中的回答；没有回答时停止加载模型</translation>
     </message>
@@ -5438,7 +5448,7 @@ kept</source>
         <translation>取消加载(&amp;C)</translation>
     </message>
     <message>
-        <source>Stop loading a model; the one that answers now stays</source>
+        <source>Stop loading; the current model stays</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>停止加载模型；正在回答的模型保留</translation>
     </message>
@@ -5448,12 +5458,12 @@ kept</source>
         <translation>没有正在加载的模型。</translation>
     </message>
     <message>
-        <source>Put to &amp;sleep</source>
+        <source>&amp;Unload until needed</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>让模型睡眠(&amp;S)</translation>
     </message>
     <message>
-        <source>The model gives its memory back, and comes back with the next message</source>
+        <source>Free the model&apos;s memory; the next message loads it again</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>模型释放内存，并随下一条消息恢复</translation>
     </message>
@@ -5463,12 +5473,12 @@ kept</source>
         <translation>没有加载模型，或模型正在回答。</translation>
     </message>
     <message>
-        <source>&amp;How this model is loaded…</source>
+        <source>Model &amp;load settings…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这个模型的加载方式(&amp;H)…</translation>
     </message>
     <message>
-        <source>Context, speed and memory of the model that is open</source>
+        <source>Context, speed and memory of the current model</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>打开的模型的上下文、速度和内存</translation>
     </message>
@@ -5483,7 +5493,7 @@ kept</source>
         <translation>单击查看模型将读到的内容。</translation>
     </message>
     <message>
-        <source>Turn into text</source>
+        <source>Insert as text</source>
         <extracomment>app/ui/composer/attachment_preview.py</extracomment>
         <translation>转为文本</translation>
     </message>
@@ -5498,7 +5508,7 @@ kept</source>
         <translation>{name} 的文本</translation>
     </message>
     <message>
-        <source>the first {number} characters are shown</source>
+        <source>first {number} characters</source>
         <extracomment>app/ui/composer/attachment_preview.py</extracomment>
         <translation>显示前 {number} 个字符</translation>
     </message>
@@ -5533,12 +5543,12 @@ kept</source>
         <translation>PDF</translation>
     </message>
     <message>
-        <source>“{name}” is not there any more.</source>
+        <source>“{name}” no longer exists.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”已不存在。</translation>
     </message>
     <message>
-        <source>“{name}” may not be read: your user has no permission to.</source>
+        <source>You do not have permission to read “{name}”.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>无法读取“{name}”：您的用户没有权限。</translation>
     </message>
@@ -5548,7 +5558,7 @@ kept</source>
         <translation>“{name}”是文件夹。请改为附加其中的文件。</translation>
     </message>
     <message>
-        <source>“{name}” is a pipe or a device, not a file. It was left alone.</source>
+        <source>“{name}” is a pipe or a device, not a file.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”是管道或设备，不是文件。没有对它做任何操作。</translation>
     </message>
@@ -5558,62 +5568,62 @@ kept</source>
         <translation>“{name}”是空的。</translation>
     </message>
     <message>
-        <source>“{name}” is larger than {megabytes} MB. Attach the part of it that matters.</source>
+        <source>“{name}” is larger than {megabytes} MB. Attach only the part that matters.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”大于 {megabytes} MB。请只附加需要的部分。</translation>
     </message>
     <message>
-        <source>“{name}” has over {chars} characters of text, more than any model can read. Attach a part of it.</source>
+        <source>“{name}” has over {chars} characters, more than any model can read. Attach a part of it.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”有超过 {chars} 个字符的文本，超出任何模型能读的量。请附加其中一部分。</translation>
     </message>
     <message>
-        <source>“{name}” is an image, and this model cannot see: no projector is loaded. Describe it, or attach its text.</source>
+        <source>“{name}” is an image, which this model cannot see. Describe it, or attach its text.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”是图片，而这个模型看不见：没有加载投影器。请描述它，或附加其中的文本。</translation>
     </message>
     <message>
-        <source>“{name}” has no text that Skein can read. Text, PDF and Office files can be attached.</source>
+        <source>Skein cannot read text from “{name}”. Attach text, PDF or Office files.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”中没有 Skein 能读取的文本。可以附加文本、PDF 和 Office 文件。</translation>
     </message>
     <message>
-        <source>“{name}” has no text in it. If it is a scan, its pages are images.</source>
+        <source>“{name}” contains no text. If it is a scan, its pages are images.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”中没有文本。如果是扫描件，它的页面都是图片。</translation>
     </message>
     <message>
-        <source>“{name}” is protected by a password. Attach a copy without one.</source>
+        <source>“{name}” is password-protected. Attach a copy without a password.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”有密码保护。请附加没有密码的副本。</translation>
     </message>
     <message>
-        <source>“{name}” is in an old format. Save it as DOCX, XLSX, PPTX or PDF, and attach that.</source>
+        <source>“{name}” is in an old format. Save it as DOCX, XLSX, PPTX or PDF first.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”是旧格式。请另存为 DOCX、XLSX、PPTX 或 PDF 再附加。</translation>
     </message>
     <message>
-        <source>“{name}” is damaged, or not what it says it is.</source>
+        <source>“{name}” is damaged, or not the type its name says.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”已损坏，或与它自称的格式不符。</translation>
     </message>
     <message>
-        <source>“{name}” took more time or memory than a document should. It is damaged or made to do harm; it was put aside.</source>
+        <source>Reading “{name}” took too much time or memory, so it was stopped. The file is damaged or malicious.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>“{name}”耗费的时间或内存超出了文档应有的程度。它已损坏或是为了造成危害而制作的；已搁置。</translation>
     </message>
     <message>
-        <source>“{name}” could not be read: the disk or the system failed. Try again.</source>
+        <source>“{name}” could not be read because of a disk or system error. Try again.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>无法读取“{name}”：磁盘或系统出错。请重试。</translation>
     </message>
     <message>
-        <source>The clipboard holds an image, and this model cannot see: no projector is loaded. Describe it, or paste its text.</source>
+        <source>The clipboard holds an image, which this model cannot see. Describe it, or paste its text.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>剪贴板中是图片，而这个模型看不见：没有加载投影器。请描述它，或粘贴其中的文本。</translation>
     </message>
     <message>
-        <source>{number} files at once are too many: {limit} can go with one message. None was attached.</source>
+        <source>{number} files are too many: a message can have {limit}. None was attached.</source>
         <extracomment>app/ui/composer/attachment_words.py</extracomment>
         <translation>一次 {number} 个文件太多：一条消息最多 {limit} 个。没有附加任何文件。</translation>
     </message>
@@ -5670,7 +5680,7 @@ kept</source>
         <translation>导出对话(&amp;E)…</translation>
     </message>
     <message>
-        <source>Save this chat as Markdown, as a web page, or complete</source>
+        <source>Save this chat as Markdown, HTML or JSON</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把这个对话保存为 Markdown、网页或完整格式</translation>
     </message>
@@ -5680,7 +5690,7 @@ kept</source>
         <translation>导出所有对话(&amp;A)…</translation>
     </message>
     <message>
-        <source>Save all chats in one file, or each in a file of its own</source>
+        <source>Save all chats in one file, or one file per chat</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把所有对话保存在一个文件中，或各存一个文件</translation>
     </message>
@@ -5690,7 +5700,7 @@ kept</source>
         <translation>导入对话(&amp;I)…</translation>
     </message>
     <message>
-        <source>Take over chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp</source>
+        <source>Import chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>导入来自 Skein、ChatGPT、Open WebUI、LM Studio、Jan 或 llama.cpp 的对话</translation>
     </message>
@@ -5700,7 +5710,7 @@ kept</source>
         <translation>从文件夹导入对话(&amp;F)…</translation>
     </message>
     <message>
-        <source>Take over all chats in a folder, such as that of LM Studio or Jan</source>
+        <source>Import all chats in a folder, such as LM Studio&apos;s or Jan&apos;s</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>导入一个文件夹中的所有对话，例如 LM Studio 或 Jan 的文件夹</translation>
     </message>
@@ -5749,17 +5759,17 @@ kept</source>
         </translation>
     </message>
     <message>
-        <source>The import is undone.</source>
+        <source>Import undone.</source>
         <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>已撤销导入。</translation>
     </message>
     <message>
-        <source>Stopped. Nothing has changed.</source>
+        <source>Cancelled. Nothing has changed.</source>
         <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>已停止。没有任何改变。</translation>
     </message>
     <message>
-        <source>Another export or import is under way. Try again when it is done.</source>
+        <source>Another export or import is running. Try again when it has finished.</source>
         <extracomment>app/ui/data/chat_files.py</extracomment>
         <translation>另一个导出或导入正在进行。请等它完成后再试。</translation>
     </message>
@@ -5809,12 +5819,12 @@ kept</source>
         <translation>新对话</translation>
     </message>
     <message>
-        <source>A pinned tab stays. Unpin it, or close it from its menu.</source>
+        <source>Pinned tabs stay open. Unpin this one, or close it from its menu.</source>
         <extracomment>app/ui/tabs/chat_tabs.py</extracomment>
         <translation>固定的标签页不会关闭。请取消固定，或从它的菜单中关闭。</translation>
     </message>
     <message>
-        <source>Use the system&apos;s colours</source>
+        <source>Follow the system&apos;s theme</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>使用系统的颜色</translation>
     </message>
@@ -5824,7 +5834,7 @@ kept</source>
         <translation>浅色</translation>
     </message>
     <message>
-        <source>Use the light colours</source>
+        <source>Light theme</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>使用浅色</translation>
     </message>
@@ -5834,14 +5844,14 @@ kept</source>
         <translation>深色</translation>
     </message>
     <message>
-        <source>Use the dark colours</source>
+        <source>Dark theme</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>使用深色</translation>
     </message>
     <message>
         <source>As the system</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation>跟随系统</translation>
+        <translation type="vanished">跟随系统</translation>
     </message>
     <message>
         <source>Full</source>
@@ -5854,7 +5864,7 @@ kept</source>
         <translation>减弱</translation>
     </message>
     <message>
-        <source>Everything appears at once where it belongs.</source>
+        <source>No animations.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>一切直接出现在应在的位置。</translation>
     </message>
@@ -5864,7 +5874,7 @@ kept</source>
         <translation>响应优先</translation>
     </message>
     <message>
-        <source>Running answers hardly slow down for a new prompt.</source>
+        <source>New prompts hardly slow down running answers.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>新提示词几乎不会拖慢正在生成的回答。</translation>
     </message>
@@ -5874,7 +5884,7 @@ kept</source>
         <translation>均衡</translation>
     </message>
     <message>
-        <source>Prompts are read faster, answers slow down somewhat.</source>
+        <source>Prompts are processed faster, running answers slow down somewhat.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>提示词读得更快，回答会慢一些。</translation>
     </message>
@@ -5884,12 +5894,12 @@ kept</source>
         <translation>吞吐优先</translation>
     </message>
     <message>
-        <source>Prompts are read fastest, running answers wait.</source>
+        <source>Prompts are processed fastest, running answers wait.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>提示词读得最快，正在生成的回答需要等待。</translation>
     </message>
     <message>
-        <source>The answer ends there and says so.</source>
+        <source>The answer stops and says so.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>回答到此为止并加以说明。</translation>
     </message>
@@ -5899,7 +5909,7 @@ kept</source>
         <translation>滚动窗口</translation>
     </message>
     <message>
-        <source>The oldest turns are left out, the system prompt stays.</source>
+        <source>Drops the oldest turns, keeps the system prompt.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>省略最早的轮次，保留系统提示词。</translation>
     </message>
@@ -5909,7 +5919,7 @@ kept</source>
         <translation>截去中间</translation>
     </message>
     <message>
-        <source>Beginning and end stay, turns between are left out.</source>
+        <source>Keeps the beginning and the end, drops turns in between.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>保留开头和结尾，省略中间的轮次。</translation>
     </message>
@@ -5938,7 +5948,7 @@ kept</source>
         <translation>并排的回答</translation>
     </message>
     <message>
-        <source>Keep this one</source>
+        <source>Keep This One</source>
         <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>保留这个</translation>
     </message>
@@ -5983,12 +5993,12 @@ kept</source>
         <translation>对这个对话来说太长：约 {total} 个词元，而最多容纳 {limit} 个。它不会得到回答；请在对话设置中选择其他方式，或新建对话。</translation>
     </message>
     <message>
-        <source>To make room for this message, the oldest turns will be left out.</source>
+        <source>The oldest turns will be left out to make room for this message.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>为了给这条消息腾出空间，将省略最早的轮次。</translation>
     </message>
     <message>
-        <source>To make room for this message, turns in the middle will be left out.</source>
+        <source>Turns in the middle will be left out to make room for this message.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>为了给这条消息腾出空间，将省略中间的轮次。</translation>
     </message>
@@ -6013,17 +6023,12 @@ kept</source>
         <translation>已用</translation>
     </message>
     <message>
-        <source>tokens of this chat</source>
+        <source>tokens in this chat</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>这个对话的词元</translation>
     </message>
     <message>
-        <source>cached</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
-        <translation>已缓存</translation>
-    </message>
-    <message>
-        <source>of them are in memory and not computed again</source>
+        <source>of them are cached</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>其中已在内存中，无需重新计算</translation>
     </message>
@@ -6033,7 +6038,7 @@ kept</source>
         <translation>草稿</translation>
     </message>
     <message>
-        <source>tokens that this message and its files will add</source>
+        <source>tokens this message and its files will add</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>这条消息及其文件将增加的词元</translation>
     </message>
@@ -6043,7 +6048,7 @@ kept</source>
         <translation>上限</translation>
     </message>
     <message>
-        <source>tokens that this chat can have</source>
+        <source>tokens this chat can have</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>这个对话最多可以有的词元</translation>
     </message>
@@ -6053,7 +6058,7 @@ kept</source>
         <translation>已复制</translation>
     </message>
     <message numerus="yes">
-        <source>{n} messages wait to be sent.</source>
+        <source>{n} messages queued.</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>
             <numerusform>{n} 条消息等待发送。</numerusform>
@@ -6070,7 +6075,7 @@ kept</source>
         <translation>撤销(&amp;U)</translation>
     </message>
     <message>
-        <source>Take back the last change to the message</source>
+        <source>Undo the last change</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>撤销对消息的上一次修改</translation>
     </message>
@@ -6080,7 +6085,7 @@ kept</source>
         <translation>重做(&amp;R)</translation>
     </message>
     <message>
-        <source>Make it again</source>
+        <source>Redo the last change</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>重新做一次</translation>
     </message>
@@ -6120,12 +6125,12 @@ kept</source>
         <translation>全选(&amp;A)</translation>
     </message>
     <message>
-        <source>Select all of this text</source>
+        <source>Select all</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>选中这里的全部文本</translation>
     </message>
     <message>
-        <source>Write a message below, or try one of these.</source>
+        <source>Write a message, or try one of these.</source>
         <extracomment>app/ui/transcript/empty_chat.py</extracomment>
         <translation>在下方输入消息，或试试下面的例子。</translation>
     </message>
@@ -6175,7 +6180,7 @@ kept</source>
         <translation>关于 Skein</translation>
     </message>
     <message>
-        <source>Many chats with a local language model through one shared context.</source>
+        <source>Many chats with local language models in one shared llama.cpp context.</source>
         <extracomment>app/ui/base/about.py</extracomment>
         <translation>通过一个共享上下文，与本地语言模型进行许多对话。</translation>
     </message>
@@ -6185,7 +6190,7 @@ kept</source>
         <translation>正在读取…</translation>
     </message>
     <message>
-        <source>How much has been read</source>
+        <source>Reading progress</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>已读取的比例</translation>
     </message>
@@ -6205,7 +6210,7 @@ kept</source>
         <translation>导入</translation>
     </message>
     <message numerus="yes">
-        <source>Import {n} chats that are here already once more, as copies</source>
+        <source>Import {n} chats that already exist again, as copies</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>把已存在的 {n} 个对话再次作为副本导入</numerusform>
@@ -6231,12 +6236,12 @@ kept</source>
         </translation>
     </message>
     <message>
-        <source>There is nothing in it to import. Nothing has changed.</source>
+        <source>There is nothing to import.</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>其中没有可以导入的内容。没有任何改变。</translation>
     </message>
     <message>
-        <source>All chats of this export ({sources}) are here already.</source>
+        <source>All chats in this export ({sources}) already exist.</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>这份导出（{sources}）中的所有对话都已存在。</translation>
     </message>
@@ -6255,7 +6260,7 @@ kept</source>
         </translation>
     </message>
     <message numerus="yes">
-        <source>{n} are here already.</source>
+        <source>{n} already exist.</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>
             <numerusform>{n} 个已存在。</numerusform>
@@ -6299,12 +6304,12 @@ kept</source>
         <translation>您</translation>
     </message>
     <message>
-        <source>Use the system&apos;s language</source>
+        <source>Follow the system&apos;s language</source>
         <extracomment>app/ui/settings/languages.py</extracomment>
         <translation>使用系统的语言</translation>
     </message>
     <message>
-        <source>The language changes to {language} at the next start. All tabs come back; answers that are being written end.</source>
+        <source>The language changes to {language} when Skein restarts. All tabs reopen; running answers stop.</source>
         <extracomment>app/ui/settings/languages.py</extracomment>
         <translation>语言将在下次启动时变为{language}。所有标签页都会恢复；正在生成的回答会结束。</translation>
     </message>
@@ -6349,12 +6354,12 @@ kept</source>
         <translation>重新打开已关闭的对话(&amp;R)</translation>
     </message>
     <message>
-        <source>Bring back the tab closed last</source>
+        <source>Reopen the tab closed last</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>恢复上次关闭的标签页</translation>
     </message>
     <message>
-        <source>No chat was closed.</source>
+        <source>No chat has been closed.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>没有关闭过对话。</translation>
     </message>
@@ -6394,7 +6399,7 @@ kept</source>
         <translation>关闭这个标签页；可以重新打开</translation>
     </message>
     <message>
-        <source>Everything that can be chosen, with a search</source>
+        <source>Open the settings</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>所有可选的设置，可以搜索</translation>
     </message>
@@ -6409,7 +6414,7 @@ kept</source>
         <translation>全屏(&amp;U)</translation>
     </message>
     <message>
-        <source>Use the whole screen, or go back</source>
+        <source>Switch full screen on or off</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>使用整个屏幕，或返回</translation>
     </message>
@@ -6424,7 +6429,7 @@ kept</source>
         <translation>命令面板(&amp;C)…</translation>
     </message>
     <message>
-        <source>Find a command, a chat or a setting by its name</source>
+        <source>Find a command, chat or setting by name</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>按名称查找命令、对话或设置</translation>
     </message>
@@ -6444,7 +6449,7 @@ kept</source>
         <translation>上一窗格(&amp;A)</translation>
     </message>
     <message>
-        <source>Move the focus to the pane before</source>
+        <source>Move the focus to the previous pane</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把焦点移到上一个窗格</translation>
     </message>
@@ -6469,12 +6474,12 @@ kept</source>
         <translation>较小的文字</translation>
     </message>
     <message>
-        <source>&amp;Usual size</source>
+        <source>&amp;Reset size</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>常规大小(&amp;U)</translation>
     </message>
     <message>
-        <source>Text at its usual size</source>
+        <source>Reset the text size</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>常规大小的文字</translation>
     </message>
@@ -6509,7 +6514,7 @@ kept</source>
         <translation>词元概率(&amp;P)</translation>
     </message>
     <message>
-        <source>Show what else the last answer could have said</source>
+        <source>Show the alternatives at each token of the last answer</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示上一个回答还可能说什么</translation>
     </message>
@@ -6519,7 +6524,7 @@ kept</source>
         <translation>分叉对话(&amp;F)</translation>
     </message>
     <message>
-        <source>Go on in a copy of this chat</source>
+        <source>Continue in a copy of this chat</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在这个对话的副本中继续</translation>
     </message>
@@ -6529,7 +6534,7 @@ kept</source>
         <translation>对话设置(&amp;E)…</translation>
     </message>
     <message>
-        <source>How long this chat may get, and what becomes of it then</source>
+        <source>System prompt, sampling and context of this chat</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这个对话可以多长，以及到那时如何处理</translation>
     </message>
@@ -6584,7 +6589,7 @@ kept</source>
         <translation>固定标签页(&amp;I)</translation>
     </message>
     <message>
-        <source>Keep this tab at the left, or let it go again</source>
+        <source>Keep this tab at the left, or unpin it</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>让这个标签页留在左侧，或不再固定</translation>
     </message>
@@ -6594,17 +6599,17 @@ kept</source>
         <translation>重命名对话(&amp;E)…</translation>
     </message>
     <message>
-        <source>Give this chat another title</source>
+        <source>Change this chat&apos;s title</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>给这个对话换一个标题</translation>
     </message>
     <message>
-        <source>Close all tabs but this one</source>
+        <source>Close all other tabs</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关闭除此之外的所有标签页</translation>
     </message>
     <message>
-        <source>Close all tabs to the right of this one</source>
+        <source>Close all tabs to the right</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>关闭这个标签页右侧的所有标签页</translation>
     </message>
@@ -6614,7 +6619,7 @@ kept</source>
         <translation>拆分视图(&amp;S)</translation>
     </message>
     <message>
-        <source>Show two chats side by side, or one again</source>
+        <source>Show two chats side by side, or go back to one</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>并排显示两个对话，或恢复为一个</translation>
     </message>
@@ -6634,12 +6639,12 @@ kept</source>
         <translation>显示标签页 {number}</translation>
     </message>
     <message>
-        <source>Load the same file again, with empty memory</source>
+        <source>Load the same file again, with an empty KV cache</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>重新加载同一文件，内存清空</translation>
     </message>
     <message>
-        <source>No model was opened.</source>
+        <source>No model has been opened.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>没有打开过模型。</translation>
     </message>
@@ -6699,7 +6704,7 @@ kept</source>
         <translation>键盘快捷键(&amp;K)</translation>
     </message>
     <message>
-        <source>All keys on one page</source>
+        <source>Show and change all keyboard shortcuts</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在一页上列出所有按键</translation>
     </message>
@@ -6734,12 +6739,12 @@ kept</source>
         <translation>消息</translation>
     </message>
     <message>
-        <source>of {number} guessed tokens</source>
+        <source>of {number} draft tokens</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>共推测 {number} 个词元</translation>
     </message>
     <message>
-        <source>kept</source>
+        <source>accepted</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>已保留</translation>
     </message>
@@ -6806,7 +6811,7 @@ kept</source>
         <translation>无法打开 {name}：{reason}</translation>
     </message>
     <message>
-        <source>The model {name} stays loaded.</source>
+        <source>{name} stays loaded.</source>
         <extracomment>app/ui/base/notices.py</extracomment>
         <translation>模型 {name} 仍然保持加载。</translation>
     </message>
@@ -6821,7 +6826,7 @@ kept</source>
         <translation>已关闭“{title}”。</translation>
     </message>
     <message>
-        <source>All chats are paused: they wait.</source>
+        <source>All chats are paused.</source>
         <extracomment>app/ui/base/pause_strip.py</extracomment>
         <translation>所有对话都已暂停，正在等待。</translation>
     </message>
@@ -6841,7 +6846,7 @@ kept</source>
         <translation>没有打开模型。请按 Ctrl+O 打开一个，然后在此检测。</translation>
     </message>
     <message>
-        <source>Progress of the self-test</source>
+        <source>Self-test progress</source>
         <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>自检进度</translation>
     </message>
@@ -6921,12 +6926,12 @@ kept</source>
         <translation>错误</translation>
     </message>
     <message>
-        <source>Only lines with…</source>
+        <source>Filter lines…</source>
         <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>只显示包含…的行</translation>
     </message>
     <message>
-        <source>Only lines with this text</source>
+        <source>Show only lines with this text</source>
         <extracomment>app/ui/base/log_viewer.py</extracomment>
         <translation>只显示包含此文本的行</translation>
     </message>
@@ -6961,7 +6966,7 @@ kept</source>
         <translation>查找下一个(&amp;N)</translation>
     </message>
     <message>
-        <source>Go to the next place with these words</source>
+        <source>Next match</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>转到下一处这些文字</translation>
     </message>
@@ -6971,7 +6976,7 @@ kept</source>
         <translation>查找上一个(&amp;V)</translation>
     </message>
     <message>
-        <source>Go to the place before with these words</source>
+        <source>Previous match</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>转到上一处这些文字</translation>
     </message>
@@ -6986,17 +6991,17 @@ kept</source>
         <translation>附加文件(&amp;A)…</translation>
     </message>
     <message>
-        <source>Put the text of files into the next message</source>
+        <source>Attach files to the next message</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>把文件的文本放入下一条消息</translation>
     </message>
     <message>
-        <source>{size} of memory</source>
+        <source>{size} memory</source>
         <extracomment>app/ui/models/hub_rows.py</extracomment>
         <translation>{size} 内存</translation>
     </message>
     <message>
-        <source>{expected} of memory were expected, and {taken} taken.</source>
+        <source>Memory: {expected} expected, {taken} used.</source>
         <extracomment>app/ui/models/library_rows.py</extracomment>
         <translation>预计占用 {expected} 内存，实际占用 {taken}。</translation>
     </message>
@@ -7006,7 +7011,7 @@ kept</source>
         <translation>这里约需 {needed}（可用 {free}），{elsewhere}：放得下。</translation>
     </message>
     <message>
-        <source>Needs about {needed} here ({free} free), {elsewhere}: other programs would have to make room.</source>
+        <source>Needs about {needed} here ({free} free), {elsewhere}: tight, other programs may be swapped out.</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>这里约需 {needed}（可用 {free}），{elsewhere}：其他程序需要让出空间。</translation>
     </message>
@@ -7026,17 +7031,17 @@ kept</source>
         <translation>{device} 上 {needed}（可用 {free}）</translation>
     </message>
     <message>
-        <source>Loaded now: {expected} were expected, {taken} are taken.</source>
+        <source>Loaded: {expected} expected, {taken} used.</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>当前已加载：预计 {expected}，实际占用 {taken}。</translation>
     </message>
     <message>
-        <source>Most tokens guessed from the chat&apos;s text or by a draft model and checked in one step.</source>
+        <source>Most draft tokens checked in one step, from the chat&apos;s text or a draft model.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
     </message>
     <message>
-        <source>A whole number. The same one draws the same answer again if it is computed in the same steps, such as alone; without one each is drawn anew.</source>
+        <source>A whole number. The same seed gives the same answer if it is computed in the same steps, for example alone. Empty: random.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>一个整数。计算步骤相同时（例如单独回答时），同一种子会得到同样的回答；不填则每次重新抽取。</translation>
     </message>
@@ -7046,22 +7051,22 @@ kept</source>
         <translation>可重现</translation>
     </message>
     <message>
-        <source>With the same seed the same answer, whatever else is computed. Slower: it has steps of its own, one such answer at a time, and memory for a second context.</source>
+        <source>The same seed always gives the same answer, whatever else is computed. Slower: one such answer at a time, in its own steps and a second context.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>种子相同，回答就相同，无论同时还在计算什么。会慢一些：它有自己的计算步骤，一次只生成一个这样的回答，并需要第二个上下文的内存。</translation>
     </message>
     <message>
-        <source>Most tokens guessed from the chat&apos;s own text and checked in one step.</source>
+        <source>Most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
     </message>
     <message>
-        <source>Sleep after minutes</source>
+        <source>Unload after idle minutes</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>闲置多少分钟后睡眠</translation>
     </message>
     <message>
-        <source>After so long a silence the model gives its memory back. The next message, or a program that asks, loads it again.</source>
+        <source>Frees the model&apos;s memory after this much idle time. The next message or API request loads it again.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>闲置这么久后，模型会释放内存。下一条消息或提问的程序会重新加载它。</translation>
     </message>
@@ -7071,22 +7076,22 @@ kept</source>
         <translation>从不</translation>
     </message>
     <message>
-        <source>Quicker after a start</source>
+        <source>Keep cells between starts</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>启动后更快</translation>
     </message>
     <message>
-        <source>What the model has computed for open chats is written to disk when Skein ends, so that it need not read them anew. It tells as much as the chats do, so it is encrypted with a key in your keyring. It takes at most 4 GB, and goes with its tab or when this is switched off.</source>
+        <source>Saves what was computed for open chats when Skein quits, so they are not recomputed after a restart. Encrypted with a key in your keyring, at most 4 GB; removed when the tab is closed or this is turned off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Skein 结束时把模型为打开的对话计算的内容写入磁盘，这样就无需重新读取对话。它透露的信息与对话一样多，因此用您密钥环中的密钥加密。它最多占用 4 GB，并随标签页关闭或关闭此项而删除。</translation>
     </message>
     <message>
-        <source>What you changed counts when the model is loaded again. Answers go on afterwards.</source>
+        <source>Changes take effect when the model is reloaded. Running answers continue afterwards.</source>
         <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>您的更改在重新加载模型后生效。回答会在之后继续。</translation>
     </message>
     <message>
-        <source>{former} answered here so far.</source>
+        <source>{former} has answered so far.</source>
         <extracomment>app/ui/tabs/model_line.py</extracomment>
         <translation>此前在这里回答的是 {former}。</translation>
     </message>
@@ -7106,12 +7111,12 @@ kept</source>
         <translation>换回 {name}</translation>
     </message>
     <message>
-        <source>Load {name} again, for all chats</source>
+        <source>Reload {name} for all chats</source>
         <extracomment>app/ui/tabs/model_line.py</extracomment>
         <translation>为所有对话重新加载 {name}</translation>
     </message>
     <message>
-        <source>Skein stopped responding the last time it showed this chat, so its answers are plain text for now.</source>
+        <source>Skein hung last time it showed this chat, so its answers are shown as plain text.</source>
         <extracomment>app/ui/tabs/plain_chats.py</extracomment>
         <translation>上次显示此对话时 Skein 停止响应，因此其回答暂以纯文本显示。</translation>
     </message>
@@ -7121,7 +7126,7 @@ kept</source>
         <translation>显示格式</translation>
     </message>
     <message>
-        <source>The answer is repeatable: whole chunks of an earlier prompt were used, and the rest computed again.</source>
+        <source>The answer is repeatable: whole chunks of the earlier prompt were reused, the rest was recomputed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>回答可重现：沿用了先前提示词的整块，其余重新计算。</translation>
     </message>
@@ -7131,42 +7136,42 @@ kept</source>
         <translation>把这条消息复制为 Markdown</translation>
     </message>
     <message>
-        <source>Copy this message without its Markdown</source>
+        <source>Copy this message without Markdown</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>复制这条消息，不含 Markdown 标记</translation>
     </message>
     <message>
-        <source>Select several messages, to copy them</source>
+        <source>Select several messages to copy</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>选择多条消息以便复制</translation>
     </message>
     <message>
-        <source>Write this message anew; the former version is kept</source>
+        <source>Rewrite this message; the old version is kept</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>重写这条消息；保留之前的版本</translation>
     </message>
     <message>
-        <source>Let the model go on where this answer ended</source>
+        <source>Continue this answer where it ended</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>让模型从这个回答结束的地方继续</translation>
     </message>
     <message>
-        <source>Have another answer; the former one is kept</source>
+        <source>Get another answer; this one is kept</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>再要一个回答；保留之前的回答</translation>
     </message>
     <message>
-        <source>See all versions of the last answer at once</source>
+        <source>Compare all versions of the last answer</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>同时查看上一个回答的所有版本</translation>
     </message>
     <message>
-        <source>Go on in a copy of the chat that ends with this message</source>
+        <source>Continue in a copy of the chat up to this message</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>在以这条消息结尾的对话副本中继续</translation>
     </message>
     <message>
-        <source>Show what else this answer could have said</source>
+        <source>Show the alternatives at each token of this answer</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>显示这个回答还可能说什么</translation>
     </message>
@@ -7176,7 +7181,7 @@ kept</source>
         <translation>显示这个回答的词元、时间和速度</translation>
     </message>
     <message>
-        <source>Delete this message; it can be brought back</source>
+        <source>Delete this message; this can be undone</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>删除这条消息；可以恢复</translation>
     </message>
@@ -7191,7 +7196,7 @@ kept</source>
         <translation>上一版本(&amp;U)</translation>
     </message>
     <message>
-        <source>Show the version before</source>
+        <source>Show the previous version</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示上一个版本</translation>
     </message>
@@ -7211,17 +7216,17 @@ kept</source>
         <translation>添加而不提问(&amp;K)</translation>
     </message>
     <message>
-        <source>The draft becomes a message</source>
+        <source>Add the draft as your message without an answer</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>草稿成为一条消息</translation>
     </message>
     <message>
-        <source>The draft becomes an answer, as if the model had written it</source>
+        <source>Add the draft as an answer, as if the model had written it</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>草稿成为一个回答，如同模型所写</translation>
     </message>
     <message>
-        <source>There is no message for that now.</source>
+        <source>There is no message to edit.</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>现在没有适用的消息。</translation>
     </message>
@@ -7231,17 +7236,17 @@ kept</source>
         <translation>&amp;{number} 个回答</translation>
     </message>
     <message>
-        <source>Have so many answers at once, side by side</source>
+        <source>Generate this many answers side by side</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>一次得到这么多回答，并排显示</translation>
     </message>
     <message>
-        <source>There is no other version there.</source>
+        <source>There is no other version.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>那里没有其他版本。</translation>
     </message>
     <message>
-        <source>Write something first, while no answer is being written.</source>
+        <source>Write something first, and wait for the running answer.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>请先在没有生成回答时写点内容。</translation>
     </message>
@@ -7251,7 +7256,7 @@ kept</source>
         <translation>提示</translation>
     </message>
     <message>
-        <source>Nothing is called that.</source>
+        <source>No matches.</source>
         <extracomment>app/ui/commands/palette.py</extracomment>
         <translation>没有这样的名称。</translation>
     </message>
@@ -7306,19 +7311,19 @@ kept</source>
         <translation>下载放得下的模型…</translation>
     </message>
     <message numerus="yes">
-        <source>Use the {n} models other programs have</source>
+        <source>Use {n} models from other programs</source>
         <extracomment>app/ui/transcript/empty_chat.py</extracomment>
         <translation>
             <numerusform>使用其他程序已有的 {n} 个模型</numerusform>
         </translation>
     </message>
     <message>
-        <source>Waiting to be sent</source>
+        <source>Queued</source>
         <extracomment>app/ui/transcript/queue_view.py</extracomment>
         <translation>等待发送</translation>
     </message>
     <message>
-        <source>waits to be sent</source>
+        <source>queued</source>
         <extracomment>app/ui/transcript/queue_view.py</extracomment>
         <translation>等待发送</translation>
     </message>
@@ -7343,12 +7348,12 @@ kept</source>
         <translation>未采用：{reason}</translation>
     </message>
     <message>
-        <source>Not used: this is no whole number.</source>
+        <source>Not used: not a whole number.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：这不是整数。</translation>
     </message>
     <message>
-        <source>Not used: this is no JSON list.</source>
+        <source>Not used: not a JSON list.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：这不是 JSON 列表。</translation>
     </message>
@@ -7358,12 +7363,12 @@ kept</source>
         <translation>随机种子</translation>
     </message>
     <message>
-        <source>It has given its memory back, and comes back with the next message.</source>
+        <source>Its memory is freed; the next message loads it again.</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>它已释放内存，并会随下一条消息恢复。</translation>
     </message>
     <message>
-        <source>How this model is loaded</source>
+        <source>Model load settings</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>这个模型的加载方式</translation>
     </message>
@@ -7373,7 +7378,7 @@ kept</source>
         <translation>{name}，睡眠中</translation>
     </message>
     <message>
-        <source>Loading {name} was cancelled, so no model is open.</source>
+        <source>Loading {name} was cancelled, so no model is loaded.</source>
         <extracomment>app/ui/window_presenter.py</extracomment>
         <translation>已取消加载 {name}，因此没有打开模型。</translation>
     </message>
@@ -7388,12 +7393,12 @@ kept</source>
         <translation>强度</translation>
     </message>
     <message>
-        <source>1 is as it was trained, 0 does nothing, less than 0 does the opposite.</source>
+        <source>1: as trained, 0: no effect, below 0: the opposite.</source>
         <extracomment>app/ui/models/adapter_list.py</extracomment>
         <translation>1 表示与训练时相同，0 表示不作用，小于 0 表示反向作用。</translation>
     </message>
     <message>
-        <source>A small file that changes what the model has learned. Each has a strength; 1 is as trained.</source>
+        <source>A small file that adapts the model. Each has a strength; 1 is as trained.</source>
         <extracomment>app/ui/models/adapter_list.py</extracomment>
         <translation>改变模型所学内容的小文件。每个都有强度；1 表示与训练时相同。</translation>
     </message>
@@ -7423,7 +7428,7 @@ kept</source>
         <translation>正在等待</translation>
     </message>
     <message>
-        <source>Checking what is here</source>
+        <source>Verifying</source>
         <extracomment>app/ui/models/download_rows.py</extracomment>
         <translation>正在检查已有内容</translation>
     </message>
@@ -7488,7 +7493,7 @@ kept</source>
         <translation>{size}/秒</translation>
     </message>
     <message>
-        <source>Nothing comes at the moment; it is tried again by itself.</source>
+        <source>No data at the moment; retrying automatically.</source>
         <extracomment>app/ui/models/download_rows.py</extracomment>
         <translation>目前没有收到数据；会自动重试。</translation>
     </message>
@@ -7514,7 +7519,7 @@ kept</source>
         </translation>
     </message>
     <message>
-        <source>{name} is here.</source>
+        <source>{name} has been downloaded.</source>
         <extracomment>app/ui/models/download_rows.py</extracomment>
         <translation>{name} 已下载完成。</translation>
     </message>
@@ -7529,7 +7534,7 @@ kept</source>
         <translation>完整的滑动窗口</translation>
     </message>
     <message>
-        <source>Keeps all cells of layers with a window: a chat goes back anywhere, but is slower.</source>
+        <source>Keeps all cells of sliding-window layers: a chat can be rolled back anywhere, but is slower (--swa-full).</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>保留带窗口的各层的全部单元：对话可以退回到任意位置，但速度较慢。</translation>
     </message>
@@ -7539,22 +7544,22 @@ kept</source>
         <translation>草稿模型</translation>
     </message>
     <message>
-        <source>A smaller model that guesses tokens, which this one checks: the same answers, often sooner.</source>
+        <source>A smaller model that proposes tokens for this one to check: the same answers, often faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答相同，往往更快。</translation>
     </message>
     <message>
-        <source>No smaller model with the same vocabulary is here.</source>
+        <source>No smaller model with the same vocabulary found.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>这里没有词表相同的更小模型。</translation>
     </message>
     <message>
-        <source>Some models are given only to people who have accepted their terms. Make a token with the right to read on the hub&apos;s web page, under Settings, Access Tokens. It is kept in the keyring of this system and told to this hub alone.</source>
+        <source>Some models require that you accept their terms. Create a read token on the hub&apos;s web page under Settings, Access Tokens. It is stored in the system&apos;s keyring and sent only to this hub.</source>
         <extracomment>app/ui/models/hub_access.py</extracomment>
         <translation>有些模型只提供给已接受其条款的人。请在网站的网页上，于 Settings 的 Access Tokens 下创建一个具有读取权限的令牌。它保存在这个系统的密钥环中，只发送给这个网站。</translation>
     </message>
     <message>
-        <source>Where huggingface.co cannot be reached, a mirror may be. Leave it empty for the hub itself.</source>
+        <source>For networks that cannot reach huggingface.co. Leave empty to use the hub itself.</source>
         <extracomment>app/ui/models/hub_access.py</extracomment>
         <translation>无法连接 huggingface.co 时，镜像站也许可以。留空则使用网站本身。</translation>
     </message>
@@ -7579,7 +7584,7 @@ kept</source>
         <translation>保存(&amp;S)</translation>
     </message>
     <message>
-        <source>There is a token</source>
+        <source>Token saved</source>
         <extracomment>app/ui/models/hub_access.py</extracomment>
         <translation>已有令牌</translation>
     </message>
@@ -7621,12 +7626,12 @@ kept</source>
         <translation>选择一个模型即可查看它的文件。</translation>
     </message>
     <message>
-        <source>Asking the hub for the files…</source>
+        <source>Fetching the file list…</source>
         <extracomment>app/ui/models/hub_details.py</extracomment>
         <translation>正在向网站查询文件…</translation>
     </message>
     <message>
-        <source>There is no GGUF with a checksum here that could be loaded.</source>
+        <source>No loadable GGUF with a checksum here.</source>
         <extracomment>app/ui/models/hub_details.py</extracomment>
         <translation>这里没有带校验和、可供下载的 GGUF 文件。</translation>
     </message>
@@ -7681,7 +7686,7 @@ kept</source>
         <translation>许可 {name}</translation>
     </message>
     <message>
-        <source>Its terms must be accepted on its web page.</source>
+        <source>Accept its terms on its web page first.</source>
         <extracomment>app/ui/models/hub_details.py</extracomment>
         <translation>必须在它的网页上接受其条款。</translation>
     </message>
@@ -7691,7 +7696,7 @@ kept</source>
         <translation>不完整</translation>
     </message>
     <message>
-        <source>Good small models to begin with</source>
+        <source>Recommended models</source>
         <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>适合入门的小模型</translation>
     </message>
@@ -7701,7 +7706,7 @@ kept</source>
         <translation>正在搜索…</translation>
     </message>
     <message>
-        <source>The hub has no GGUF of that name. Search for fewer words.</source>
+        <source>No GGUF with that name. Try fewer words.</source>
         <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>网站上没有这个名称的 GGUF。请用更少的词搜索。</translation>
     </message>
@@ -7726,7 +7731,7 @@ kept</source>
         <translation>打开网页(&amp;W)</translation>
     </message>
     <message numerus="yes">
-        <source>{n} found, most loaded first</source>
+        <source>{n} found, most downloaded first</source>
         <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>
             <numerusform>找到 {n} 个，按下载量排序</numerusform>
@@ -7763,7 +7768,7 @@ kept</source>
         <translation>放不下</translation>
     </message>
     <message>
-        <source>terms to accept</source>
+        <source>terms required</source>
         <extracomment>app/ui/models/hub_rows.py</extracomment>
         <translation>需接受条款</translation>
     </message>
@@ -7879,12 +7884,12 @@ kept</source>
         <translation>正在查找模型…</translation>
     </message>
     <message>
-        <source>There is no model here yet. Add the folder that has yours.</source>
+        <source>No models yet. Add the folder with your models.</source>
         <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>这里还没有模型。请添加存放您的模型的文件夹。</translation>
     </message>
     <message>
-        <source>No model has these words.</source>
+        <source>No model matches.</source>
         <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>没有包含这些词的模型。</translation>
     </message>
@@ -7904,7 +7909,7 @@ kept</source>
         <translation>清除搜索(&amp;C)</translation>
     </message>
     <message>
-        <source>Looking at files: {done} of {number}</source>
+        <source>Scanning files: {done} of {number}</source>
         <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>正在查看文件：{done} / {number}</translation>
     </message>
@@ -7926,7 +7931,7 @@ kept</source>
         <translation>显示其他程序的模型(&amp;O)</translation>
     </message>
     <message>
-        <source>&amp;Look again</source>
+        <source>&amp;Rescan</source>
         <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>重新查找(&amp;L)</translation>
     </message>
@@ -7946,7 +7951,7 @@ kept</source>
         <translation>选择其他文件夹…</translation>
     </message>
     <message>
-        <source>Use the usual folder</source>
+        <source>Use the default folder</source>
         <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>使用默认文件夹</translation>
     </message>
@@ -8026,7 +8031,7 @@ kept</source>
         <translation>使用中</translation>
     </message>
     <message>
-        <source>Needs about {needed}, but only {free} of memory are free.</source>
+        <source>Needs about {needed}, but only {free} of memory is free.</source>
         <extracomment>app/ui/models/library_rows.py</extracomment>
         <translation>约需 {needed}，但只有 {free} 内存可用。</translation>
     </message>
@@ -8041,22 +8046,17 @@ kept</source>
         <translation>无法使用：{reason}。</translation>
     </message>
     <message>
-        <source>Name</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
-        <translation>名称</translation>
-    </message>
-    <message>
-        <source>Which devices there are is known when a model is loaded.</source>
+        <source>Devices are listed once a model is loaded.</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>加载模型后才知道有哪些设备。</translation>
     </message>
     <message>
-        <source>Devices that may take layers:</source>
+        <source>Devices that can hold layers:</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>可以承担层的设备：</translation>
     </message>
     <message>
-        <source>This build of llama.cpp computes on the CPU only.</source>
+        <source>This build of llama.cpp is CPU-only.</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>这个构建的 llama.cpp 只用 CPU 计算。</translation>
     </message>
@@ -8066,7 +8066,7 @@ kept</source>
         <translation>{name}：{description}</translation>
     </message>
     <message>
-        <source>The end is shown as it was written: it has too many parts.</source>
+        <source>The rest is shown as plain text: it has too many parts.</source>
         <extracomment>app/ui/message/markdown_column.py</extracomment>
         <translation>结尾按原文显示：其部分过多。</translation>
     </message>
@@ -8076,7 +8076,7 @@ kept</source>
         <translation>{device}，可用 {free} / {total}</translation>
     </message>
     <message>
-        <source>Working out the memory…</source>
+        <source>Estimating memory…</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>正在估算内存…</translation>
     </message>
@@ -8086,27 +8086,27 @@ kept</source>
         <translation>改用 {tokens}</translation>
     </message>
     <message>
-        <source>Needs about {needed}; {free} are free: fits.</source>
+        <source>Needs about {needed}, {free} free: fits.</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>约需 {needed}；可用 {free}：放得下。</translation>
     </message>
     <message>
-        <source>Needs about {needed}; {free} are free: other programs would have to make room.</source>
+        <source>Needs about {needed}, {free} free: tight, other programs may be swapped out.</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>约需 {needed}；可用 {free}：其他程序需要让出空间。</translation>
     </message>
     <message>
-        <source>Needs about {needed}, but only {free} are free: does not fit.</source>
+        <source>Needs about {needed}, only {free} free: does not fit.</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>约需 {needed}，但只有 {free} 可用：放不下。</translation>
     </message>
     <message>
-        <source>Weights {weights}, keys and values {cells}, computing {compute}, outputs {outputs}</source>
+        <source>Weights {weights}, KV cache {cells}, compute buffers {compute}, outputs {outputs}</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>权重 {weights}，键和值 {cells}，计算 {compute}，输出 {outputs}</translation>
     </message>
     <message>
-        <source>As for all</source>
+        <source>As in Settings</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>跟随全局设置</translation>
     </message>
@@ -8121,7 +8121,7 @@ kept</source>
         <translation>bf16：16 位</translation>
     </message>
     <message>
-        <source>q8_0: 8.5 bits, hardly less exact</source>
+        <source>q8_0: 8.5 bits, nearly exact</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>q8_0：8.5 位，几乎同样精确</translation>
     </message>
@@ -8156,7 +8156,7 @@ kept</source>
         <translation>批次</translation>
     </message>
     <message>
-        <source>Most tokens in one step: of all chats together, prompts and answers.</source>
+        <source>Most tokens computed in one step for all chats (n_batch).</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一步中最多的词元数：所有对话的提示词和回答合计。</translation>
     </message>
@@ -8166,7 +8166,7 @@ kept</source>
         <translation>微批次</translation>
     </message>
     <message>
-        <source>How many of them are computed at once. More needs more memory.</source>
+        <source>Tokens computed at once (n_ubatch). Larger needs more memory.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>其中一次计算多少个。越多越占内存。</translation>
     </message>
@@ -8176,42 +8176,42 @@ kept</source>
         <translation>Flash Attention</translation>
     </message>
     <message>
-        <source>Reads keys and values in one pass: less memory, mostly faster.</source>
+        <source>Less memory, and usually faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一次读完键和值：占用内存更少，通常更快。</translation>
     </message>
     <message>
-        <source>Guessed tokens</source>
+        <source>Draft tokens</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>推测词元</translation>
     </message>
     <message>
-        <source>Keys are kept as</source>
+        <source>Key cache type</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>键的保存格式</translation>
     </message>
     <message>
-        <source>Fewer bits make room for more tokens, and answers a little less exact.</source>
+        <source>Fewer bits fit more tokens at slightly lower quality.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>位数较少可以容纳更多词元，但回答的精确度略低。</translation>
     </message>
     <message>
-        <source>Values are kept as</source>
+        <source>Value cache type</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>值的保存格式</translation>
     </message>
     <message>
-        <source>Fewer bits need flash attention.</source>
+        <source>Quantised types need flash attention.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>位数较少时需要 Flash Attention。</translation>
     </message>
     <message>
-        <source>Weights stay in the file</source>
+        <source>Memory-map weights (mmap)</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>权重留在文件中</translation>
     </message>
     <message>
-        <source>The system can take their memory back and read them again; else they are copied.</source>
+        <source>The system can reclaim this memory and read it again from the file; otherwise weights are copied.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>系统可以收回权重占用的内存，需要时重新读取；否则权重会被复制。</translation>
     </message>
@@ -8221,12 +8221,12 @@ kept</source>
         <translation>GPU</translation>
     </message>
     <message>
-        <source>Layers on the GPU</source>
+        <source>GPU layers</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>GPU 上的层数</translation>
     </message>
     <message>
-        <source>The rest is computed by the CPU; 0 uses no GPU.</source>
+        <source>The CPU computes the rest; 0 disables the GPU.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>其余由 CPU 计算；0 表示不使用 GPU。</translation>
     </message>
@@ -8241,12 +8241,12 @@ kept</source>
         <translation>长文本（RoPE）</translation>
     </message>
     <message>
-        <source>Scaling of positions</source>
+        <source>RoPE scaling</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>位置缩放</translation>
     </message>
     <message>
-        <source>Stretches what the model was trained for to longer texts; answers get less exact.</source>
+        <source>Extends the context beyond what the model was trained for, at lower quality.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>把模型训练时的长度扩展到更长的文本；回答的精确度会降低。</translation>
     </message>
@@ -8271,18 +8271,18 @@ kept</source>
         <translation>倍数</translation>
     </message>
     <message>
-        <source>How many times longer texts may be.</source>
+        <source>How many times longer the context may be.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>文本可以长多少倍。</translation>
     </message>
     <message>
-        <source>Back to what holds without a choice: {setting}</source>
+        <source>Back to default: {setting}</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>恢复未选择时的值：{setting}</translation>
     </message>
     <message>
-        <source>Without a choice: {value}.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <source>Default: {value}.</source>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>未选择时：{value}。</translation>
     </message>
     <message>
@@ -8296,7 +8296,7 @@ kept</source>
         <translation>全部重置</translation>
     </message>
     <message>
-        <source>How {name} is loaded</source>
+        <source>Load settings of {name}</source>
         <extracomment>app/ui/models/load_settings.py</extracomment>
         <translation>{name} 的加载方式</translation>
     </message>
@@ -8326,7 +8326,7 @@ kept</source>
         <translation>模型(&amp;M)…</translation>
     </message>
     <message>
-        <source>The models on this machine, and where to get more</source>
+        <source>Models on this machine, and where to get more</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这台电脑上的模型，以及从哪里获取更多</translation>
     </message>
@@ -8341,22 +8341,22 @@ kept</source>
         <translation>在这台电脑上</translation>
     </message>
     <message>
-        <source>None yet. Start “skein worker --host ADDRESS” on another machine, then add its address.</source>
+        <source>None yet. Run “skein worker --host ADDRESS” on another machine, then add its address.</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>还没有。请在另一台机器上运行“skein worker --host ADDRESS”，然后添加它的地址。</translation>
     </message>
     <message>
-        <source>Look again</source>
+        <source>Rescan</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>重新查找</translation>
     </message>
     <message>
-        <source>Address and port of another machine</source>
+        <source>Address and port of a worker</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>另一台机器的地址和端口</translation>
     </message>
     <message>
-        <source>More than {number} machines cannot be used.</source>
+        <source>At most {number} machines can be used.</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>最多只能使用 {number} 台机器。</translation>
     </message>
@@ -8371,7 +8371,7 @@ kept</source>
         <translation>正在使用</translation>
     </message>
     <message>
-        <source>asking…</source>
+        <source>connecting…</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>正在查询…</translation>
     </message>
@@ -8381,47 +8381,47 @@ kept</source>
         <translation>可用 {free} / {total}</translation>
     </message>
     <message>
-        <source>serves another program</source>
+        <source>busy with another program</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>正在为另一个程序服务</translation>
     </message>
     <message>
-        <source>has another version of llama.cpp</source>
+        <source>different llama.cpp version</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>llama.cpp 的版本不同</translation>
     </message>
     <message>
-        <source>is no worker</source>
+        <source>not a worker</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>不是工作节点</translation>
     </message>
     <message>
-        <source>cannot be reached</source>
+        <source>unreachable</source>
         <extracomment>app/ui/models/workers_section.py</extracomment>
         <translation>无法连接</translation>
     </message>
     <message>
-        <source>Stop loading; the model that answers now stays (Esc)</source>
+        <source>Stop loading; the current model stays (Esc)</source>
         <extracomment>app/ui/base/notices.py</extracomment>
         <translation>停止加载；正在回答的模型保留 (Esc)</translation>
     </message>
     <message>
-        <source>{reason} The model is being loaded again, and the answers go on.</source>
+        <source>{reason} The model is being reloaded; the answers continue.</source>
         <extracomment>app/ui/base/notices.py</extracomment>
         <translation>{reason} 正在重新加载模型，回答会继续。</translation>
     </message>
     <message>
-        <source>A whole number. The same one draws the same answer again; without one each is drawn anew.</source>
+        <source>A whole number. The same seed gives the same answer again. Empty: random.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation type="vanished">一个整数。相同的种子会得到相同的回答；没有种子则每次重新抽取。</translation>
     </message>
     <message>
-        <source>Drawn anew</source>
+        <source>Random</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>重新抽取</translation>
     </message>
     <message>
-        <source>Choosing among tokens</source>
+        <source>Truncation</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>选择词元</translation>
     </message>
@@ -8431,7 +8431,7 @@ kept</source>
         <translation>Typical-p</translation>
     </message>
     <message>
-        <source>Prefers tokens about as likely as is typical here; 1 considers all.</source>
+        <source>Locally typical sampling: keeps tokens whose information content is close to expected; 1 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>偏好概率接近此处典型值的词元；1 表示全部考虑。</translation>
     </message>
@@ -8441,7 +8441,7 @@ kept</source>
         <translation>Top-nσ</translation>
     </message>
     <message>
-        <source>Only tokens within so many standard deviations of the likeliest; 0 or less is off.</source>
+        <source>Keeps tokens within this many standard deviations of the top logit; 0 or less is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>只考虑距最可能词元这么多个标准差以内的词元；0 或更小表示关闭。</translation>
     </message>
@@ -8451,7 +8451,7 @@ kept</source>
         <translation>XTC 概率</translation>
     </message>
     <message>
-        <source>How often the likeliest tokens are left out in favour of the others; 0 is off.</source>
+        <source>How often the most likely tokens are removed in favour of others; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>以多大频率省略最可能的词元，让位给其他词元；0 表示关闭。</translation>
     </message>
@@ -8461,27 +8461,27 @@ kept</source>
         <translation>XTC 阈值</translation>
     </message>
     <message>
-        <source>Which tokens count as the likeliest for XTC; over 0.5 it does nothing.</source>
+        <source>Probability from which XTC may remove a token; above 0.5 it is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>哪些词元算作 XTC 的最可能词元；超过 0.5 则不起作用。</translation>
     </message>
     <message>
-        <source>Keep at least</source>
+        <source>Min keep</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>至少保留</translation>
     </message>
     <message>
-        <source>So many tokens stay, whatever the settings above leave out.</source>
+        <source>At least this many tokens stay, whatever the samplers above remove.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>无论上面的设置省略什么，都保留这么多词元。</translation>
     </message>
     <message>
-        <source>Dynamic temperature</source>
+        <source>Dynamic temperature range</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>动态温度</translation>
     </message>
     <message>
-        <source>How far the temperature moves with the model&apos;s certainty, up or down; 0 is off.</source>
+        <source>How far the temperature varies with the entropy of the distribution; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>温度随模型的确定程度上下变动的幅度；0 表示关闭。</translation>
     </message>
@@ -8491,22 +8491,22 @@ kept</source>
         <translation>动态指数</translation>
     </message>
     <message>
-        <source>How its movement follows the model&apos;s certainty; 1 is even.</source>
+        <source>How temperature follows entropy; 1 is linear.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>变动如何跟随模型的确定程度；1 表示均匀。</translation>
     </message>
     <message>
-        <source>Against repetition</source>
+        <source>Repetition</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>防止重复</translation>
     </message>
     <message>
-        <source>Penalty span</source>
+        <source>Penalty window</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>惩罚范围</translation>
     </message>
     <message>
-        <source>How many of the last tokens the penalties look at; 0 is off.</source>
+        <source>How many recent tokens the penalties consider; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>惩罚查看最近多少个词元；0 表示关闭。</translation>
     </message>
@@ -8516,7 +8516,7 @@ kept</source>
         <translation>频率惩罚</translation>
     </message>
     <message>
-        <source>Takes this from a token for each time it was there; 0 is off.</source>
+        <source>Lowers a token&apos;s logit for each occurrence; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>词元每出现一次就减去此值；0 表示关闭。</translation>
     </message>
@@ -8526,17 +8526,17 @@ kept</source>
         <translation>存在惩罚</translation>
     </message>
     <message>
-        <source>Takes this from a token that was there at all; 0 is off.</source>
+        <source>Lowers a token&apos;s logit if it occurred at all; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>词元只要出现过就减去此值；0 表示关闭。</translation>
     </message>
     <message>
-        <source>DRY strength</source>
+        <source>DRY multiplier</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 强度</translation>
     </message>
     <message>
-        <source>Works against repeating whole sequences; 0 is off, 0.8 is usual.</source>
+        <source>Penalises repeated sequences; 0 is off, 0.8 is common.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>抑制整段序列的重复；0 表示关闭，通常为 0.8。</translation>
     </message>
@@ -8546,7 +8546,7 @@ kept</source>
         <translation>DRY 底数</translation>
     </message>
     <message>
-        <source>How fast that grows with the length of what is repeated.</source>
+        <source>How fast the penalty grows with the length of the repetition.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>抑制随重复长度增长的速度。</translation>
     </message>
@@ -8556,17 +8556,17 @@ kept</source>
         <translation>DRY 允许长度</translation>
     </message>
     <message>
-        <source>Sequences up to so many tokens may repeat.</source>
+        <source>Sequences up to this many tokens may repeat.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>不超过这么多词元的序列可以重复。</translation>
     </message>
     <message>
-        <source>DRY span</source>
+        <source>DRY window</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 范围</translation>
     </message>
     <message>
-        <source>How many of the last tokens it looks at; 0 is off.</source>
+        <source>How many recent tokens DRY considers; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>查看最近多少个词元；0 表示关闭。</translation>
     </message>
@@ -8576,7 +8576,7 @@ kept</source>
         <translation>DRY 分隔符</translation>
     </message>
     <message>
-        <source>Texts at which a sequence ends, as a JSON list.</source>
+        <source>Strings that end a sequence, as a JSON list.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>序列在这些文本处结束，写成 JSON 列表。</translation>
     </message>
@@ -8586,32 +8586,32 @@ kept</source>
         <translation>Mirostat</translation>
     </message>
     <message>
-        <source>1 or 2 keeps the surprise of the text even, in place of top-k, top-p and the like.</source>
+        <source>1 or 2 holds perplexity steady, replacing top-k, top-p and the like; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>1 或 2 使文本的意外程度保持平稳，代替 top-k、top-p 等。</translation>
     </message>
     <message>
-        <source>Target surprise</source>
+        <source>Mirostat target (tau)</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>目标意外度</translation>
     </message>
     <message>
-        <source>How surprising the text should be, in bits a token.</source>
+        <source>Target surprise in bits per token.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>文本应有多意外，以每词元的比特数计。</translation>
     </message>
     <message>
-        <source>Learning rate</source>
+        <source>Mirostat rate (eta)</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>学习率</translation>
     </message>
     <message>
-        <source>How fast it comes back to the target.</source>
+        <source>How fast it returns to the target.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>多快回到目标。</translation>
     </message>
     <message>
-        <source>What the answer may be</source>
+        <source>Constraints</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>回答可以是什么</translation>
     </message>
@@ -8621,7 +8621,7 @@ kept</source>
         <translation>语法</translation>
     </message>
     <message>
-        <source>A grammar in GBNF, whose rule “root” is the whole answer.</source>
+        <source>A GBNF grammar; the rule “root” matches the whole answer.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>GBNF 语法，其规则“root”是整个回答。</translation>
     </message>
@@ -8631,17 +8631,17 @@ kept</source>
         <translation>JSON 模式</translation>
     </message>
     <message>
-        <source>The answer is JSON of this shape.</source>
+        <source>The answer is JSON that matches this schema.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>回答是这种形状的 JSON。</translation>
     </message>
     <message>
-        <source>Never ends by itself</source>
+        <source>Ignore end of text</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>从不自行结束</translation>
     </message>
     <message>
-        <source>The answer goes on until it is as long as it may be.</source>
+        <source>Generates until the length limit (ignore_eos).</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>回答一直继续到允许的最大长度。</translation>
     </message>
@@ -8651,52 +8651,52 @@ kept</source>
         <translation>Logit 偏置</translation>
     </message>
     <message>
-        <source>Pairs of token id and bias as JSON, such as [[15043, -2], [5, false]]; false: never.</source>
+        <source>Token ids and biases as JSON, such as [[15043, -2], [5, false]]; false bans a token.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>词元编号和偏置的 JSON 对，例如 [[15043, -2], [5, false]]；false 表示从不。</translation>
     </message>
     <message>
-        <source>Does nothing while Mirostat is on.</source>
+        <source>Has no effect while Mirostat is on.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Mirostat 开启时不起作用。</translation>
     </message>
     <message>
-        <source>Does nothing at temperature 0.</source>
+        <source>Has no effect at temperature 0.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>温度为 0 时不起作用。</translation>
     </message>
     <message>
-        <source>Does nothing while XTC probability is 0.</source>
+        <source>Has no effect while XTC probability is 0.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>XTC 概率为 0 时不起作用。</translation>
     </message>
     <message>
-        <source>Does nothing while DRY strength is 0.</source>
+        <source>Has no effect while the DRY multiplier is 0.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>DRY 强度为 0 时不起作用。</translation>
     </message>
     <message>
-        <source>Does nothing while Mirostat is off.</source>
+        <source>Has no effect while Mirostat is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>Mirostat 关闭时不起作用。</translation>
     </message>
     <message>
-        <source>Does nothing while the dynamic temperature is 0.</source>
+        <source>Has no effect while the dynamic temperature range is 0.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>动态温度为 0 时不起作用。</translation>
     </message>
     <message>
-        <source>Not used: it must not be below the dynamic temperature, {value}.</source>
+        <source>Not used: must not be below the dynamic temperature range, {value}.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：不能低于动态温度 {value}。</translation>
     </message>
     <message>
-        <source>Not used: it must not be larger than the temperature, {value}.</source>
+        <source>Not used: must not exceed the temperature, {value}.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：不能大于温度 {value}。</translation>
     </message>
     <message>
-        <source>Not used: an answer follows a grammar or a JSON schema, not both. Empty the other one.</source>
+        <source>Not used: an answer can follow a grammar or a JSON schema, not both. Clear the other one.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：回答只能遵循语法或 JSON 模式之一。请清空另一个。</translation>
     </message>
@@ -8741,7 +8741,7 @@ kept</source>
         <translation>检测项目</translation>
     </message>
     <message>
-        <source>Loads {name} a second time, in a process of its own with {slots} and {cells}, and lets it answer questions that nobody sees. What comes of it shows whether chats that share a context disturb or slow each other here.</source>
+        <source>Loads {name} again in its own process, with {slots} and {cells}, and asks it test questions. Shows whether chats that share a context disturb or slow each other on this computer.</source>
         <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>在独立的进程中再次加载 {name}，使用 {slots}和 {cells}，并让它回答没有人看到的问题。结果会说明共享上下文的对话在这里是否互相干扰或拖慢。</translation>
     </message>
@@ -8773,12 +8773,12 @@ kept</source>
         <translation>{counts}，用时 {time}。</translation>
     </message>
     <message>
-        <source>Needs up to {needed} of memory while it runs; {free} are free. Your chats go on.</source>
+        <source>Needs up to {needed} of memory while it runs; {free} free. Your chats continue.</source>
         <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>运行时最多需要 {needed} 内存；可用 {free}。您的对话会继续。</translation>
     </message>
     <message>
-        <source>Needs up to {needed} of memory while it runs, but only {free} are free. Close other programs first: the test may fail, and this computer may become slow.</source>
+        <source>Needs up to {needed} of memory while it runs, but only {free} free. Close other programs first: the test may fail, and this computer may become slow.</source>
         <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>运行时最多需要 {needed} 内存，但只有 {free} 可用。请先关闭其他程序：检测可能失败，这台电脑也可能变慢。</translation>
     </message>
@@ -8803,7 +8803,7 @@ kept</source>
         <translation>自检(&amp;S)…</translation>
     </message>
     <message>
-        <source>Prove on this model and this computer that chats do not disturb each other</source>
+        <source>Check with this model, on this computer, that chats do not disturb each other</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在这个模型和这台电脑上证明对话之间互不干扰</translation>
     </message>
@@ -8873,7 +8873,7 @@ kept</source>
         <translation>Enter</translation>
     </message>
     <message>
-        <source>Queue: it is sent when this answer is done ({key})</source>
+        <source>Queue: send when this answer is done ({key})</source>
         <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>排队：这个回答完成后发送 ({key})</translation>
     </message>
@@ -8898,7 +8898,7 @@ kept</source>
         <translation>添加而不提问(&amp;W)</translation>
     </message>
     <message>
-        <source>As a message of yours that is not answered yet</source>
+        <source>As your message, without an answer for now</source>
         <extracomment>app/ui/composer/send_buttons.py</extracomment>
         <translation>作为您的一条尚未回答的消息</translation>
     </message>
@@ -8918,27 +8918,27 @@ kept</source>
         <translation>排队(&amp;Q)</translation>
     </message>
     <message>
-        <source>As recommended</source>
+        <source>Recommended</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>按推荐</translation>
     </message>
     <message>
-        <source>{points} points</source>
+        <source>{points} pt</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>{points} 磅</translation>
     </message>
     <message>
-        <source>{points} points, as usual</source>
+        <source>{points} pt (default)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>{points} 磅（常规）</translation>
     </message>
     <message>
-        <source>Automatic is {tokens} tokens here.</source>
+        <source>Automatic: {tokens} tokens.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>“自动”在这里是 {tokens} 个词元。</translation>
     </message>
     <message>
-        <source>That would be {part} tokens ({pool} / {slots}) for each slot.</source>
+        <source>{part} tokens per slot ({pool} / {slots}).</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>即每个槽位 {part} 个词元（{pool} / {slots}）。</translation>
     </message>
@@ -8965,12 +8965,12 @@ kept</source>
         <translation>语言</translation>
     </message>
     <message>
-        <source>the names in it are too long</source>
+        <source>its names are too long</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>其中的名称过长</translation>
     </message>
     <message>
-        <source>its parts claim to have more weights than any model</source>
+        <source>its parts claim more tensors than any model has</source>
         <extracomment>app/models/model_file.py</extracomment>
         <translation>其各部分声称的权重比任何模型都多</translation>
     </message>
@@ -8995,27 +8995,27 @@ kept</source>
         <translation>被编辑对话的 {number} 个词元得以保留</translation>
     </message>
     <message>
-        <source>let two chats begin with the same {number} tokens; forked, hibernated, restored, edited one</source>
+        <source>started two chats with the same {number} tokens; forked, hibernated, restored and edited one</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>让两个对话以相同的 {number} 个词元开始，为其中一个建立分支，休眠、恢复并编辑了它</translation>
     </message>
     <message>
-        <source>{model} needs none: it can go back anywhere.</source>
+        <source>{model} needs none: it can be rolled back anywhere.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>{model} 不需要检查点：它可以回到任意位置。</translation>
     </message>
     <message>
-        <source>Automatic is {size} here.</source>
+        <source>Automatic: {size}.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>在这里，自动为 {size}。</translation>
     </message>
     <message>
-        <source>What the window speaks, from the next start on.</source>
+        <source>Takes effect when Skein restarts.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>窗口使用的语言，从下次启动起生效。</translation>
     </message>
     <message>
-        <source>Look</source>
+        <source>Appearance</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>外观</translation>
     </message>
@@ -9025,7 +9025,7 @@ kept</source>
         <translation>主题</translation>
     </message>
     <message>
-        <source>Which colours the window has.</source>
+        <source>Colours of the window.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>窗口使用哪种颜色。</translation>
     </message>
@@ -9035,7 +9035,7 @@ kept</source>
         <translation>文字大小</translation>
     </message>
     <message>
-        <source>How large messages are written. Ctrl and the wheel over them change it, too.</source>
+        <source>Size of messages. Ctrl and the mouse wheel change it, too.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
     </message>
@@ -9045,7 +9045,7 @@ kept</source>
         <translation>阅读字体</translation>
     </message>
     <message>
-        <source>What messages are written in.</source>
+        <source>Font of messages.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息使用的字体。</translation>
     </message>
@@ -9055,7 +9055,7 @@ kept</source>
         <translation>代码字体</translation>
     </message>
     <message>
-        <source>What code in messages is written in: fonts whose letters all have one width.</source>
+        <source>Monospaced font of code in messages.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息中代码使用的字体：所有字符等宽的字体。</translation>
     </message>
@@ -9070,17 +9070,17 @@ kept</source>
         <translation>Enter 发送消息</translation>
     </message>
     <message>
-        <source>Shift+Enter begins a new line. Otherwise Enter does, and Ctrl+Enter sends.</source>
+        <source>Shift+Enter inserts a new line. If off, Enter does, and Ctrl+Enter sends.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Shift+Enter 换行。否则 Enter 换行，Ctrl+Enter 发送。</translation>
     </message>
     <message>
-        <source>Titles by themselves</source>
+        <source>Name chats automatically</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>自动标题</translation>
     </message>
     <message>
-        <source>A new chat is named after its first message, until you give it another name.</source>
+        <source>A new chat takes its title from its first message until you rename it.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>新对话以第一条消息命名，直到您另起名称。</translation>
     </message>
@@ -9090,12 +9090,12 @@ kept</source>
         <translation>输入时预先读取</translation>
     </message>
     <message>
-        <source>What you type is computed before you send it, while nothing else is. Not on battery.</source>
+        <source>Computes your message while you type, when the engine is idle. Not on battery.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>您输入的内容在发送前、没有其他计算时就先行计算。使用电池时不会这样做。</translation>
     </message>
     <message>
-        <source>What every new chat tells the model before the first message.</source>
+        <source>Instructions for the model in every new chat.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>每个新对话在第一条消息之前告诉模型的内容。</translation>
     </message>
@@ -9110,7 +9110,7 @@ kept</source>
         <translation>对话已满时</translation>
     </message>
     <message>
-        <source>What becomes of a new chat that no longer fits; each chat can choose for itself.</source>
+        <source>What to do when a chat fills its context; each chat can choose its own way.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>新对话放不下时如何处理；每个对话可以自行选择。</translation>
     </message>
@@ -9120,7 +9120,7 @@ kept</source>
         <translation>采样</translation>
     </message>
     <message>
-        <source>How the next token is chosen, in every chat that has no settings of its own.</source>
+        <source>For every chat without its own sampling settings.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>在没有自己设置的对话中，如何选择下一个词元。</translation>
     </message>
@@ -9130,7 +9130,7 @@ kept</source>
         <translation>温度</translation>
     </message>
     <message>
-        <source>0 always takes the most likely token; higher values let less likely ones through.</source>
+        <source>0 always picks the most likely token; higher values are more varied.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>0 总是选择最可能的词元；较高的值让不太可能的词元通过。</translation>
     </message>
@@ -9140,7 +9140,7 @@ kept</source>
         <translation>Top-k</translation>
     </message>
     <message>
-        <source>Only the so many most likely tokens are considered; 0 considers all.</source>
+        <source>Sample from the k most likely tokens; 0 is off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>只考虑最可能的若干个词元；0 表示全部考虑。</translation>
     </message>
@@ -9150,7 +9150,7 @@ kept</source>
         <translation>Top-p</translation>
     </message>
     <message>
-        <source>Only the likeliest tokens that together reach this probability; 1 considers all.</source>
+        <source>Sample from the most likely tokens that together reach this probability; 1 is off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>只考虑概率之和达到此值的最可能词元；1 表示全部考虑。</translation>
     </message>
@@ -9160,7 +9160,7 @@ kept</source>
         <translation>Min-p</translation>
     </message>
     <message>
-        <source>Tokens less likely than this part of the likeliest one are left out; 0 leaves out none.</source>
+        <source>Removes tokens less likely than this fraction of the most likely one; 0 is off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>省略概率低于最可能词元的这一比例的词元；0 表示不省略。</translation>
     </message>
@@ -9170,17 +9170,17 @@ kept</source>
         <translation>重复惩罚</translation>
     </message>
     <message>
-        <source>Makes tokens that were there lately less likely; 1 does nothing.</source>
+        <source>Makes recent tokens less likely; 1 is off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>降低近期出现过的词元的概率；1 表示不作用。</translation>
     </message>
     <message>
-        <source>Longest answer</source>
+        <source>Maximum answer length</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>最长回答</translation>
     </message>
     <message>
-        <source>How many tokens an answer may have.</source>
+        <source>Most tokens an answer may have.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一个回答最多可以有多少词元。</translation>
     </message>
@@ -9190,12 +9190,12 @@ kept</source>
         <translation>引擎</translation>
     </message>
     <message>
-        <source>What goes first</source>
+        <source>Scheduling</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>优先顺序</translation>
     </message>
     <message>
-        <source>How a step is shared between answers that run and prompts that are read.</source>
+        <source>How each step is shared between running answers and new prompts.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步如何在正在生成的回答和正在读取的提示词之间分配。</translation>
     </message>
@@ -9205,22 +9205,17 @@ kept</source>
         <translation>线程</translation>
     </message>
     <message>
-        <source>How many CPU threads compute.</source>
+        <source>CPU threads for computing.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用多少个 CPU 线程计算。</translation>
     </message>
     <message>
-        <source>Automatic</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>自动</translation>
-    </message>
-    <message>
-        <source>Check every step</source>
+        <source>Verify every step</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>检查每一步</translation>
     </message>
     <message>
-        <source>Compare our books with the library&apos;s after every step, not only when idle; slower.</source>
+        <source>Compares Skein&apos;s records with llama.cpp&apos;s after every step, not only when idle. Slower.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>每一步之后都把我们的记录与库的比较，而不只在空闲时；会变慢。</translation>
     </message>
@@ -9245,7 +9240,7 @@ kept</source>
         <translation>并行对话（槽位）</translation>
     </message>
     <message>
-        <source>How many answers are computed at the same time.</source>
+        <source>Answers computed at the same time.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>同时计算多少个回答。</translation>
     </message>
@@ -9255,7 +9250,7 @@ kept</source>
         <translation>隔离内存</translation>
     </message>
     <message>
-        <source>Each slot has its part of the pool for itself; else equal beginnings are kept once.</source>
+        <source>Each slot gets its own part of the pool. If off, shared prefixes are stored once.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>每个槽位独自拥有池的一部分；否则相同的开头只保存一次。</translation>
     </message>
@@ -9265,17 +9260,17 @@ kept</source>
         <translation>检查点内存 (MiB)</translation>
     </message>
     <message>
-        <source>For models that can go back in a chat only to where that was saved.</source>
+        <source>For models that cannot remove an arbitrary tail: saved positions in a chat to roll back to.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用于在对话中只能退回到已保存位置的模型。</translation>
     </message>
     <message>
-        <source>Longest chat</source>
+        <source>Limit per chat</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>最长对话</translation>
     </message>
     <message>
-        <source>Tokens that any one chat may have; a chat can have its own limit.</source>
+        <source>Most tokens of one chat; each chat can have its own limit.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>任一对话最多可以有的词元数；每个对话可以有自己的上限。</translation>
     </message>
@@ -9285,12 +9280,12 @@ kept</source>
         <translation>整个上下文</translation>
     </message>
     <message>
-        <source>Programs on this computer that have the key can ask the model, too.</source>
+        <source>Programs on this computer that have the key can use the model, too.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>这台电脑上持有密钥的程序也可以向模型提问。</translation>
     </message>
     <message>
-        <source>Where they find it: a number no other program uses.</source>
+        <source>A port no other program uses.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>它们在哪里找到它：一个没有其他程序使用的端口号。</translation>
     </message>
@@ -9305,12 +9300,12 @@ kept</source>
         <translation>隐私与数据</translation>
     </message>
     <message>
-        <source>Models run on this computer, and what you write does not leave it.</source>
+        <source>Models run on this computer; nothing you write leaves it.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>模型在这台电脑上运行，您写的内容不会离开它。</translation>
     </message>
     <message>
-        <source>Chats, settings and logs are files that only your account can read.</source>
+        <source>Only your account can read the files with chats, settings and logs.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>对话、设置和日志都是只有您的账户能读取的文件。</translation>
     </message>
@@ -9320,7 +9315,7 @@ kept</source>
         <translation>恢复默认值：{setting}</translation>
     </message>
     <message>
-        <source>A change loads the model again.</source>
+        <source>Changing this reloads the model.</source>
         <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>更改后会重新加载模型。</translation>
     </message>
@@ -9328,11 +9323,6 @@ kept</source>
         <source>Open</source>
         <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>打开</translation>
-    </message>
-    <message>
-        <source>Default: {value}.</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
-        <translation>默认：{value}。</translation>
     </message>
     <message>
         <source>on</source>
@@ -9360,7 +9350,7 @@ kept</source>
         <translation>设置</translation>
     </message>
     <message>
-        <source>No setting has these words.</source>
+        <source>No setting matches.</source>
         <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>没有包含这些词的设置。</translation>
     </message>
@@ -9385,11 +9375,6 @@ kept</source>
         <translation>快捷键</translation>
     </message>
     <message>
-        <source>Default</source>
-        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>默认</translation>
-    </message>
-    <message>
         <source>New shortcut</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>新快捷键</translation>
@@ -9400,7 +9385,7 @@ kept</source>
         <translation>设定</translation>
     </message>
     <message>
-        <source>Make it the only key of this command</source>
+        <source>Make it the only shortcut of this command</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>把它设为这个命令唯一的按键</translation>
     </message>
@@ -9410,37 +9395,32 @@ kept</source>
         <translation>添加</translation>
     </message>
     <message>
-        <source>Give this command another key</source>
+        <source>Add another shortcut to this command</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>为这个命令再加一个按键</translation>
     </message>
     <message>
-        <source>No key</source>
-        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>无按键</translation>
-    </message>
-    <message>
-        <source>Take its keys from this command</source>
+        <source>Remove this command&apos;s shortcuts</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>取消这个命令的按键</translation>
     </message>
     <message>
-        <source>Give this command its own keys again</source>
+        <source>Restore this command&apos;s default shortcuts</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>恢复这个命令原来的按键</translation>
     </message>
     <message>
-        <source>All defaults</source>
+        <source>Restore all defaults</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>全部默认</translation>
     </message>
     <message>
-        <source>Give every command its own keys again</source>
+        <source>Restore the default shortcuts of all commands</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>恢复每个命令原来的按键</translation>
     </message>
     <message>
-        <source>Take it over</source>
+        <source>Reassign</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>改归此命令</translation>
     </message>
@@ -9450,17 +9430,17 @@ kept</source>
         <translation>命令及其快捷键</translation>
     </message>
     <message>
-        <source>{key} belongs to “{command}”, which would lose it.</source>
+        <source>{key} is used by “{command}”, which would lose it.</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
         <translation>{key} 属于“{command}”，改动后该命令会失去它。</translation>
     </message>
     <message>
-        <source>{key} is needed for writing. Take it together with Ctrl or Alt.</source>
+        <source>{key} is needed for typing. Combine it with Ctrl or Alt.</source>
         <extracomment>app/ui/settings/shortcuts.py</extracomment>
         <translation>{key} 用于输入文字。请与 Ctrl 或 Alt 一起使用。</translation>
     </message>
     <message>
-        <source>{key} is needed for writing.</source>
+        <source>{key} is needed for typing.</source>
         <extracomment>app/ui/settings/shortcuts.py</extracomment>
         <translation>{key} 用于输入文字。</translation>
     </message>
@@ -9475,7 +9455,7 @@ kept</source>
         <translation>筛选对话</translation>
     </message>
     <message>
-        <source>Filter chats by their titles</source>
+        <source>Filter chats by title</source>
         <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>按标题筛选对话</translation>
     </message>
@@ -9490,7 +9470,7 @@ kept</source>
         <translation>新建文件夹</translation>
     </message>
     <message>
-        <source>No chat has this in its title.</source>
+        <source>No title matches.</source>
         <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>没有标题包含此内容的对话。</translation>
     </message>
@@ -9762,7 +9742,7 @@ kept</source>
         <translation>词元概率(&amp;T)</translation>
     </message>
     <message>
-        <source>What this answer c&amp;ost</source>
+        <source>Answer &amp;statistics</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>这个回答的开销(&amp;O)</translation>
     </message>
@@ -9819,7 +9799,7 @@ kept</source>
         <translation>Esc</translation>
     </message>
     <message>
-        <source>Answer in several &amp;ways</source>
+        <source>Several ans&amp;wers</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>以多种方式回答(&amp;W)</translation>
     </message>
@@ -9834,12 +9814,12 @@ kept</source>
         <translation>继续</translation>
     </message>
     <message>
-        <source>Let the model go on where it stopped</source>
+        <source>Continue where it stopped</source>
         <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>让模型从停下的地方继续</translation>
     </message>
     <message>
-        <source>Keep going with a rolling window</source>
+        <source>Continue with a rolling window</source>
         <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>用滚动窗口继续</translation>
     </message>

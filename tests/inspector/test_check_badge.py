@@ -11,7 +11,7 @@ DIFFERS = CellCheck(1300, 2823, "the library has 2823, among them [(3, (1,))] th
 
 def test_it_says_when_the_library_was_asked_and_that_it_agreed() -> None:
     assert check_text(AGREES, None) == "Agrees with the library: 2,823 cells, step 1,204"
-    assert check_text(None, None) == "Not yet compared with the library"
+    assert check_text(None, None) == "Not yet compared with llama.cpp"
     assert "cannot be listed" in check_text(CellCheck(3, 0, can_compare=False), None)
 
 

@@ -49,10 +49,8 @@ SENTENCES: dict[Event, str] = {
     Evicted(1, "c", 20): "evicted sequence 1: 20 tokens",
     StateLost(None, "c", 20): "dropped the saved state of 20 tokens: no room for it",
     Restored(1, "c", 20): "restored sequence 1: 20 tokens",
-    NotRestored(None, "c", is_saved=True): (
-        "no saved cells were restored: running answers leave no room for them"
-    ),
-    NotRestored(None, "c", is_saved=False): "no saved cells were restored: this chat has none",
+    NotRestored(None, "c", is_saved=True): ("not restored: running answers leave no room"),
+    NotRestored(None, "c", is_saved=False): "not restored: this chat has no saved cells",
     StateUnusable(1, "c"): "the saved state for sequence 1 could not be used: computing it again",
     Cleared(1, "c", 20): "cleared sequence 1: 20 tokens",
     StateDropped(None, "c", 20): "dropped the saved state of 20 tokens",
@@ -69,7 +67,7 @@ SENTENCES: dict[Event, str] = {
     BrokenOff(None, "c", 7): "broke off the answer that had no slot: 7 tokens were made",
     Shortened(None, "c", "2 turns were left out"): "shortened a prompt: 2 turns were left out",
     Verified(None, None, 9): "the library agrees: compared 9 cells",
-    Verified(None, None, None): "the library agrees: compared positions, this model has no cells",
+    Verified(None, None, None): "llama.cpp agrees: compared positions; this model has no KV cells",
     Disagreed(None, None, "cell 3"): "the library does not agree: cell 3",
 }
 

@@ -50,7 +50,7 @@ def test_a_model_that_takes_checkpoints_can_go_back_the_next_time() -> None:
     end = PrefixEnd.NO_ROLLBACK
     assert "cost the whole prompt" in what_to_do(lease(end), model_info(is_recurrent=True))
     with_checkpoints = model_info(is_recurrent=True, takes_checkpoints=True)
-    assert what_to_do(lease(end), with_checkpoints) == "Nothing needs to be done."
+    assert what_to_do(lease(end), with_checkpoints) == "Nothing to do."
 
 
 def test_what_a_checkpoint_saved_is_told_in_tokens_and_seconds() -> None:

@@ -129,22 +129,22 @@ HUGE = "9" * 400
         (b'"num_steps":9', b'"num_steps":10001', FIRST),
         (b'"num_steps":9', b'"num_steps":-1', FIRST),
         (b'"n_seq_max":4', b'"n_seq_max":5000', "its model has too many sequences"),
-        (b'"n_ctx":512', b'"n_ctx":' + HUGE.encode(), "a number is out of bounds"),
+        (b'"n_ctx":512', b'"n_ctx":' + HUGE.encode(), "a number is out of range"),
         (b'"9":"', b'"nine":"', FIRST),
         (b'"pos":"AAAAAAEA', b'"pos":"AAAA', FIRST),
         (b'"step":1,', b'"step":"1",', "line 2 of 10 is damaged"),
         (b'"step":1,', b'"step":1,"more":0,', "line 2 of 10 is damaged"),
         (b'"step":2,', b'"step":0,', "its steps are not in order"),
-        (b'"seq_id":3', b'"seq_id":-3', "it names a sequence that cannot be"),
-        (b'"seq_id":3', b'"seq_id":30000', "it names a sequence that cannot be"),
-        (b'"num_rows":1,', b'"num_rows":2,', "the rows of a sequence do not fit its tokens"),
-        (b'"num_rows":1,', b'"num_rows":-1,', "the rows of a sequence do not fit its tokens"),
-        (b'"num_drafted":0', b'"num_drafted":1', "a step has more guesses than rows"),
-        (b'"num_kept":0', b'"num_kept":1', "a step has more guesses than rows"),
+        (b'"seq_id":3', b'"seq_id":-3', "it has an invalid sequence id"),
+        (b'"seq_id":3', b'"seq_id":30000', "it has an invalid sequence id"),
+        (b'"num_rows":1,', b'"num_rows":2,', "the rows of a sequence do not match its tokens"),
+        (b'"num_rows":1,', b'"num_rows":-1,', "the rows of a sequence do not match its tokens"),
+        (b'"num_drafted":0', b'"num_drafted":1', "a step has more draft tokens than rows"),
+        (b'"num_kept":0', b'"num_kept":1', "a step has more draft tokens than rows"),
         (b'"decode_ms":11.0', b'"decode_ms":-1.0', "a time is negative"),
-        (b'"decode_ms":11.0', b'"decode_ms":NaN', "a number is out of bounds"),
-        (b'"decode_ms":11.0', b'"decode_ms":1e999', "a number is out of bounds"),
-        (b'"num_cells":102', b'"num_cells":' + HUGE.encode(), "a number is out of bounds"),
+        (b'"decode_ms":11.0', b'"decode_ms":NaN', "a number is out of range"),
+        (b'"decode_ms":11.0', b'"decode_ms":1e999', "a number is out of range"),
+        (b'"num_cells":102', b'"num_cells":' + HUGE.encode(), "a number is out of range"),
         (b'"state":"decode"', b'"state":"asleep"', "line 2 of 10 is damaged"),
         (b'"report":', b'"report":' + b"[" * 5000, "line 2 of 10 is damaged"),
     ],
@@ -164,14 +164,14 @@ def test_a_foreign_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     text = refusal(path)
     assert text.startswith("foreign.jsonl cannot be opened as a recording: its first line does not fit")
-    assert text.endswith("Choose a file that was made by “Export recording”.")
+    assert text.endswith("Choose a file made with “Export recording”.")
 
 
 @pytest.mark.parametrize("part", [0.001, 0.5, 0.999])
 def test_a_file_that_was_cut_is_refused(saved: Path, part: float) -> None:
     whole = saved.read_bytes()
     saved.write_bytes(whole[: int(part * len(whole))])
-    assert "it is cut off" in refusal(saved)
+    assert "it is truncated" in refusal(saved)
 
 
 def test_what_stands_in_a_foreign_file_is_not_repeated(tmp_path: Path) -> None:
@@ -182,14 +182,14 @@ def test_what_stands_in_a_foreign_file_is_not_repeated(tmp_path: Path) -> None:
 
 def test_sizes_are_not_believed(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording_file, "MAX_LINE_BYTES", 1000)
-    assert "it is cut off" in refusal(saved)
+    assert "it is truncated" in refusal(saved)
     monkeypatch.setattr(recording_file, "MAX_FILE_BYTES", 1000)
     assert "it is larger than" in refusal(saved)
 
 
 @pytest.mark.parametrize(
     ("num_values", "why"),
-    [(1_000, "hardly anything in it is as it should be"), (500_000, "it has too many values")],
+    [(1_000, "it is not a Skein recording"), (500_000, "it has too many values")],
 )
 def test_a_line_made_to_take_all_memory_is_refused(saved: Path, num_values: int, why: str) -> None:
     many = b'"spans":[' + b"0," * num_values

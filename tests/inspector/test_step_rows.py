@@ -33,7 +33,7 @@ def test_guesses_are_told_from_the_answers_own_row_and_by_whether_they_were_righ
     rows.apply(step(2, replace(span(0, 50, 4), num_drafted=3, num_kept=1)), TEXTS, {})
     assert [texts(rows, row)[-2:] for row in range(4)] == [
         ["decode", "wanted"],
-        ["drafted, kept", "wanted"],
+        ["draft, accepted", "wanted"],
         ["drafted", "wanted"],
         ["drafted", "wanted"],
     ]

@@ -27,11 +27,11 @@ def changed(source, target, key, index, value):
     [
         ("smaller", ""),
         ("filled up", ""),
-        ("mamba", "It cannot take back what it has computed, so it cannot correct a guess."),
-        ("gemma3", "It cannot take back what it has computed, so it cannot correct a guess."),
-        ("other", "It has another kind of vocabulary, or begins and ends texts otherwise."),
+        ("mamba", "It cannot remove tokens it has computed, so it cannot reject draft tokens."),
+        ("gemma3", "It cannot remove tokens it has computed, so it cannot reject draft tokens."),
+        ("other", "Its vocabulary type or its special tokens differ."),
         ("larger", "It knows 600 tokens, and the model 264."),
-        ("another word", "Its tokens are other ones."),
+        ("another word", "Its tokens differ."),
         ("gone", "gone.gguf cannot be read: No such file or directory."),
     ],
 )

@@ -87,7 +87,7 @@ class FolderExport:
         self._names: set[str] = set()
         with _explained(path):
             if path.exists():
-                raise ExportError(said("{name} is there already. Choose another name.", name=path.name))
+                raise ExportError(said("{name} already exists. Choose another name.", name=path.name))
             self._temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}."))
 
     def add(self, chat: Chat) -> None:
@@ -151,7 +151,7 @@ def _explained(path: Path) -> Iterator[None]:
     except OSError as error:
         raise ExportError(
             said(
-                "{name} could not be written: {reason}. Choose another folder, or free some space.",
+                "{name} could not be saved: {reason}. Choose another folder, or free some disk space.",
                 name=path.name,
                 reason=error.strerror or str(error),
             )

@@ -78,7 +78,7 @@ def entries(buffer: bytes | mmap, on_progress: Progress = lambda _fraction: None
             if depth == int(bool(is_list)) and mark == b"}":
                 yield Entry(start, at + 1, deepest - depth, num_brackets)
     if depth:
-        raise BadChatError(said("It ends in the middle. Download or export it again."))
+        raise BadChatError(said("The file is truncated. Download or export it again."))
 
 
 def parse(
@@ -88,7 +88,9 @@ def parse(
     if entry.end - entry.start > MAX_ENTRY_BYTES:
         raise too_large(MAX_ENTRY_BYTES >> 20)
     if entry.depth > MAX_DEPTH:
-        raise BadChatError(said("It is nested more than {depth} deep, as no chat is.", depth=MAX_DEPTH))
+        raise BadChatError(
+            said("It is nested more than {depth} levels deep, so it is not a chat export.", depth=MAX_DEPTH)
+        )
     text = buffer[entry.start : entry.end]
     is_small = len(text) <= MAX_BYTES_AT_ONCE and entry.num_brackets <= MAX_BRACKETS_AT_ONCE
     fraction = entry.end / len(buffer)
@@ -164,4 +166,6 @@ def _end_of_string(buffer: bytes | mmap, at: int, on_progress: Progress) -> int:
 
 
 def _too_many_values() -> BadChatError:
-    return BadChatError(said("It has more than {count} values, as no chat has.", count=f"{MAX_VALUES:,}"))
+    return BadChatError(
+        said("It has more than {count} values, so it is not a chat export.", count=f"{MAX_VALUES:,}")
+    )

@@ -28,20 +28,17 @@ class NoChatsError(BadChatError):
 
 
 def bad_value(name: str) -> BadChatError:
-    return BadChatError(said("Its “{name}” is none that Skein can use.", name=name))
+    return BadChatError(said("Its “{name}” is not one that Skein can use.", name=name))
 
 
 def no_chats() -> NoChatsError:
     return NoChatsError(
-        said(
-            "There are no chats in it that Skein can read. Choose an export of Skein, ChatGPT, Open WebUI, "
-            "LM Studio, Jan or llama.cpp."
-        )
+        said("No chats found. Choose an export from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp.")
     )
 
 
 def no_messages() -> BadChatError:
-    return BadChatError(said("It has no messages."))
+    return BadChatError(said("It contains no messages."))
 
 
 def too_large(limit_mb: int) -> BadChatError:
@@ -50,5 +47,5 @@ def too_large(limit_mb: int) -> BadChatError:
 
 def not_readable(error: OSError) -> BadChatError:
     return BadChatError(
-        said("It cannot be read: {reason}. Check that you may open it.", reason=error.strerror or str(error))
+        said("It cannot be read: {reason}. Check its permissions.", reason=error.strerror or str(error))
     )

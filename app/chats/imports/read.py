@@ -162,7 +162,7 @@ def _read_archive(path: Path, on_progress: Progress) -> Findings:
             struct.error,
         ) as error:
             reason = said(
-                "The archive cannot be unpacked: {reason}. Download it again, or unpack it yourself.",
+                "The archive cannot be unpacked: {reason}. Download it again, or unpack it manually.",
                 reason=str(error),
             )
             raise BadChatError(reason) from None
@@ -191,9 +191,7 @@ def _unpack(archive: zipfile.ZipFile, folder: Path, on_progress: Progress) -> di
         raise _too_many_files()
     for number, member in enumerate(members):
         if member.flag_bits & 1:
-            raise BadChatError(
-                said("The archive is locked with a password. Unpack it, then import the files.")
-            )
+            raise BadChatError(said("The archive is password-protected. Unpack it, then import the files."))
         place = _place(folder, member, number)
         left = _unpack_member(archive, member, place, left, on_progress)
         unpacked[place] = member.filename
@@ -234,7 +232,7 @@ def _read_file(path: Path, name: str, on_progress: Progress) -> Findings:
     if size > MAX_FILE_BYTES:
         raise too_large(MAX_FILE_BYTES >> 20)
     if size == 0:
-        raise NoChatsError(said("It is empty. Export it again."))
+        raise NoChatsError(said("The file is empty. Export it again."))
     if size <= MAX_READ_BYTES:
         return _read_entries(path.read_bytes(), path, name, on_progress)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
@@ -260,7 +258,7 @@ def _read_entries(buffer: bytes | mmap.mmap, path: Path, name: str, on_progress:
             raise no_chats()
         if len(findings.chats) > MAX_CHATS:
             count = f"{MAX_CHATS:,}"
-            raise BadChatError(said("It holds more than {count} chats. Import it in parts.", count=count))
+            raise BadChatError(said("It contains more than {count} chats. Import it in parts.", count=count))
     return findings
 
 
@@ -284,7 +282,9 @@ def _from_sketch(sketch: Sketch, source: str) -> Found:
 
 
 def _too_many_files() -> BadChatError:
-    return BadChatError(said("It holds more than {count} files. Import it in parts.", count=f"{MAX_FILES:,}"))
+    return BadChatError(
+        said("It contains more than {count} files. Import it in parts.", count=f"{MAX_FILES:,}")
+    )
 
 
 def _part(on_progress: Progress, number: int, count: int) -> Progress:

@@ -85,11 +85,11 @@ def digest(nodes: Iterable[Node]) -> str:
 def in_tree_order(nodes: list[Node]) -> list[Node]:
     """Parents before children, siblings in their order. A node whose parent is missing becomes a root."""
     if len(nodes) > MAX_MESSAGES:
-        raise BadChatError(said("It has more than {count} messages.", count=f"{MAX_MESSAGES:,}"))
+        raise BadChatError(said("It contains more than {count} messages.", count=f"{MAX_MESSAGES:,}"))
     by_id: dict[str, Node] = {}
     for node in nodes:
         if node.id in by_id or not node.id:
-            raise BadChatError(said("Two of its messages have the id “{id}”.", id=node.id))
+            raise BadChatError(said("Two messages have the same id, “{id}”.", id=node.id))
         by_id[node.id] = node
     children: dict[str, list[Node]] = {}
     for node in nodes:
@@ -103,7 +103,7 @@ def in_tree_order(nodes: list[Node]) -> list[Node]:
     if len(ordered) < len(nodes):  # nodes that no root reaches form a cycle
         reached = {node.id for node in ordered}
         lost = next(node.id for node in nodes if node.id not in reached)
-        raise BadChatError(said("Its message “{id}” follows itself in a circle.", id=lost))
+        raise BadChatError(said("Message “{id}” is its own ancestor.", id=lost))
     return ordered
 
 
@@ -196,7 +196,10 @@ def role_of(name: str) -> Role:
     try:
         return Role(name)
     except ValueError:
-        reason = said("A message is by “{role}”: neither user, assistant, system nor tool.", role=name[:50])
+        reason = said(
+            "A message has the role “{role}”. Only user, assistant, system and tool are known.",
+            role=name[:50],
+        )
         raise BadChatError(reason) from None
 
 

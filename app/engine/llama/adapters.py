@@ -43,8 +43,8 @@ def _load(model: Native, adapter: LoraAdapter) -> Native:
         native.close()
         raise ModelLoadError(
             said(
-                "{name} works only behind certain words (it is an activated LoRA), which Skein cannot do. "
-                "Remove it from the model's settings.",
+                "{name} is an activated LoRA, which Skein does not support. Remove it from the model's "
+                "settings.",
                 name=name,
             )
         )

@@ -40,7 +40,7 @@ def draft_beside(
             raise
         except ModelLoadError as error:
             refusal = said(
-                "{draft} cannot guess for {model}.", draft=path.name, model=backend.model.path.name
+                "{draft} cannot be a draft model for {model}.", draft=path.name, model=backend.model.path.name
             )
             what_to_do = said("Choose another draft model, or none, in the model's settings.")
             raise ModelLoadError(together(refusal, str(error), what_to_do)) from error
@@ -72,20 +72,22 @@ def _size_bytes(path: Path) -> int:
 def _check(model: LlamaBackend, draft: LlamaBackend) -> None:
     """As llama-server does. Raises ModelLoadError."""
     if not draft.model.has_plain_attention:
-        raise ModelLoadError(said("It cannot take back what it has computed, so it cannot correct a guess."))
+        raise ModelLoadError(
+            said("It cannot remove tokens it has computed, so it cannot reject draft tokens.")
+        )
     if _marks_of(model) != _marks_of(draft):
-        raise ModelLoadError(said("It has another kind of vocabulary, or begins and ends texts otherwise."))
+        raise ModelLoadError(said("Its vocabulary type or its special tokens differ."))
     n_vocab, n_draft = model.model.n_vocab, draft.model.n_vocab
     if abs(n_vocab - n_draft) > MAX_SIZE_DIFFERENCE:
         raise ModelLoadError(
-            said("It knows {theirs:,} tokens, and the model {ours:,}.", theirs=n_draft, ours=n_vocab)
+            said("Its vocabulary has {theirs:,} tokens, the model's {ours:,}.", theirs=n_draft, ours=n_vocab)
         )
     for token_id in range(FIRST_COMPARED, min(n_vocab, n_draft)):
         ours, theirs = (lib.llama_vocab_get_text(one.vocab, token_id) for one in (model, draft))
         if ours != theirs:
             raise ModelLoadError(
                 said(
-                    "Token {number} is “{theirs}” to it, and “{ours}” to the model.",
+                    "Token {number} is “{theirs}” in its vocabulary and “{ours}” in the model's.",
                     number=token_id,
                     theirs=_shown(theirs),
                     ours=_shown(ours),

@@ -64,7 +64,7 @@ def _convert(text: str) -> str:
 
 def _refuse(reason: str) -> NoReturn:
     text = said(
-        "The {what} cannot be used: {reason}. Correct it, or ask without it.",
+        "The {what} cannot be used: {reason}. Correct or remove it.",
         what=said("JSON schema"),
         reason=reason,
     )

@@ -49,8 +49,7 @@ def check_types(params: LoadParams, key_length: int, value_length: int) -> None:
     if is_quantised(params.type_v) and params.flash_attention is FlashAttention.OFF:
         raise ModelLoadError(
             said(
-                "Values can be kept as {type} only with flash attention. "
-                "Switch it on, or choose f16 for values.",
+                "The value cache can be {type} only with flash attention. Turn it on, or choose f16.",
                 type=params.type_v,
             )
         )
@@ -59,8 +58,8 @@ def check_types(params: LoadParams, key_length: int, value_length: int) -> None:
         if length % block_length:
             raise ModelLoadError(
                 said(
-                    "{name} cannot keep its keys and values as {type}: that takes {block} numbers at a time, "
-                    "and its heads have {length}. Choose f16.",
+                    "{name} cannot use a {type} KV cache: its blocks are {block} values, and this "
+                    "model's heads have {length}. Choose f16.",
                     name=params.path.name,
                     type=kind,
                     block=block_length,

@@ -12,7 +12,7 @@ from app.system.said import Said, said, together
 
 NEWER = said("A newer Skein may open it: update Skein, or open another model.")
 AGAIN = said("Download it again, or open another one.")
-COMPLETE = said("Put all parts of it into one folder, or download them again.")
+COMPLETE = said("Put all its parts into one folder, or download them again.")
 SMALLER = said(
     "Choose a smaller context in the model's settings, close other programs, or open a smaller model."
 )
@@ -22,7 +22,7 @@ Reason = Callable[[str, str], Said]  # the name of the model, what the pattern h
 
 def _unknown_family(name: str, family: str) -> Said:
     return said(
-        "{name} is of the family “{family}”, which this version of llama.cpp does not know.",
+        "{name} has the architecture “{family}”, which this version of llama.cpp does not support.",
         name=name,
         family=family,
     )
@@ -30,7 +30,7 @@ def _unknown_family(name: str, family: str) -> Said:
 
 def _unknown_tokenizer(name: str, kind: str) -> Said:
     return said(
-        "{name} splits text in a way (“{kind}”) that this version of llama.cpp does not know.",
+        "{name} uses the tokenizer “{kind}”, which this version of llama.cpp does not support.",
         name=name,
         kind=kind,
     )
@@ -38,14 +38,14 @@ def _unknown_tokenizer(name: str, kind: str) -> Said:
 
 def _unknown_weights(name: str, kind: str) -> Said:
     return said(
-        "{name} has weights of a kind ({kind}) that this version of llama.cpp does not know.",
+        "{name} has tensors of type {kind}, which this version of llama.cpp does not support.",
         name=name,
         kind=kind,
     )
 
 
 def _newer_format(name: str, version: str) -> Said:
-    return said("{name} is in a newer version of the GGUF format ({version}).", name=name, version=version)
+    return said("{name} uses a newer version of the GGUF format ({version}).", name=name, version=version)
 
 
 def _bad_weights(name: str, _found: str) -> Said:
@@ -53,9 +53,7 @@ def _bad_weights(name: str, _found: str) -> Said:
 
 
 def _incomplete(name: str, _found: str) -> Said:
-    return said(
-        "{name} is not complete: it ends before its weights do, or is still being downloaded.", name=name
-    )
+    return said("{name} is incomplete: it is truncated or still downloading.", name=name)
 
 
 def _missing_part(name: str, part: str) -> Said:
@@ -65,24 +63,22 @@ def _missing_part(name: str, part: str) -> Said:
 
 
 def _missing_weights(name: str, weights: str) -> Said:
-    return said(
-        "{name} does not have the weights “{weights}” that it should have.", name=name, weights=weights
-    )
+    return said("{name} lacks the tensor “{weights}”.", name=name, weights=weights)
 
 
 def _missing_value(name: str, key: str) -> Said:
-    return said("{name} does not say its “{key}”, without which it cannot be loaded.", name=name, key=key)
+    return said("{name} lacks the metadata “{key}”.", name=name, key=key)
 
 
 def _damaged(name: str, _found: str) -> Said:
-    return said("The beginning of {name} cannot be read: the file is damaged or not complete.", name=name)
+    return said("The header of {name} cannot be read: the file is damaged or incomplete.", name=name)
 
 
 def _no_memory(name: str, mib: str) -> Said:
     if not mib:
         return said("There is not enough memory for {name}.", name=name)
     return said(
-        "There is not enough memory for {name}: {size:.1f} GiB more were wanted at once.",
+        "There is not enough memory for {name}: an allocation of {size:.1f} GiB failed.",
         name=name,
         size=float(mib) / 1024,
     )
@@ -133,10 +129,10 @@ def refusal(name: str, lines: Iterable[str], reason: str) -> str:
 def context_refusal(name: str, num_tokens: int, lines: Iterable[str], reason: str) -> str:
     """For the context of a model that was loaded."""
     why: str = said(
-        "llama.cpp cannot make a context of {tokens:,} tokens for {name}: {reason}.",
+        "llama.cpp cannot create a context of {tokens:,} tokens for {name}: {reason}.",
         tokens=num_tokens,
         name=name,
-        reason=reason or said("it does not say why"),
+        reason=reason or said("no reason given"),
     )
     log = "\n".join(lines)
     memory = next((row for row in TABLE if row[2] is SMALLER and re.search(row[0], log)), None)

@@ -60,7 +60,7 @@ SHARE_NOT_ASKED = 0.25  # of the free memory: up to this, no exact figure is nee
 MAX_PLANNED_CELLS = 1 << 21  # our books take some 60 bytes for each, even for a plan
 SMALL_MODEL_PARAMS = 30_000_000
 VOCAB_TYPE_NONE = 0
-FOR_EMBEDDINGS = said("it turns texts into numbers for search, and writes none")
+FOR_EMBEDDINGS = said("it is an embedding model, which generates no text")
 # The keys of general.sampling.* that llama.cpp knows, except the order of the samplers.
 SAMPLING_KEYS = {
     "temp": "temperature",
@@ -203,8 +203,7 @@ def _chosen_devices(params: LoadParams) -> ctypes.Array[ctypes.c_void_p] | None:
     if missing := [name for name in params.devices if name not in pointers]:
         raise ModelLoadError(
             said(
-                "There is no device {name} any more. Choose another in the model's settings. "
-                "There are: {devices}.",
+                "The device {name} is gone. Choose another in the model's settings. Available: {devices}.",
                 name=missing[0],
                 devices=", ".join(pointers),
             )
@@ -219,11 +218,11 @@ def _ending_in_null(devices: Sequence[ctypes.c_void_p]) -> ctypes.Array[ctypes.c
 def _check_can_chat(model: Native, path: Path) -> None:
     pointer = model.pointer
     if lib.llama_vocab_type(lib.llama_model_get_vocab(pointer)) == VOCAB_TYPE_NONE:
-        raise _cannot_chat(path, said("it has no vocabulary, so it cannot read text"))
+        raise _cannot_chat(path, said("it has no vocabulary"))
     if lib.llama_model_has_encoder(pointer):
-        raise _cannot_chat(path, said("it has an encoder, as models that translate or search have"))
+        raise _cannot_chat(path, said("it is an encoder-decoder model"))
     if lib.llama_model_is_diffusion(pointer):
-        raise _cannot_chat(path, said("it writes by diffusion, not word by word"))
+        raise _cannot_chat(path, said("it is a diffusion model"))
     if _architecture_metadata(model, "attention.causal") == "false":
         raise _cannot_chat(path, FOR_EMBEDDINGS)
 
@@ -378,8 +377,8 @@ def _check_memory(model: Native, native: lib.llama_context_params, params: LoadP
     if needed > available:
         raise ModelLoadError(
             said(
-                "A context of {tokens:,} tokens of {name} needs {needed:.1f} GiB, but only "
-                "{available:.1f} GiB are free. Choose a smaller one (--ctx).",
+                "{name} with a context of {tokens:,} tokens needs {needed:.1f} GiB, but only "
+                "{available:.1f} GiB are free. Choose a smaller context (--ctx).",
                 tokens=native.n_ctx,
                 name=params.path.name,
                 needed=needed / 2**30,

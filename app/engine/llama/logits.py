@@ -53,8 +53,8 @@ class Logits:
             kind = said("NaN or infinite") if self[row].any() else said("only zeros")
             raise BadLogitsError(
                 said(
-                    "The model computed logits that are {kind}, so no word can be chosen. "
-                    "The file may be damaged. Download it again, or open another one.",
+                    "The model's logits are {kind}, so no token can be sampled. The file may be damaged: "
+                    "download it again, or open another one.",
                     kind=kind,
                 )
             )

@@ -66,7 +66,7 @@ class _Part:
             time.sleep(POLL_S)
         self._has_writer = not is_held
         if not self._is_whole:
-            raise EngineError(said("{name} was changed on the disk while it was open.", name=self._name))
+            raise EngineError(said("{name} was changed on disk while it was open.", name=self._name))
 
     def let_go(self) -> None:
         _end_lease(self._file)

@@ -36,10 +36,7 @@ class Rpc:
         registered = _lib.ggml_backend_reg_by_name(b"RPC") or _load_module()
         if not registered:
             raise ModelLoadError(
-                said(
-                    "This llama.cpp cannot work with other machines: its RPC part is missing. Set Skein up "
-                    "again with packaging/run."
-                )
+                said("This build of llama.cpp has no RPC backend. Set Skein up again with packaging/run.")
             )
         self._registered = ctypes.c_void_p(registered)
 

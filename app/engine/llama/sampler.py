@@ -165,8 +165,8 @@ class LlamaSampler:
         if not allowed.any():
             raise GrammarError(
                 said(
-                    "The grammar cannot be followed any further: this model has no token that it allows "
-                    "here. Correct the grammar, or ask without it."
+                    "The grammar allows none of this model's tokens at this point. Correct the grammar, "
+                    "or remove it."
                 )
             )
         candidates.apply(self._chain.pointer)
@@ -190,8 +190,8 @@ def _new_grammar(vocab: object, grammar: str) -> Native | None:
     if not pointer:
         raise InvalidRequestError(
             said(
-                "The grammar cannot be used: llama.cpp does not take it, most likely because it repeats what "
-                "may be empty. Correct it, or ask without it."
+                "llama.cpp rejected the grammar, most likely because it repeats something that may be "
+                "empty. Correct it, or remove it."
             )
         )
     return Native("grammar", pointer, lib.llama_sampler_free)
@@ -203,8 +203,8 @@ def _check_time(started: float, what: str = said("one token")) -> None:
     if seconds > MAX_GRAMMAR_S:
         raise GrammarError(
             said(
-                "The grammar took {seconds:.1f} seconds for {what}: it reads this answer in too many ways. "
-                "Simplify it, or ask without it.",
+                "The grammar took {seconds:.1f} seconds for {what}: it is too ambiguous. Simplify it, or "
+                "remove it.",
                 seconds=seconds,
                 what=what,
             )

@@ -17,7 +17,7 @@ def worker_devices(addresses: Sequence[str]) -> list[ctypes.c_void_p]:
     devices = []
     for address in addresses:
         if not (found := rpc.devices_of(address)):
-            raise ModelLoadError(said("The worker {address} has nothing to compute on.", address=address))
+            raise ModelLoadError(said("The worker {address} has no device to compute on.", address=address))
         devices += found
     return devices
 

@@ -44,7 +44,7 @@ class Vocabulary:
         if count < 0:
             raise EngineError(
                 said(
-                    "llama.cpp wants {tokens} tokens for {bytes} bytes of text.",
+                    "llama.cpp made {tokens} tokens of {bytes} bytes of text.",
                     tokens=-count,
                     bytes=len(data),
                 )

@@ -52,7 +52,7 @@ class About(QDialog):
         font.setPointSizeF(font.pointSizeF() * 1.4)
         name.setFont(font)
         what = PlainLabel(
-            tr("Many chats with a local language model through one shared context."), self, wraps=True
+            tr("Many chats with local language models in one shared llama.cpp context."), self, wraps=True
         )
         return hbox((picture, 0, TOP), (vbox(name, what, spacing=4), 1), spacing=16)
 

@@ -17,31 +17,37 @@ class Choice:
 
 
 THEMES = (
-    Choice("system", mark("System"), mark("Use the system's colours")),
-    Choice("light", mark("Light"), mark("Use the light colours")),
-    Choice("dark", mark("Dark"), mark("Use the dark colours")),
+    Choice("system", mark("System"), mark("Follow the system's theme")),
+    Choice("light", mark("Light"), mark("Light theme")),
+    Choice("dark", mark("Dark"), mark("Dark theme")),
 )
 MOTIONS = (
-    Choice("system", mark("As the system"), mark("As the desktop has its animations, on or off.")),
-    Choice("full", mark("Full"), mark("Menus fade in, cursors blink.")),
-    Choice("reduced", mark("Reduced"), mark("Everything appears at once where it belongs.")),
+    Choice("system", mark("System"), mark("Follow the desktop's animation setting.")),
+    Choice("full", mark("Full"), mark("Menus fade in and cursors blink.")),
+    Choice("reduced", mark("Reduced"), mark("No animations.")),
 )
 SPEEDS = (
-    Choice(Speed.RESPONSIVE, mark("Responsive"), mark("Running answers hardly slow down for a new prompt.")),
-    Choice(Speed.BALANCED, mark("Balanced"), mark("Prompts are read faster, answers slow down somewhat.")),
-    Choice(Speed.THROUGHPUT, mark("Throughput"), mark("Prompts are read fastest, running answers wait.")),
+    Choice(Speed.RESPONSIVE, mark("Responsive"), mark("New prompts hardly slow down running answers.")),
+    Choice(
+        Speed.BALANCED,
+        mark("Balanced"),
+        mark("Prompts are processed faster, running answers slow down somewhat."),
+    ),
+    Choice(
+        Speed.THROUGHPUT, mark("Throughput"), mark("Prompts are processed fastest, running answers wait.")
+    ),
 )
 OVERFLOWS = (
-    Choice(Overflow.STOP, mark("Stop"), mark("The answer ends there and says so.")),
+    Choice(Overflow.STOP, mark("Stop"), mark("The answer stops and says so.")),
     Choice(
         Overflow.ROLLING_WINDOW,
         mark("Rolling window"),
-        mark("The oldest turns are left out, the system prompt stays."),
+        mark("Drops the oldest turns, keeps the system prompt."),
     ),
     Choice(
         Overflow.TRUNCATE_MIDDLE,
         mark("Truncate the middle"),
-        mark("Beginning and end stay, turns between are left out."),
+        mark("Keeps the beginning and the end, drops turns in between."),
     ),
 )
 

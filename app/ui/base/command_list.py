@@ -22,59 +22,45 @@ COMMANDS = {
     # File
     "chat.new": Words("&New chat", "Open a new chat in a new tab", ("Ctrl+T", "Ctrl+N")),
     "chat.reopen": Words(
-        "&Reopen closed chat", "Bring back the tab closed last", "Ctrl+Shift+T", "No chat was closed."
+        "&Reopen closed chat", "Reopen the tab closed last", "Ctrl+Shift+T", "No chat has been closed."
     ),
-    "chat.new-folder": Words("New f&older", "Make a folder in the list of chats"),
+    "chat.new-folder": Words("New f&older", "Create a folder in the list of chats"),
     "chat.close": Words("&Close chat", "Close this tab; it can be reopened", "Ctrl+W"),
-    "chat.export": Words(
-        "&Export chat…", "Save this chat as Markdown, as a web page, or complete", "Ctrl+Shift+S"
-    ),
-    "chat.export-all": Words(
-        "Export &all chats…", "Save all chats in one file, or each in a file of its own"
-    ),
+    "chat.export": Words("&Export chat…", "Save this chat as Markdown, HTML or JSON", "Ctrl+Shift+S"),
+    "chat.export-all": Words("Export &all chats…", "Save all chats in one file, or one file per chat"),
     "chat.import": Words(
-        "&Import chats…", "Take over chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp"
+        "&Import chats…", "Import chats from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp"
     ),
     "chat.import-folder": Words(
-        "Import chats from a &folder…", "Take over all chats in a folder, such as that of LM Studio or Jan"
+        "Import chats from a &folder…", "Import all chats in a folder, such as LM Studio's or Jan's"
     ),
     "app.quit": Words("&Quit", "Save everything and quit", "Ctrl+Q"),
     # Edit
-    "edit.undo": Words("&Undo", "Take back the last change to the message", Key.Undo),
-    "edit.redo": Words("&Redo", "Make it again", Key.Redo),
+    "edit.undo": Words("&Undo", "Undo the last change", Key.Undo),
+    "edit.redo": Words("&Redo", "Redo the last change", Key.Redo),
     "edit.cut": Words("Cu&t", "Cut the selected text", Key.Cut),
     "edit.copy": Words("&Copy", "Copy the selected text", Key.Copy),
     "edit.paste": Words("&Paste", "Paste text", Key.Paste),
-    "edit.select-all": Words("Select &all", "Select all of this text", Key.SelectAll),
+    "edit.select-all": Words("Select &all", "Select all", Key.SelectAll),
     "chat.find": Words("&Find in chat…", "Find words in this chat", Key.Find, "This chat is empty."),
-    "chat.find-next": Words(
-        "Find &next", "Go to the next place with these words", Key.FindNext, "This chat is empty."
-    ),
-    "chat.find-previous": Words(
-        "Find pre&vious", "Go to the place before with these words", Key.FindPrevious, "This chat is empty."
-    ),
-    "app.settings": Words("&Settings…", "Everything that can be chosen, with a search", "Ctrl+,"),
+    "chat.find-next": Words("Find &next", "Next match", Key.FindNext, "This chat is empty."),
+    "chat.find-previous": Words("Find pre&vious", "Previous match", Key.FindPrevious, "This chat is empty."),
+    "app.settings": Words("&Settings…", "Open the settings", "Ctrl+,"),
     # View
-    "view.filter-chats": Words(
-        "&Filter list of chats", "Go to the field above the list of all chats", "Ctrl+Shift+B"
-    ),
-    "chat.search": Words(
-        "&Search all chats…", "Find a chat by its title, or by anything that was said", "Ctrl+K"
-    ),
-    "view.sidebar": Words("&List of chats", "Show or hide all chats at the left", "Ctrl+B"),
-    "view.palette": Words(
-        "&Command palette…", "Find a command, a chat or a setting by its name", "Ctrl+Shift+P"
-    ),
+    "view.filter-chats": Words("&Filter list of chats", "Filter the list of chats by title", "Ctrl+Shift+B"),
+    "chat.search": Words("&Search all chats…", "Find a chat by its title or any message", "Ctrl+K"),
+    "view.sidebar": Words("&List of chats", "Show or hide the list of chats", "Ctrl+B"),
+    "view.palette": Words("&Command palette…", "Find a command, chat or setting by name", "Ctrl+Shift+P"),
     "view.zoom-in": Words("&Larger", "Larger text", (Key.ZoomIn, "Ctrl+=")),
     "view.zoom-out": Words("&Smaller", "Smaller text", Key.ZoomOut),
-    "view.zoom-reset": Words("&Usual size", "Text at its usual size", "Ctrl+0"),
-    "view.full-screen": Words("F&ull screen", "Use the whole screen, or go back"),
+    "view.zoom-reset": Words("&Reset size", "Reset the text size", "Ctrl+0"),
+    "view.full-screen": Words("F&ull screen", "Switch full screen on or off"),
     "view.next-pane": Words("Next &pane", "Move the focus to the next pane", "F6"),
-    "view.previous-pane": Words("Previous p&ane", "Move the focus to the pane before", "Shift+F6"),
+    "view.previous-pane": Words("Previous p&ane", "Move the focus to the previous pane", "Shift+F6"),
     # Chat
     "chat.stop": Words(
         "&Stop answer",
-        "Stop the answer in this tab, else the loading of a model",
+        "Stop the answer in this tab, or loading a model",
         "Esc",
         "No answer is being written in this tab.",
     ),
@@ -83,92 +69,92 @@ COMMANDS = {
     ),
     "chat.tokens": Words(
         "Token &probabilities",
-        "Show what else the last answer could have said",
+        "Show the alternatives at each token of the last answer",
         "Ctrl+Alt+P",
         "There is no answer yet.",
     ),
     "message.previous-version": Words(
-        "Previo&us version", "Show the version before", "Alt+Left", "There is no other version there."
+        "Previo&us version", "Show the previous version", "Alt+Left", "There is no other version."
     ),
     "message.next-version": Words(
-        "Ne&xt version", "Show the version after", "Alt+Right", "There is no other version there."
+        "Ne&xt version", "Show the version after", "Alt+Right", "There is no other version."
     ),
     "message.add": Words(
         "Add without as&king",
-        "The draft becomes a message",
-        needs="Write something first, while no answer is being written.",
+        "Add the draft as your message without an answer",
+        needs="Write something first, and wait for the running answer.",
     ),
     "message.add-answer": Words(
         "Add as mode&l's answer",
-        "The draft becomes an answer, as if the model had written it",
-        needs="Write something first, while no answer is being written.",
+        "Add the draft as an answer, as if the model had written it",
+        needs="Write something first, and wait for the running answer.",
     ),
-    "chat.attach": Words("&Attach files…", "Put the text of files into the next message", "Ctrl+Shift+A"),
-    "chat.fork": Words("&Fork chat", "Go on in a copy of this chat", "Ctrl+Shift+K"),
+    "chat.attach": Words("&Attach files…", "Attach files to the next message", "Ctrl+Shift+A"),
+    "chat.fork": Words("&Fork chat", "Continue in a copy of this chat", "Ctrl+Shift+K"),
     "chat.settings": Words(
-        "Chat s&ettings…", "How long this chat may get, and what becomes of it then", "Ctrl+Shift+L"
+        "Chat s&ettings…", "System prompt, sampling and context of this chat", "Ctrl+Shift+L"
     ),
     "tab.next": Words("&Next tab", "Show the next tab", ("Ctrl+Tab", "Ctrl+PgDown")),
     "tab.previous": Words("&Previous tab", "Show the previous tab", ("Ctrl+Shift+Tab", "Ctrl+PgUp")),
     "tab.move-right": Words("Move tab &right", "Move this tab one place to the right", "Ctrl+Shift+PgDown"),
     "tab.move-left": Words("Move tab &left", "Move this tab one place to the left", "Ctrl+Shift+PgUp"),
-    "tab.pin": Words("P&in tab", "Keep this tab at the left, or let it go again"),
-    "tab.rename": Words("R&ename chat…", "Give this chat another title"),
-    "tab.close-others": Words("Close &others", "Close all tabs but this one"),
-    "tab.close-right": Words("Close to the ri&ght", "Close all tabs to the right of this one"),
-    "tab.split": Words("&Split view", "Show two chats side by side, or one again", "Ctrl+Alt+\\"),
+    "tab.pin": Words("P&in tab", "Keep this tab at the left, or unpin it"),
+    "tab.rename": Words("R&ename chat…", "Change this chat's title"),
+    "tab.close-others": Words("Close &others", "Close all other tabs"),
+    "tab.close-right": Words("Close to the ri&ght", "Close all tabs to the right"),
+    "tab.split": Words("&Split view", "Show two chats side by side, or go back to one", "Ctrl+Alt+\\"),
     "tab.other-side": Words(
-        "Ot&her side", "Go to the other one of two chats side by side, or show two", "Ctrl+\\"
+        "Ot&her side", "Switch to the other side of the split view, or open one", "Ctrl+\\"
     ),
     "chat.delete": Words(
         "&Delete chat", "Delete this chat; it can be had back for a moment", "Ctrl+Shift+Backspace"
     ),
     # Model
     "model.open": Words("&Open model…", "Open a model from a GGUF file", "Ctrl+O"),
-    "model.library": Words("&Models…", "The models on this machine, and where to get more", "Ctrl+Shift+M"),
+    "model.library": Words("&Models…", "Models on this machine, and where to get more", "Ctrl+Shift+M"),
     "model.load-settings": Words(
-        "&How this model is loaded…",
-        "Context, speed and memory of the model that is open",
-        needs="No model was opened.",
+        "Model &load settings…",
+        "Context, speed and memory of the current model",
+        needs="No model has been opened.",
     ),
     "model.reload": Words(
-        "Re&load model", "Load the same file again, with empty memory", needs="No model was opened."
+        "Re&load model", "Load the same file again, with an empty KV cache", needs="No model has been opened."
     ),
     "model.cancel-load": Words(
         "&Cancel loading",
-        "Stop loading a model; the one that answers now stays",
+        "Stop loading; the current model stays",
         needs="No model is being loaded.",
     ),
     "model.sleep": Words(
-        "Put to &sleep",
-        "The model gives its memory back, and comes back with the next message",
+        "&Unload until needed",
+        "Free the model's memory; the next message loads it again",
         needs="No model is loaded, or it is answering.",
     ),
     "engine.stop-all": Words(
         "Stop &all answers", "Stop the answers of all chats", "Shift+Esc", "No answer is being written."
     ),
-    "engine.settings": Words("&Engine settings…", "Threads, and what goes first"),
-    "context.settings": Words(
-        "Conte&xt settings…", "Tokens for all chats together, slots, and the longest chat"
-    ),
+    "engine.settings": Words("&Engine settings…", "Threads and scheduling"),
+    "context.settings": Words("Conte&xt settings…", "Context size, slots, and the limit per chat"),
     # Tools
-    "api.switch": Words("&Local API", "Let other programs on this computer ask the model"),
+    "api.switch": Words("&Local API", "Let other programs on this computer use the model"),
     "api.copy-address": Words(
-        "Copy API &address", "What other programs call the base URL", needs="The local API is off."
+        "Copy API &address", "The base URL for other programs", needs="The local API is off."
     ),
     "api.copy-key": Words(
         "Copy API &key",
-        "What other programs must send",
-        needs="The key is made when the local API is first switched on.",
+        "The key other programs must send",
+        needs="The key is created when the local API is first turned on.",
     ),
     "api.open": Words("Local API s&ettings…", "Port, address and key"),
-    "tools.backups": Words("&Backups…", "Copies of all chats, and how to go back to one"),
+    "tools.backups": Words("&Backups…", "Back up all chats, or restore a backup"),
     "tools.self-test": Words(
-        "&Self-test…", "Prove on this model and this computer that chats do not disturb each other"
+        "&Self-test…", "Check with this model, on this computer, that chats do not disturb each other"
     ),
     # Help
-    "help.shortcuts": Words("&Keyboard shortcuts", "All keys on one page", (Key.HelpContents, "Ctrl+/")),
-    "help.log": Words("L&og…", "Show what Skein has done since it was started"),
+    "help.shortcuts": Words(
+        "&Keyboard shortcuts", "Show and change all keyboard shortcuts", (Key.HelpContents, "Ctrl+/")
+    ),
+    "help.log": Words("L&og…", "Show what Skein has logged since it started"),
     "help.data-folder": Words("Open &data folder", "Show the folder with the chats in the file browser"),
     "help.log-folder": Words("Open &log folder", "Show the folder with the logs in the file browser"),
     "app.about": Words("&About Skein", "Version, diagnostics and licences"),

@@ -40,7 +40,7 @@ class LogViewer(QDialog):
         for level, name in zip(_LEVELS, names, strict=True):
             self.levels.addItem(name, level)
         self.levels.setCurrentIndex(1)
-        self.search = search_field(tr("Only lines with…"), self, tr("Only lines with this text"))
+        self.search = search_field(tr("Filter lines…"), self, tr("Show only lines with this text"))
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)

@@ -136,7 +136,7 @@ class LoadStrip(QWidget):
         self.setAccessibleName(tr("Loading a model"))
         self.cancel = quiet_button(tr("Cancel"), self, "bar")
         self.cancel.setProperty("command", "chat.stop")
-        self.cancel.setToolTip(tr("Stop loading; the model that answers now stays (Esc)"))
+        self.cancel.setToolTip(tr("Stop loading; the current model stays (Esc)"))
         self.cancel.clicked.connect(self.cancel_requested)
         hbox(STRETCH, self.cancel, on=self, margins=(16, 0, 12, 2))
         self._shows = QTimer(self, singleShot=True, interval=self.SHOWN_AFTER_MS)
@@ -227,7 +227,7 @@ def load_error_text(path: Path, message: str, model: ModelInfo | None) -> str:
     name, reason = one_line(path.name), one_line(tr_said(message))
     if name not in reason:
         reason = tr("{name} could not be opened: {reason}", name=name, reason=reason)
-    return sentences(reason, tr("The model {name} stays loaded.", name=model.name) if model else "")
+    return sentences(reason, tr("{name} stays loaded.", name=model.name) if model else "")
 
 
 def engine_error_text(message: str) -> str:
@@ -236,7 +236,7 @@ def engine_error_text(message: str) -> str:
 
 def recovering_text(message: str) -> str:
     return tr(
-        "{reason} The model is being loaded again, and the answers go on.", reason=one_line(tr_said(message))
+        "{reason} The model is being reloaded; the answers continue.", reason=one_line(tr_said(message))
     )
 
 

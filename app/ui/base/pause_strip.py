@@ -14,7 +14,7 @@ from app.protocol.report import PauseState
 
 HEIGHT = 38
 HIDE_AFTER_MS = 250  # a step between two pauses is no reason to jump
-PAUSED = mark("All chats are paused: they wait.")
+PAUSED = mark("All chats are paused.")
 
 
 class PauseStrip(QWidget):

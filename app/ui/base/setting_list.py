@@ -81,7 +81,7 @@ def _text_sizes() -> Mapping[int, str]:
 
 def _text_size(zoom: int) -> str:
     points = locale().toString(reading_font(zoom).pointSizeF(), "g", 3)
-    return tr("{points} points", points=points) if zoom else tr("{points} points, as usual", points=points)
+    return tr("{points} pt", points=points) if zoom else tr("{points} pt (default)", points=points)
 
 
 def _families(is_fixed: bool) -> Mapping[str, str]:
@@ -94,7 +94,7 @@ def _families(is_fixed: bool) -> Mapping[str, str]:
 def _pool_note(facts: Facts) -> str:
     if facts.model is None or facts.settings.n_ctx:
         return ""
-    return tr("Automatic is {tokens} tokens here.", tokens=_count(facts.model.n_ctx))
+    return tr("Automatic: {tokens} tokens.", tokens=_count(facts.model.n_ctx))
 
 
 def _part_note(facts: Facts) -> str:
@@ -103,7 +103,7 @@ def _part_note(facts: Facts) -> str:
         return ""
     slots = facts.settings.n_seq_max
     return tr(
-        "That would be {part} tokens ({pool} / {slots}) for each slot.",
+        "{part} tokens per slot ({pool} / {slots}).",
         part=_count(pool // slots),
         pool=_count(pool),
         slots=slots,
@@ -114,10 +114,10 @@ def _checkpoint_note(facts: Facts) -> str:
     if facts.model is None:
         return ""
     if not facts.model.takes_checkpoints:
-        return tr("{model} needs none: it can go back anywhere.", model=facts.model.name)
+        return tr("{model} needs none: it can be rolled back anywhere.", model=facts.model.name)
     if facts.settings.checkpoint_mib:
         return ""
-    return tr("Automatic is {size} here.", size=data_size(facts.model.max_checkpoint_bytes))
+    return tr("Automatic: {size}.", size=data_size(facts.model.max_checkpoint_bytes))
 
 
 def _core_note(facts: Facts) -> str:
@@ -141,7 +141,7 @@ def _recommended(facts: Facts, name: str) -> str:
 def _sampled(name: str, label: str, sentence: str, step: float = 1) -> Setting:
     """None is what the model's maker recommends."""
     note = partial(_recommended, name=name)
-    return Setting(name, label, sentence, word=mark("As recommended"), step=step, note=note)
+    return Setting(name, label, sentence, word=mark("Recommended"), step=step, note=note)
 
 
 def _count(number: int) -> str:
@@ -157,39 +157,39 @@ PAGES = (
             Setting(
                 "language",
                 mark("Language"),
-                mark("What the window speaks, from the next start on."),
+                mark("Takes effect when Skein restarts."),
                 named=_languages,
             ),
         ),
     ),
     Page(
         "look",
-        mark("Look"),
+        mark("Appearance"),
         "sun-moon",
         (
-            Setting("theme", mark("Theme"), mark("Which colours the window has."), choices=THEMES),
+            Setting("theme", mark("Theme"), mark("Colours of the window."), choices=THEMES),
             Setting(
                 "zoom",
                 mark("Text size"),
-                mark("How large messages are written. Ctrl and the wheel over them change it, too."),
+                mark("Size of messages. Ctrl and the mouse wheel change it, too."),
                 named=_text_sizes,
             ),
             Setting(
                 "reading_font",
                 mark("Font for reading"),
-                mark("What messages are written in."),
+                mark("Font of messages."),
                 named=partial(_families, is_fixed=False),
             ),
             Setting(
                 "code_font",
                 mark("Font for code"),
-                mark("What code in messages is written in: fonts whose letters all have one width."),
+                mark("Monospaced font of code in messages."),
                 named=partial(_families, is_fixed=True),
             ),
             Setting(
                 "motion",
                 mark("Motion"),
-                mark("Whether anything moves by itself: menus that fade in, cursors that blink."),
+                mark("Fading menus and blinking cursors."),
                 choices=MOTIONS,
             ),
         ),
@@ -202,34 +202,34 @@ PAGES = (
             Setting(
                 "enter_sends",
                 mark("Enter sends the message"),
-                mark("Shift+Enter begins a new line. Otherwise Enter does, and Ctrl+Enter sends."),
+                mark("Shift+Enter inserts a new line. If off, Enter does, and Ctrl+Enter sends."),
             ),
             Setting(
                 "automatic_titles",
-                mark("Titles by themselves"),
-                mark("A new chat is named after its first message, until you give it another name."),
+                mark("Name chats automatically"),
+                mark("A new chat takes its title from its first message until you rename it."),
             ),
             Setting(
                 "model_titles",
-                mark("Titles by the model"),
-                mark("The model names a new chat after its first answer, while it has nothing else to do."),
+                mark("Let the model name chats"),
+                mark("After the first answer, when idle, the model gives a new chat its title."),
             ),
             Setting(
                 "reads_ahead",
                 mark("Read ahead while typing"),
-                mark("What you type is computed before you send it, while nothing else is. Not on battery."),
+                mark("Computes your message while you type, when the engine is idle. Not on battery."),
             ),
             Setting(
                 "system_prompt",
                 mark("System prompt"),
-                mark("What every new chat tells the model before the first message."),
+                mark("Instructions for the model in every new chat."),
                 word=mark("None"),
                 is_long=True,
             ),
             Setting(
                 "overflow",
                 mark("When a chat is full"),
-                mark("What becomes of a new chat that no longer fits; each chat can choose for itself."),
+                mark("What to do when a chat fills its context; each chat can choose its own way."),
                 choices=OVERFLOWS,
             ),
         ),
@@ -239,42 +239,40 @@ PAGES = (
         mark("Sampling"),
         "thermometer",
         (
-            Remark(mark("How the next token is chosen, in every chat that has no settings of its own.")),
+            Remark(mark("For every chat without its own sampling settings.")),
             _sampled(
                 "temperature",
                 mark("Temperature"),
-                mark("0 always takes the most likely token; higher values let less likely ones through."),
+                mark("0 always picks the most likely token; higher values are more varied."),
                 0.05,
             ),
             _sampled(
                 "top_k",
                 mark("Top-k"),
-                mark("Only the so many most likely tokens are considered; 0 considers all."),
+                mark("Sample from the k most likely tokens; 0 is off."),
             ),
             _sampled(
                 "top_p",
                 mark("Top-p"),
-                mark("Only the likeliest tokens that together reach this probability; 1 considers all."),
+                mark("Sample from the most likely tokens that together reach this probability; 1 is off."),
                 0.05,
             ),
             _sampled(
                 "min_p",
                 mark("Min-p"),
-                mark(
-                    "Tokens less likely than this part of the likeliest one are left out; 0 leaves out none."
-                ),
+                mark("Removes tokens less likely than this fraction of the most likely one; 0 is off."),
                 0.01,
             ),
             _sampled(
                 "repeat_penalty",
                 mark("Repeat penalty"),
-                mark("Makes tokens that were there lately less likely; 1 does nothing."),
+                mark("Makes recent tokens less likely; 1 is off."),
                 0.05,
             ),
             Setting(
                 "max_tokens",
-                mark("Longest answer"),
-                mark("How many tokens an answer may have."),
+                mark("Maximum answer length"),
+                mark("Most tokens an answer may have."),
                 word=mark("No limit"),
                 step=64,
             ),
@@ -287,39 +285,41 @@ PAGES = (
         (
             Setting(
                 "speed",
-                mark("What goes first"),
-                mark("How a step is shared between answers that run and prompts that are read."),
+                mark("Scheduling"),
+                mark("How each step is shared between running answers and new prompts."),
                 choices=SPEEDS,
             ),
             Setting(
                 "n_threads",
                 mark("Threads"),
-                mark("How many CPU threads compute."),
+                mark("CPU threads for computing."),
                 word=mark("Automatic"),
                 needs_reload=True,
                 note=_core_note,
             ),
             Setting(
                 "num_drafted_tokens",
-                mark("Guessed tokens"),
-                mark("Most tokens guessed from the chat's own text and checked in one step."),
+                mark("Draft tokens"),
+                mark("Most draft tokens checked in one step, taken from the chat's own text."),
                 word=mark("None"),
                 needs_reload=True,
             ),
             Setting(
                 "unload_after_min",
-                mark("Sleep after minutes"),
+                mark("Unload after idle minutes"),
                 mark(
-                    "After so long a silence the model gives its memory back. "
-                    "The next message, or a program that asks, loads it again."
+                    "Frees the model's memory after this much idle time. The next message or API request "
+                    "loads it again."
                 ),
                 word=mark("Never"),
                 step=5,
             ),
             Setting(
                 "verify",
-                mark("Check every step"),
-                mark("Compare our books with the library's after every step, not only when idle; slower."),
+                mark("Verify every step"),
+                mark(
+                    "Compares Skein's records with llama.cpp's after every step, not only when idle. Slower."
+                ),
                 needs_reload=True,
             ),
             CommandRow("model.load-settings"),
@@ -344,20 +344,23 @@ PAGES = (
             Setting(
                 "n_seq_max",
                 mark("Parallel chats (slots)"),
-                mark("How many answers are computed at the same time."),
+                mark("Answers computed at the same time."),
                 needs_reload=True,
             ),
             Setting(
                 "isolated",
                 mark("Isolated memory"),
-                mark("Each slot has its part of the pool for itself; else equal beginnings are kept once."),
+                mark("Each slot gets its own part of the pool. If off, shared prefixes are stored once."),
                 needs_reload=True,
                 note=_part_note,
             ),
             Setting(
                 "checkpoint_mib",
                 mark("Memory for checkpoints (MiB)"),
-                mark("For models that can go back in a chat only to where that was saved."),
+                mark(
+                    "For models that cannot remove an arbitrary tail: saved positions in a chat to roll "
+                    "back to."
+                ),
                 word=mark("Automatic"),
                 step=64,
                 needs_reload=True,
@@ -365,8 +368,8 @@ PAGES = (
             ),
             Setting(
                 "max_chat_tokens",
-                mark("Longest chat"),
-                mark("Tokens that any one chat may have; a chat can have its own limit."),
+                mark("Limit per chat"),
+                mark("Most tokens of one chat; each chat can have its own limit."),
                 word=mark("Whole context"),
                 step=256,
             ),
@@ -380,12 +383,12 @@ PAGES = (
             Setting(
                 "api_enabled",
                 mark("Local API"),
-                mark("Programs on this computer that have the key can ask the model, too."),
+                mark("Programs on this computer that have the key can use the model, too."),
             ),
             Setting(
                 "api_port",
                 mark("Port"),
-                mark("Where they find it: a number no other program uses."),
+                mark("A port no other program uses."),
                 is_grouped=False,
             ),
             CommandRow("api.open"),
@@ -395,23 +398,22 @@ PAGES = (
         "shortcuts",
         mark("Shortcuts"),
         "keyboard",
-        (Remark(mark("Shift+Enter always begins a new line; Up in an empty message edits the last one.")),),
+        (Remark(mark("Shift+Enter always inserts a new line. Up in an empty message edits your last one.")),),
     ),
     Page(
         "privacy",
         mark("Privacy & data"),
         "shield",
         (
-            Remark(mark("Models run on this computer, and what you write does not leave it.")),
-            Remark(mark("Chats, settings and logs are files that only your account can read.")),
+            Remark(mark("Models run on this computer; nothing you write leaves it.")),
+            Remark(mark("Only your account can read the files with chats, settings and logs.")),
             Setting(
                 "keeps_cells",
-                mark("Quicker after a start"),
+                mark("Keep cells between starts"),
                 mark(
-                    "What the model has computed for open chats is written to disk when Skein ends, so that "
-                    "it need not read them anew. It tells as much as the chats do, so it is encrypted with a "
-                    "key in your keyring. It takes at most 4 GB, and goes with its tab or when this is "
-                    "switched off."
+                    "Saves what was computed for open chats when Skein quits, so they are not recomputed "
+                    "after a restart. Encrypted with a key in your keyring, at most 4 GB; removed when "
+                    "the tab is closed or this is turned off."
                 ),
                 note=_why_not_kept,
             ),

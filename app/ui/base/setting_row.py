@@ -77,7 +77,7 @@ class SettingRow(Row):
         self.reset.setEnabled(value != self._field.default)
         parts = [self._default_words, note]
         if self.setting.needs_reload:
-            parts.append(tr("A change loads the model again."))
+            parts.append(tr("Changing this reloads the model."))
         self.default.setText(sentences(*parts))
         self.problem.hide()
 

@@ -119,11 +119,11 @@ class SearchPopup(QFrame):
         self._show_state(is_searching=bool(self.field.text().strip()))
 
     def _show_state(self, is_searching: bool) -> None:
-        text = tr("Enter opens, Ctrl+Enter opens beside, Esc closes.")
+        text = tr("Enter opens, Ctrl+Enter opens in split view, Esc closes.")
         if is_searching:
             text = tr("Searching all messages…")
         elif self.field.text().strip() and not self.model.rows:
-            text = tr("Nothing has these words, as a title or in a message.")
+            text = tr("No title or message contains these words.")
         self._state.setText(text)
         self._place()
 

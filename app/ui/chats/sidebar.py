@@ -60,7 +60,7 @@ class Sidebar(QWidget):
         self._folders: Sequence[str] = ()
         self._chats: Sequence[ChatSummary] = ()
         self.model = SidebarModel(self)
-        self.filter = search_field(tr("Filter chats"), self, tr("Filter chats by their titles"))
+        self.filter = search_field(tr("Filter chats"), self, tr("Filter chats by title"))
         self.list = _List(self)
         self._nothing = PlainLabel("", self, "muted", wraps=True)
         self._day = local_today()
@@ -135,9 +135,7 @@ class Sidebar(QWidget):
 
     def _show_nothing(self) -> None:
         self._nothing.setVisible(not self.model.rows)
-        self._nothing.setText(
-            tr("No chat has this in its title.") if self.filter.text() else tr("No chats yet.")
-        )
+        self._nothing.setText(tr("No title matches.") if self.filter.text() else tr("No chats yet."))
 
     @Slot(str)
     def _on_filter_changed(self, text: str) -> None:

@@ -154,9 +154,9 @@ class Menus(QObject):
         panel = self._parts.inspector.panel(SequencesPanel.NAME)
         assert isinstance(panel, SequencesPanel)
         for action in panel.row_actions:
-            action.setProperty("needs", tr("Choose a sequence in the inspector that this can be done with."))
+            action.setProperty("needs", tr("Select a sequence in the inspector first."))
         self.inspector.addSeparator()
-        self.inspector.addMenu(submenu(self._window, tr("Chosen &sequence"), *panel.row_actions))
+        self.inspector.addMenu(submenu(self._window, tr("Selected &sequence"), *panel.row_actions))
 
     def _toggle_full_screen(self) -> None:
         """A maximised window is maximised again afterwards."""
@@ -214,7 +214,7 @@ class Menus(QObject):
         speed, set_speed = parts.preferences.settings.speed, partial(parts.preferences.set, "speed")
         self.speeds = radio_menu(self._window, "speed", tr("Spee&d"), SPEEDS, speed, set_speed)
         steps = parts.pausing.actions
-        steps.pause.setProperty("needs", tr("No model is loaded, or all chats are paused already."))
+        steps.pause.setProperty("needs", tr("No model is loaded, or all chats are already paused."))
         for action in (steps.resume, steps.step):
             action.setProperty("needs", tr("Pause all chats first."))
         self.model = self._add(

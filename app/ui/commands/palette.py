@@ -58,7 +58,7 @@ class CommandPalette(QFrame):
         self._former_focus: QWidget | None = None
         self.line = _Line(self)
         self.list = _List(self)
-        self._nothing = PlainLabel(tr("Nothing is called that."), self, "muted")
+        self._nothing = PlainLabel(tr("No matches."), self, "muted")
         self._nothing.setContentsMargins(14, 8, 14, 12)
         self.setObjectName("palette")
         self.setAccessibleName(tr("Command palette"))

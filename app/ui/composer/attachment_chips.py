@@ -209,7 +209,7 @@ class PendingChip(_Chip):
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(one_line(name), "hourglass", parent)
         self.show_detail(tr("reading…"))
-        self.setAccessibleName(tr("{name} is being read", name=name))
+        self.setAccessibleName(tr("Reading {name}", name=name))
 
 
 class AttachmentChip(_Chip):

@@ -31,10 +31,10 @@ class AttachmentPreview(QFrame):
         self._figures = PlainLabel(parent=self, tone="muted")
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
-        self.text.setAccessibleName(tr("Text of the file"))
+        self.text.setAccessibleName(tr("File content"))
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setFont(code_font())
-        self.into_text = QPushButton(tr("Turn into text"), self)
+        self.into_text = QPushButton(tr("Insert as text"), self)
         self.remove = QPushButton(tr("Remove"), self)
         self._lay_out()
         self.into_text.clicked.connect(self._on_into_text)
@@ -53,7 +53,7 @@ class AttachmentPreview(QFrame):
         self.setAccessibleName(tr("Text of {name}", name=name))
         self.text.setAccessibleName(self.accessibleName())
         left_out = len(attachment.text) - len(shown)
-        more = tr("the first {number} characters are shown", number=count(SHOWN_CHARS)) if left_out else ""
+        more = tr("first {number} characters", number=count(SHOWN_CHARS)) if left_out else ""
         self._figures.setText(" · ".join(part for part in (detail, more) if part))
         self.text.setPlainText(shown)
         self.into_text.setVisible(fits_draft)

@@ -25,39 +25,30 @@ _KINDS = {
 }
 _TABLES = ("csv", "xlsx", "ods")
 _REFUSALS = {
-    Reason.MISSING: mark("“{name}” is not there any more."),
-    Reason.FORBIDDEN: mark("“{name}” may not be read: your user has no permission to."),
+    Reason.MISSING: mark("“{name}” no longer exists."),
+    Reason.FORBIDDEN: mark("You do not have permission to read “{name}”."),
     Reason.FOLDER: mark("“{name}” is a folder. Attach the files in it instead."),
-    Reason.NO_FILE: mark("“{name}” is a pipe or a device, not a file. It was left alone."),
+    Reason.NO_FILE: mark("“{name}” is a pipe or a device, not a file."),
     Reason.EMPTY: mark("“{name}” is empty."),
-    Reason.TOO_LARGE: mark("“{name}” is larger than {megabytes} MB. Attach the part of it that matters."),
+    Reason.TOO_LARGE: mark("“{name}” is larger than {megabytes} MB. Attach only the part that matters."),
     Reason.TOO_MUCH_TEXT: mark(
-        "“{name}” has over {chars} characters of text, more than any model can read. Attach a part of it."
+        "“{name}” has over {chars} characters, more than any model can read. Attach a part of it."
     ),
-    Reason.IMAGE: mark(
-        "“{name}” is an image, and this model cannot see: no projector is loaded. "
-        "Describe it, or attach its text."
-    ),
-    Reason.BINARY: mark(
-        "“{name}” has no text that Skein can read. Text, PDF and Office files can be attached."
-    ),
-    Reason.NO_TEXT: mark("“{name}” has no text in it. If it is a scan, its pages are images."),
-    Reason.PASSWORD: mark("“{name}” is protected by a password. Attach a copy without one."),
-    Reason.OLD_OFFICE: mark(
-        "“{name}” is in an old format. Save it as DOCX, XLSX, PPTX or PDF, and attach that."
-    ),
-    Reason.DAMAGED: mark("“{name}” is damaged, or not what it says it is."),
+    Reason.IMAGE: mark("“{name}” is an image, which this model cannot see. Describe it, or attach its text."),
+    Reason.BINARY: mark("Skein cannot read text from “{name}”. Attach text, PDF or Office files."),
+    Reason.NO_TEXT: mark("“{name}” contains no text. If it is a scan, its pages are images."),
+    Reason.PASSWORD: mark("“{name}” is password-protected. Attach a copy without a password."),
+    Reason.OLD_OFFICE: mark("“{name}” is in an old format. Save it as DOCX, XLSX, PPTX or PDF first."),
+    Reason.DAMAGED: mark("“{name}” is damaged, or not the type its name says."),
     Reason.LIMITS: mark(
-        "“{name}” took more time or memory than a document should. It is damaged or made to do harm; "
-        "it was put aside."
+        "Reading “{name}” took too much time or memory, so it was stopped. The file is damaged or malicious."
     ),
-    Reason.SYSTEM: mark("“{name}” could not be read: the disk or the system failed. Try again."),
+    Reason.SYSTEM: mark("“{name}” could not be read because of a disk or system error. Try again."),
 }
 IMAGE_PASTED = mark(
-    "The clipboard holds an image, and this model cannot see: no projector is loaded. "
-    "Describe it, or paste its text."
+    "The clipboard holds an image, which this model cannot see. Describe it, or paste its text."
 )
-TOO_MANY = mark("{number} files at once are too many: {limit} can go with one message. None was attached.")
+TOO_MANY = mark("{number} files are too many: a message can have {limit}. None was attached.")
 
 
 def title(attachment: Attachment) -> str:

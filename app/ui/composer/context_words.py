@@ -13,8 +13,8 @@ _FORECASTS = {
         "Too long for this chat: about {total} tokens, and {limit} fit. It would not be answered; "
         "choose another way in the chat settings, or start a new chat."
     ),
-    Overflow.ROLLING_WINDOW: mark("To make room for this message, the oldest turns will be left out."),
-    Overflow.TRUNCATE_MIDDLE: mark("To make room for this message, turns in the middle will be left out."),
+    Overflow.ROLLING_WINDOW: mark("The oldest turns will be left out to make room for this message."),
+    Overflow.TRUNCATE_MIDDLE: mark("Turns in the middle will be left out to make room for this message."),
 }
 _TOO_LONG_ALONE = mark(
     "This message alone is too long: about {draft} tokens, and this chat can have {limit}."
@@ -65,10 +65,10 @@ def figures_text(figures: ContextFigures) -> str:
 def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
     """Each figure: its name, its number, and what it means."""
     return (
-        (tr("Used"), count(figures.used), tr("tokens of this chat")),
-        (tr("cached"), count(figures.cached), tr("of them are in memory and not computed again")),
-        (tr("Draft"), count(figures.draft), tr("tokens that this message and its files will add")),
-        (tr("Limit"), count(figures.limit), tr("tokens that this chat can have")),
+        (tr("Used"), count(figures.used), tr("tokens in this chat")),
+        (tr("cached"), count(figures.cached), tr("of them are cached")),
+        (tr("Draft"), count(figures.draft), tr("tokens this message and its files will add")),
+        (tr("Limit"), count(figures.limit), tr("tokens this chat can have")),
     )
 
 

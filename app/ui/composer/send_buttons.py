@@ -69,7 +69,7 @@ class SendButton(RoundButton):
         self.setAccessibleName(tr("Queue") if is_busy else tr("Send"))
         key = tr("Enter") if enter_sends else tr("Ctrl+Enter")
         if is_busy:
-            self.setToolTip(tr("Queue: it is sent when this answer is done ({key})", key=key))
+            self.setToolTip(tr("Queue: send when this answer is done ({key})", key=key))
         else:
             self.setToolTip(tr("Send ({key})", key=key))
         self.show_icon("list-end" if is_busy else "arrow-up")
@@ -83,7 +83,7 @@ class SendMenuButton(IconButton):
         self.menu_ = QMenu(self)
         self.send = self.menu_.addAction(tr("&Send"))
         self.add = self.menu_.addAction(tr("Add &without asking"))
-        self.add.setToolTip(tr("As a message of yours that is not answered yet"))
+        self.add.setToolTip(tr("As your message, without an answer for now"))
         self.add_answer = self.menu_.addAction(tr("Add as &answer"))
         self.add_answer.setToolTip(tr("As if the model had written it"))
         self.menu_.setToolTipsVisible(True)

@@ -22,20 +22,19 @@ SIZE = QSize(640, 480)
 ROW_HEIGHT = 28
 _HEADS = (mark("Made"), mark("Why"), mark("Size"))
 _WHY = {
-    Reason.REGULAR: mark("By itself"),
-    Reason.ASKED: mark("You asked for it"),
-    Reason.UPDATE: mark("Before a new version of Skein changed the database"),
+    Reason.REGULAR: mark("Automatic"),
+    Reason.ASKED: mark("Manual"),
+    Reason.UPDATE: mark("Before a database upgrade"),
     Reason.IMPORT: mark("Before an import"),
-    Reason.RESTORE: mark("Before another backup was restored"),
+    Reason.RESTORE: mark("Before a restore"),
 }
 INTRO = mark(
-    "Skein copies all chats half an hour after they have changed, and thins out what is older than two days: "
-    "one a day, then one a week, then one a month."
+    "Skein backs up all chats half an hour after a change. After two days it keeps one backup a day, "
+    "later one a week, then one a month."
 )
-NONE_YET = mark("There is no backup yet. The first is made once there is something to keep.")
+NONE_YET = mark("No backups yet. The first is made once there are chats to back up.")
 ARE_YOU_SURE = mark(
-    "All chats become what they were then, and Skein starts again. What they are now is kept as another "
-    "backup."
+    "All chats return to this state, and Skein restarts. The current state is backed up first."
 )
 
 
@@ -125,7 +124,7 @@ class BackupsDialog(QDialog):
         self._show_buttons()
 
     def _show_buttons(self) -> None:
-        self.restore_button.setText(tr("Restore and start again") if self._asks else tr("&Restore…"))
+        self.restore_button.setText(tr("Restore and Restart") if self._asks else tr("&Restore…"))
         self.restore_button.setEnabled(self.chosen is not None)
         self.cancel_button.setVisible(self._asks)
         self.close_button.setVisible(not self._asks)

@@ -189,7 +189,7 @@ class ChatFiles(QObject):
 
     def _take_back(self, chat_ids: Sequence[str]) -> None:
         self._transfer.take_back(chat_ids)
-        self._say(tr("The import is undone."))
+        self._say(tr("Import undone."))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         if self._is_busy:
@@ -203,7 +203,7 @@ class ChatFiles(QObject):
         try:
             await work
         except StoppedError:
-            self._say(tr("Stopped. Nothing has changed."))
+            self._say(tr("Cancelled. Nothing has changed."))
         except (ExportError, StorageError) as error:
             self._notices.show_error(tr_said(error.args[0]))
             if self.preview:
@@ -212,7 +212,7 @@ class ChatFiles(QObject):
             self._is_busy = False
 
     def _say_busy(self) -> None:
-        self._say(tr("Another export or import is under way. Try again when it is done."))
+        self._say(tr("Another export or import is running. Try again when it has finished."))
 
     def _on_progressed(self, fraction: float) -> None:
         if self._is_exporting:

@@ -33,7 +33,7 @@ class ImportPreview(QDialog):
         self.bar = QProgressBar(self)
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("How much has been read"))
+        self.bar.setAccessibleName(tr("Reading progress"))
         self.chats = _Lines(tr("Chats"), self)
         self.problems = _Lines(tr("Cannot be imported"), self)
         self.with_known = Switch(self)
@@ -88,7 +88,7 @@ class ImportPreview(QDialog):
     def _offer_known(self, num_known: int) -> None:
         words = tr_n(
             "Import {n} chat that is here already once more, as a copy",
-            "Import {n} chats that are here already once more, as copies",
+            "Import {n} chats that already exist again, as copies",
             num_known,
         )
         self.known_words.setText(words)
@@ -143,10 +143,10 @@ class _Lines(QWidget):
 
 def summary_of(plan: ImportPlan) -> str:
     if not plan.new and not plan.known:
-        return tr("There is nothing in it to import. Nothing has changed.")
+        return tr("There is nothing to import.")
     sources = SOURCES.join(plan.sources)
     if not plan.new:
-        told = tr("All chats of this export ({sources}) are here already.", sources=sources)
+        told = tr("All chats in this export ({sources}) already exist.", sources=sources)
         return sentences(told, changed_of(plan))
     messages = tr_n("{n} message", "{n} messages", plan.num_messages)
     counted = tr_n(
@@ -156,7 +156,7 @@ def summary_of(plan: ImportPlan) -> str:
         messages=messages,
         sources=sources,
     )
-    known = tr_n("{n} is here already.", "{n} are here already.", len(plan.known)) if plan.known else ""
+    known = tr_n("{n} is here already.", "{n} already exist.", len(plan.known)) if plan.known else ""
     return sentences(counted, known, changed_of(plan))
 
 
@@ -166,7 +166,7 @@ def changed_of(plan: ImportPlan) -> str:
         return ""
     return tr_n(
         "{n} of these has more or fewer messages here.",
-        "{n} of these have more or fewer messages here.",
+        "{n} of these have a different number of messages here.",
         plan.num_changed,
     )
 
@@ -176,7 +176,7 @@ def left_out_of(plan: ImportPlan) -> str:
         return ""
     return tr_n(
         "{n} picture or other file is left out, as it is no text.",
-        "{n} pictures and other files are left out, as they are no text.",
+        "{n} pictures and other files without text are left out.",
         plan.num_left_out,
     )
 

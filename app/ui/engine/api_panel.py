@@ -24,9 +24,9 @@ ON, OFF = "on", "off"
 TOP, MIDDLE = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter
 CHOICES = (
     Choice(OFF, mark("Off"), mark("Only this window uses the model.")),
-    Choice(ON, mark("On"), mark("Programs on this computer with the key, too.")),
+    Choice(ON, mark("On"), mark("Programs on this computer that have the key can use it, too.")),
 )
-NO_KEY = mark("Made when the API is first switched on")
+NO_KEY = mark("Created when the API is first turned on")
 
 
 class ApiPanel(QDialog):
@@ -50,7 +50,7 @@ class ApiPanel(QDialog):
             tr("Copy the command"), lambda: example(self._address, self._key), self
         )
         self.new_key = dialog_button(tr("New key"), self.new_key_requested.emit, self)
-        self.new_key.setToolTip(tr("Programs that have the old key are shut out"))
+        self.new_key.setToolTip(tr("Programs with the old key lose access"))
         self.state = PlainLabel(parent=self, tone="muted")
         self.close_button = dialog_button(tr("Close"), self.close, self)
         self.setWindowTitle(tr("Local API"))
@@ -90,7 +90,7 @@ class ApiPanel(QDialog):
         self._add_row(grid, tr("Address"), self.address, self.copy_address)
         self._add_row(grid, tr("Key"), self.key, self.copy_key, self.new_key)
         note = PlainLabel(
-            tr("A curl command with address and key, to try it in a terminal."), self, tone="muted"
+            tr("A curl command with address and key, to try in a terminal."), self, tone="muted"
         )
         self._add_row(grid, tr("Example"), note, self.copy_example)
         vbox(

@@ -42,7 +42,7 @@ class SelfTestDialog(QDialog):
         self.bar = QProgressBar(self)
         self.bar.setRange(0, 100)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("Progress of the self-test"))
+        self.bar.setAccessibleName(tr("Self-test progress"))
         self.rows = {name: LineRow(name, self) for name in TITLES}
         self.copy_button = dialog_button(tr("&Copy"), self._copy, self)
         self.save_button = dialog_button(tr("&Save report…"), self.save_requested.emit, self)
@@ -198,9 +198,8 @@ class SelfTestDialog(QDialog):
 def intro_text(model: ModelInfo) -> str:
     cells = count(model.n_ctx)
     return tr(
-        "Loads {name} a second time, in a process of its own with {slots} and {cells}, and lets it answer "
-        "questions that nobody sees. What comes of it shows whether chats that share a context disturb or "
-        "slow each other here.",
+        "Loads {name} again in its own process, with {slots} and {cells}, and asks it test questions. "
+        "Shows whether chats that share a context disturb or slow each other on this computer.",
         name=one_line(model.name),
         slots=tr_n("{n} slot", "{n} slots", model.n_seq_max),
         cells=tr("{number} cells", number=cells)
@@ -224,13 +223,13 @@ def memory_text(needed_bytes: int, free_bytes: int) -> str:
     needed, free = data_size(needed_bytes), data_size(free_bytes)
     if needed_bytes <= free_bytes:
         return tr(
-            "Needs up to {needed} of memory while it runs; {free} are free. Your chats go on.",
+            "Needs up to {needed} of memory while it runs; {free} free. Your chats continue.",
             needed=needed,
             free=free,
         )
     return tr(
-        "Needs up to {needed} of memory while it runs, but only {free} are free. "
-        "Close other programs first: the test may fail, and this computer may become slow.",
+        "Needs up to {needed} of memory while it runs, but only {free} free. Close other programs first: "
+        "the test may fail, and this computer may become slow.",
         needed=needed,
         free=free,
     )

@@ -76,7 +76,7 @@ class SelfTestMenu(QObject):
             await asyncio.to_thread(self_test.save, report, path)
         except OSError as error:
             reason = tr("{name} could not be written: {reason}.", name=path.name, reason=error.strerror)
-            advice = tr("Choose another folder, or make room on this disk.")
+            advice = tr("Choose another folder, or free some space on this disk.")
             self.dialog.show_note(sentences(reason, advice), "danger")
         else:
             self.dialog.show_note(tr("Saved in {name}.", name=path.name))

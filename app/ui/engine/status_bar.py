@@ -16,7 +16,7 @@ from app.protocol.report import SlotState, StepReport
 from app.ui.base.proportions import status_height
 
 SAID_FOR_MS = 8_000
-ASLEEP = mark("It has given its memory back, and comes back with the next message.")
+ASLEEP = mark("Its memory is freed; the next message loads it again.")
 
 
 class StatusBar(QStatusBar):
@@ -48,7 +48,7 @@ class StatusBar(QStatusBar):
         self.clearMessage()  # it hides the parts, and those that are shown here would stand in it
         self._n_ctx = model.n_ctx if model and not is_asleep else 0
         self.model.setText(as_tab_text(model_text(model, is_asleep)))
-        tip = tr(ASLEEP) if is_asleep else tr("How this model is loaded") if model else tr("Engine settings")
+        tip = tr(ASLEEP) if is_asleep else tr("Model load settings") if model else tr("Engine settings")
         self.model.setToolTip(tip)
         self.model.setAccessibleDescription(tip)
         for part in (self.cells, self.queue, self.speed):

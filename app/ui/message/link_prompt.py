@@ -16,10 +16,10 @@ WIDTH = 460
 MAX_CHARS = 1_000  # enough of an address
 
 _WARNINGS = {
-    Doubt.OTHER_PLACE: mark("The words of the link name another place than the one it leads to."),
-    Doubt.FOREIGN_LETTERS: mark("The address has letters that only look like others. Spelled out, it is:"),
-    Doubt.NAME_BEFORE_PLACE: mark("What stands before the @ is only a name: the place begins after it."),
-    Doubt.HIDDEN_CHARACTERS: mark("The link has hidden characters in it."),
+    Doubt.OTHER_PLACE: mark("The link's text shows a different address from the one it opens."),
+    Doubt.FOREIGN_LETTERS: mark("The address has letters that look like others. In plain ASCII it is:"),
+    Doubt.NAME_BEFORE_PLACE: mark("What comes before the @ is only a user name: the host comes after it."),
+    Doubt.HIDDEN_CHARACTERS: mark("The link contains hidden characters."),
 }
 
 
@@ -32,7 +32,7 @@ class LinkPrompt(QFrame):
         self.setObjectName("popover")
         self.setFixedWidth(WIDTH)
         self._url = url
-        title = tr("Open this link?") if not doubts else tr("This link may not be what it looks like")
+        title = tr("Open this link?") if not doubts else tr("This link may be deceptive")
         self.setAccessibleName(title)
         self.warnings = [PlainLabel(tr(_WARNINGS[doubt]), self, "danger", wraps=True) for doubt in doubts]
         self.address = self._address(real_target(url))

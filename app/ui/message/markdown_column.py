@@ -217,7 +217,7 @@ class MarkdownColumn(QWidget):
             self._rest.height_changed.connect(self.height_changed)
             self._rest.show()
         is_end = bool(self._rest_start)
-        note = tr("The end is shown as it was written: it has too many parts.") if is_end else ""
+        note = tr("The rest is shown as plain text: it has too many parts.") if is_end else ""
         self._rest.show_text(text, note=note)
 
     @Slot()

@@ -82,7 +82,7 @@ class ThinkingSection(QWidget):
         if self._column:
             self._column.setVisible(self.is_open)
         self.header.setAccessibleName(self.header.text())
-        self.header.setAccessibleDescription(tr("Shown") if self.is_open else tr("Folded away"))
+        self.header.setAccessibleDescription(tr("Expanded") if self.is_open else tr("Collapsed"))
         self._dress()
 
     def _shown_column(self) -> MarkdownColumn:

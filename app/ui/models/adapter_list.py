@@ -21,7 +21,7 @@ SIDE = 28
 SCALE = Setting(
     "scale",
     mark("Strength"),
-    mark("1 is as it was trained, 0 does nothing, less than 0 does the opposite."),
+    mark("1: as trained, 0: no effect, below 0: the opposite."),
     step=0.05,
 )
 
@@ -39,7 +39,7 @@ class AdapterList(QWidget):
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(6)
         self._about = PlainLabel(
-            tr("A small file that changes what the model has learned. Each has a strength; 1 is as trained."),
+            tr("A small file that adapts the model. Each has a strength; 1 is as trained."),
             self,
             "muted",
             wraps=True,

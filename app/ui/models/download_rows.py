@@ -21,7 +21,7 @@ SIDE = 28
 MAX_SHOWN = 3  # visible rows; the others are reached by scrolling
 STATES = {
     State.WAITING: mark("Waiting"),
-    State.CHECKING: mark("Checking what is here"),
+    State.CHECKING: mark("Verifying"),
     State.PAUSED: mark("Paused"),
     State.FAILED: mark("Stopped"),
     State.DONE: mark("Done"),
@@ -177,7 +177,7 @@ def trouble_text(download: Download) -> str:
     """Without advice for one that retries by itself."""
     if not download.trouble or download.state is State.FAILED:
         return tr_said(download.trouble)
-    return tr("Nothing comes at the moment; it is tried again by itself.")
+    return tr("No data at the moment; retrying automatically.")
 
 
 def time_left_text(seconds: float) -> str:
@@ -193,6 +193,6 @@ def time_left_text(seconds: float) -> str:
 def notice_text(download: Download) -> str:
     """The message for other parts of the window."""
     if download.state is State.DONE:
-        return tr("{name} is here.", name=one_line(download.name))
+        return tr("{name} has been downloaded.", name=one_line(download.name))
     told = tr("{name} could not be loaded.", name=one_line(download.name))
     return sentences(told, tr_said(download.trouble))

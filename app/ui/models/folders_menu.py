@@ -40,7 +40,7 @@ class FoldersMenu(QMenu):
         others.setCheckable(True)
         others.setChecked(self._preferences.settings.uses_other_programs_models)
         others.toggled.connect(partial(self._preferences.set, "uses_other_programs_models"))
-        self.addAction(tr("&Look again"), self._library.refresh)
+        self.addAction(tr("&Rescan"), self._library.refresh)
 
     def _menu_of(self, folder: Folder) -> QMenu:
         is_downloads = folder.source is Source.DOWNLOADS
@@ -50,7 +50,7 @@ class FoldersMenu(QMenu):
         if is_downloads:
             menu.addAction(tr("Choose another folder…"), self._choose_download_folder)
             reset = menu.addAction(
-                tr("Use the usual folder"), partial(self._preferences.reset, "download_folder")
+                tr("Use the default folder"), partial(self._preferences.reset, "download_folder")
             )
             reset.setEnabled(self._preferences.settings.download_folder is not None)
         else:

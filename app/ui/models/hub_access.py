@@ -14,13 +14,10 @@ from app.models.hub_address import DEFAULT_ENDPOINT
 
 FIELD_WIDTH = 472
 WHY_TOKEN = mark(
-    "Some models are given only to people who have accepted their terms. Make a token with the right to read "
-    "on the hub's web page, under Settings, Access Tokens. It is kept in the keyring of this system and told "
-    "to this hub alone."
+    "Some models require that you accept their terms. Create a read token on the hub's web page under "
+    "Settings, Access Tokens. It is stored in the system's keyring and sent only to this hub."
 )
-WHY_MIRROR = mark(
-    "Where huggingface.co cannot be reached, a mirror may be. Leave it empty for the hub itself."
-)
+WHY_MIRROR = mark("For networks that cannot reach huggingface.co. Leave empty to use the hub itself.")
 
 TOKEN_BEGINS = "hf_…"  # as every token of Hugging Face does
 
@@ -52,7 +49,7 @@ class HubAccess(QDialog):
         """`endpoint` is the chosen one; empty: the default hub."""
         if not self.endpoint.hasFocus():
             self.endpoint.setText(endpoint)
-        self.token.setPlaceholderText(tr("There is a token") if has_token else TOKEN_BEGINS)
+        self.token.setPlaceholderText(tr("Token saved") if has_token else TOKEN_BEGINS)
         self.forget_button.setVisible(has_token)
 
     @Slot(object)

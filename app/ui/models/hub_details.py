@@ -26,8 +26,8 @@ ROW_HEIGHT = 28
 ICON = QSize(16, 16)
 _HEADS = (mark("Quantisation"), mark("Size"), mark("Memory"))
 CHOOSE = mark("Choose a model to see its files.")
-LOADING = mark("Asking the hub for the files…")
-NOTHING = mark("There is no GGUF with a checksum here that could be loaded.")
+LOADING = mark("Fetching the file list…")
+NOTHING = mark("No loadable GGUF with a checksum here.")
 
 
 class HubDetails(QWidget):
@@ -179,7 +179,7 @@ def facts_text(repo: Repo) -> str:
         facts.append(tr("licence {name}", name=repo.licence))
     lines = [one_line(repo.id), BETWEEN.join(facts), popularity_text(repo)]
     if repo.is_gated:
-        lines.append(tr("Its terms must be accepted on its web page."))
+        lines.append(tr("Accept its terms on its web page first."))
     return "\n".join(line for line in lines if line)
 
 

@@ -42,9 +42,9 @@ from app.ui.models.hub_rows import HubDelegate, HubRow, HubRows, found_row, reco
 SEARCH_AFTER_MS = 500  # after typing: the hub limits the rate of requests
 DETAILS_WIDTH, WIDE = 380, 820
 SIDE = 32
-RECOMMENDED_WORDS = mark("Good small models to begin with")
+RECOMMENDED_WORDS = mark("Recommended models")
 SEARCHING = mark("Searching…")
-NOTHING_FOUND = mark("The hub has no GGUF of that name. Search for fewer words.")
+NOTHING_FOUND = mark("No GGUF with that name. Try fewer words.")
 
 
 class HubPage(QWidget):
@@ -109,7 +109,7 @@ class HubPage(QWidget):
         self._found = found
         num_found = len(found.repos)
         self.state.setText(
-            tr_n("{n} found, most loaded first", "{n} found, most loaded first", num_found)
+            tr_n("{n} found, most downloaded first", "{n} found, most downloaded first", num_found)
             if num_found
             else tr(NOTHING_FOUND)
         )

@@ -40,7 +40,7 @@ INSET, MARK = 10, 14
 LINE_ROOM = 4
 BETWEEN = "  ·  "
 FITS = {Fit.FITS: mark("fits"), Fit.TIGHT: mark("tight"), Fit.TOO_LARGE: mark("too large")}
-GATED = mark("terms to accept")
+GATED = mark("terms required")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def recommended_row(recommended: Recommended, free_bytes: int) -> HubRow:
     facts = (
         tr("{number} parameters", number=num_params(recommended.num_params)),
         tr("about {size}", size=data_size(size)),
-        tr("{size} of memory", size=data_size(need_bytes(size))),
+        tr("{size} memory", size=data_size(need_bytes(size))),
         recommended.licence,
     )
     return HubRow(

@@ -36,8 +36,8 @@ _SHOWN = (
     (mark("All files"), frozenset(FileKind)),
 )
 LOOKING = mark("Looking for models…")
-NO_MODELS = mark("There is no model here yet. Add the folder that has yours.")
-NOTHING_FOUND = mark("No model has these words.")
+NO_MODELS = mark("No models yet. Add the folder with your models.")
+NOTHING_FOUND = mark("No model matches.")
 
 
 class LibraryPage(QWidget):
@@ -156,7 +156,7 @@ class LibraryPage(QWidget):
     def _summary(self) -> str:
         if (progress := self._library.progress) and progress[1]:
             done, of_how_many = progress
-            return tr("Looking at files: {done} of {number}", done=count(done), number=count(of_how_many))
+            return tr("Scanning files: {done} of {number}", done=count(done), number=count(of_how_many))
         found = [row.model for row in self.table.found_rows]
         size = data_size(sum(model.size_bytes for model in found))
         return tr_n("{n} model, {size}", "{n} models, {size}", len(found), size=size) if found else ""

@@ -94,7 +94,7 @@ def memory_text(row: ModelRow) -> str:
 def fit_text(fitting: Fitting) -> str:
     needed, free = data_size(fitting.needed_bytes), data_size(fitting.free_bytes)
     if fitting.fit is Fit.TOO_LARGE:
-        told = tr("Needs about {needed}, but only {free} of memory are free.", needed=needed, free=free)
+        told = tr("Needs about {needed}, but only {free} of memory is free.", needed=needed, free=free)
     else:
         told = tr("Needs about {needed} of {free} free memory.", needed=needed, free=free)
     return sentences(told, tr_said(fitting.advice))
@@ -102,7 +102,7 @@ def fit_text(fitting: Fitting) -> str:
 
 def taken_text(taken: Taken) -> str:
     return tr(
-        "{expected} of memory were expected, and {taken} taken.",
+        "Memory: {expected} expected, {taken} used.",
         expected=data_size(taken.expected_bytes),
         taken=data_size(taken.taken_bytes),
     )

@@ -93,10 +93,10 @@ class DeviceList(QWidget):
 
 def _about(is_known: bool, has_gpus: bool) -> str:
     if not is_known:
-        return mark("Which devices there are is known when a model is loaded.")
+        return mark("Devices are listed once a model is loaded.")
     if has_gpus:
-        return mark("Devices that may take layers:")
-    return mark("This build of llama.cpp computes on the CPU only.")
+        return mark("Devices that can hold layers:")
+    return mark("This build of llama.cpp is CPU-only.")
 
 
 class MemoryLine(QWidget):
@@ -107,7 +107,7 @@ class MemoryLine(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._icon = QLabel(self)
-        self._words = PlainLabel(tr("Working out the memory…"), self, wraps=True)
+        self._words = PlainLabel(tr("Estimating memory…"), self, wraps=True)
         self.taken = PlainLabel(parent=self, tone="muted", wraps=True)
         self.taken.setFont(small_font())
         self.taken.hide()
@@ -148,13 +148,13 @@ def memory_text(forecast: Forecast) -> str:
         return sentences(_split_text(forecast, values), tr_said(forecast.advice))
     match forecast.fit:
         case Fit.FITS:
-            text = tr("Needs about {needed}; {free} are free: fits.", **values)
+            text = tr("Needs about {needed}, {free} free: fits.", **values)
         case Fit.TIGHT:
             text = tr(
-                "Needs about {needed}; {free} are free: other programs would have to make room.", **values
+                "Needs about {needed}, {free} free: tight, other programs may be swapped out.", **values
             )
         case _:
-            text = tr("Needs about {needed}, but only {free} are free: does not fit.", **values)
+            text = tr("Needs about {needed}, only {free} free: does not fit.", **values)
     return sentences(text, tr_said(forecast.advice))
 
 
@@ -165,8 +165,8 @@ def _split_text(forecast: Forecast, values: dict[str, str]) -> str:
             return tr("Needs about {needed} here ({free} free), {elsewhere}: fits.", **values)
         case Fit.TIGHT:
             return tr(
-                "Needs about {needed} here ({free} free), {elsewhere}: other programs would have to make "
-                "room.",
+                "Needs about {needed} here ({free} free), {elsewhere}: tight, other programs may be "
+                "swapped out.",
                 **values,
             )
         case _:
@@ -189,7 +189,7 @@ def taken_text(forecast: Forecast | None) -> str:
     if not forecast or not forecast.taken:
         return ""
     return tr(
-        "Loaded now: {expected} were expected, {taken} are taken.",
+        "Loaded: {expected} expected, {taken} used.",
         expected=data_size(forecast.taken.expected_bytes),
         taken=data_size(forecast.taken.taken_bytes),
     )
@@ -199,7 +199,7 @@ def parts_text(forecast: Forecast) -> str:
     """The memory by purpose, as a tooltip."""
     need = forecast.need
     return tr(
-        "Weights {weights}, keys and values {cells}, computing {compute}, outputs {outputs}",
+        "Weights {weights}, KV cache {cells}, compute buffers {compute}, outputs {outputs}",
         weights=data_size(need.weights_bytes),
         cells=data_size(need.kv_bytes),
         compute=data_size(need.compute_bytes),

@@ -23,13 +23,13 @@ from app.ui.base.setting_list import Setting, words_of
 from app.ui.base.setting_row import RESET_SIDE, Row
 
 INHERIT = "inherit"  # stands for None in a list of choices
-AS_FOR_ALL = mark("As for all")
+AS_FOR_ALL = mark("As in Settings")
 AUTOMATIC = mark("Automatic")
 _LEAST = {"n_ctx": 256, "n_threads": 1}  # numbers whose zero means "choose for me"
 _KV_NAMES = {
     KvType.F16: mark("f16: 16 bits, exact"),
     KvType.BF16: mark("bf16: 16 bits"),
-    KvType.Q8_0: mark("q8_0: 8.5 bits, hardly less exact"),
+    KvType.Q8_0: mark("q8_0: 8.5 bits, nearly exact"),
     KvType.Q5_1: mark("q5_1: 6 bits"),
     KvType.Q5_0: mark("q5_0: 5.5 bits"),
     KvType.Q4_1: mark("q4_1: 5 bits"),
@@ -69,27 +69,27 @@ GROUPS = (
             Setting(
                 "n_batch",
                 mark("Batch"),
-                mark("Most tokens in one step: of all chats together, prompts and answers."),
+                mark("Most tokens computed in one step for all chats (n_batch)."),
                 word=AUTOMATIC,
                 step=64,
             ),
             Setting(
                 "n_ubatch",
                 mark("Micro-batch"),
-                mark("How many of them are computed at once. More needs more memory."),
+                mark("Tokens computed at once (n_ubatch). Larger needs more memory."),
                 word=AUTOMATIC,
                 step=64,
             ),
             Setting(
                 "flash_attention",
                 mark("Flash attention"),
-                mark("Reads keys and values in one pass: less memory, mostly faster."),
+                mark("Less memory, and usually faster."),
                 named=_choices(AUTOMATIC, {"on": mark("On"), "off": mark("Off")}),
             ),
             words_of(
                 "num_drafted_tokens",
                 sentence=mark(
-                    "Most tokens guessed from the chat's text or by a draft model and checked in one step."
+                    "Most draft tokens checked in one step, from the chat's text or a draft model."
                 ),
                 word=AS_FOR_ALL,
             ),
@@ -100,26 +100,32 @@ GROUPS = (
         (
             Setting(
                 "type_k",
-                mark("Keys are kept as"),
-                mark("Fewer bits make room for more tokens, and answers a little less exact."),
+                mark("Key cache type"),
+                mark("Fewer bits fit more tokens at slightly lower quality."),
                 named=_choices(AUTOMATIC, _KV_NAMES),
             ),
             Setting(
                 "type_v",
-                mark("Values are kept as"),
-                mark("Fewer bits need flash attention."),
+                mark("Value cache type"),
+                mark("Quantised types need flash attention."),
                 named=_choices(AUTOMATIC, _KV_NAMES),
             ),
             Setting(
                 "use_mmap",
-                mark("Weights stay in the file"),
-                mark("The system can take their memory back and read them again; else they are copied."),
+                mark("Memory-map weights (mmap)"),
+                mark(
+                    "The system can reclaim this memory and read it again from the file; otherwise "
+                    "weights are copied."
+                ),
                 named=_choices(AUTOMATIC, _ON_OFF),
             ),
             Setting(
                 "swa_full",
                 mark("Whole sliding window"),
-                mark("Keeps all cells of layers with a window: a chat goes back anywhere, but is slower."),
+                mark(
+                    "Keeps all cells of sliding-window layers: a chat can be rolled back anywhere, but "
+                    "is slower (--swa-full)."
+                ),
                 named=_choices(AUTOMATIC, _ON_OFF),
             ),
         ),
@@ -129,8 +135,8 @@ GROUPS = (
         (
             Setting(
                 "n_gpu_layers",
-                mark("Layers on the GPU"),
-                mark("The rest is computed by the CPU; 0 uses no GPU."),
+                mark("GPU layers"),
+                mark("The CPU computes the rest; 0 disables the GPU."),
                 word=mark("As many as fit"),
             ),
         ),
@@ -140,8 +146,8 @@ GROUPS = (
         (
             Setting(
                 "rope_scaling",
-                mark("Scaling of positions"),
-                mark("Stretches what the model was trained for to longer texts; answers get less exact."),
+                mark("RoPE scaling"),
+                mark("Extends the context beyond what the model was trained for, at lower quality."),
                 named=_choices(
                     mark("As the model says"),
                     {"none": mark("None"), "linear": mark("Linear"), "yarn": mark("YaRN")},
@@ -150,7 +156,7 @@ GROUPS = (
             Setting(
                 "rope_factor",
                 mark("Factor"),
-                mark("How many times longer texts may be."),
+                mark("How many times longer the context may be."),
                 word=mark("As the model says"),
                 step=0.5,
             ),
@@ -182,7 +188,7 @@ class LoadRow(Row):
         for label in (self._note, self.problem):
             label.setFont(small_font())
         self.problem.hide()
-        tip = tr("Back to what holds without a choice: {setting}", setting=tr(setting.label))
+        tip = tr("Back to default: {setting}", setting=tr(setting.label))
         self.reset = IconButton("rotate-ccw", tip, RESET_SIDE, self, icon_side=14)
         self.reset.clicked.connect(lambda: self.chosen.emit(setting.name, None))
         self._lay_out()
@@ -196,7 +202,7 @@ class LoadRow(Row):
         self.control.show_value(INHERIT if own is None and self.setting.named else own)
         self.reset.setEnabled(own is not None)
         is_told = own is None and inherited.lower() == self._word_for_none.lower()
-        held = "" if is_told else tr("Without a choice: {value}.", value=inherited)
+        held = "" if is_told else tr("Default: {value}.", value=inherited)
         now = tr("Loaded with: {value}.", value=loaded) if loaded else ""
         self._note.setText(sentences(held, now, remark))
         self._note.setVisible(bool(self._note.text()))
@@ -229,7 +235,7 @@ NONE = mark("None")
 DRAFT_MODEL = Setting(
     "draft_model",
     mark("Draft model"),
-    mark("A smaller model that guesses tokens, which this one checks: the same answers, often sooner."),
+    mark("A smaller model that proposes tokens for this one to check: the same answers, often faster."),
     named=lambda: {INHERIT: tr(NONE)},
 )
 
@@ -255,7 +261,7 @@ class DraftRow(LoadRow):
         self._show(chosen)
 
     def apply(self, own: Path | None, inherited: str, loaded: str, remark: str) -> None:
-        nothing = "" if self._offered or own else tr("No smaller model with the same vocabulary is here.")
+        nothing = "" if self._offered or own else tr("No smaller model with the same vocabulary found.")
         chosen = str(own) if own else None
         self._show(chosen or INHERIT)
         super().apply(chosen, inherited, loaded, sentences(nothing, remark))

@@ -92,7 +92,7 @@ class LoadSettingsDialog(QDialog):
         self.load_button = dialog_button("", lambda: models.load(model_path), self)
         self.reset_button = dialog_button(tr("Reset all"), reset_all, self)
         self.close_button = dialog_button(tr("Close"), self.close, self)
-        self.setWindowTitle(tr("How {name} is loaded", name=model_path.stem))
+        self.setWindowTitle(tr("Load settings of {name}", name=model_path.stem))
         self.setMinimumSize(MIN_SIZE)
         resize_to_fit(self, SIZE)
         self._lay_out()

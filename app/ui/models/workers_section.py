@@ -36,13 +36,13 @@ class WorkersSection(QWidget):
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(4)
         self._empty = PlainLabel(
-            tr("None yet. Start “skein worker --host ADDRESS” on another machine, then add its address."),
+            tr("None yet. Run “skein worker --host ADDRESS” on another machine, then add its address."),
             self,
             "muted",
             wraps=True,
         )
         self.address = QLineEdit(self)
-        self._again = dialog_button(tr("Look again"), self.workers.refresh, self)
+        self._again = dialog_button(tr("Rescan"), self.workers.refresh, self)
         self._refusal = PlainLabel("", self, "danger", wraps=True)
         warning = PlainLabel(tr_said(TRUSTED_ONLY), self, "muted", wraps=True)
         vbox(self._empty, self._grid, self._foot(), self._refusal, warning, STRETCH, on=self)
@@ -77,7 +77,7 @@ class WorkersSection(QWidget):
 
     def _foot(self) -> QHBoxLayout:
         self.address.setPlaceholderText("192.168.1.20:50052")
-        self.address.setAccessibleName(tr("Address and port of another machine"))
+        self.address.setAccessibleName(tr("Address and port of a worker"))
         self.address.setMinimumWidth(200)
         self.address.returnPressed.connect(self._add)
         self.address.textEdited.connect(self._refusal.hide)
@@ -87,9 +87,7 @@ class WorkersSection(QWidget):
     def _add(self) -> None:
         try:
             if len(self.workers.addresses) >= MAX_WORKERS:
-                raise InvalidRequestError(
-                    tr("More than {number} machines cannot be used.", number=MAX_WORKERS)
-                )
+                raise InvalidRequestError(tr("At most {number} machines can be used.", number=MAX_WORKERS))
             address = self.workers.add(self.address.text())
         except InvalidRequestError as error:
             self._refusal.setText(tr_said(str(error)))
@@ -156,16 +154,16 @@ def state_text(worker: Worker | None, is_in_use: bool) -> str:
     if is_in_use:
         return tr("in use now")
     if worker is None:
-        return tr("asking…")
+        return tr("connecting…")
     match worker.state:
         case WorkerState.READY:
             free, total = data_size(worker.free_bytes), data_size(worker.total_bytes)
             return tr("{free} of {total} free", free=free, total=total)
         case WorkerState.BUSY:
-            return tr("serves another program")
+            return tr("busy with another program")
         case WorkerState.OTHER_VERSION:
-            return tr("has another version of llama.cpp")
+            return tr("different llama.cpp version")
         case WorkerState.STRANGER:
-            return tr("is no worker")
+            return tr("not a worker")
         case WorkerState.UNREACHABLE:
-            return tr("cannot be reached")
+            return tr("unreachable")

@@ -44,18 +44,18 @@ MAX_TOKENS = 2**24
 PROMPT = Setting(
     "system_prompt",
     mark("System prompt"),
-    mark("What the model is told before the first message."),
-    word=mark("What the model is told before the first message."),
+    mark("Instructions for the model, before the first message."),
+    word=mark("Instructions for the model, before the first message."),
     is_long=True,
 )
 MAX_CONTEXT = Setting(
     "max_context_tokens",
-    mark("Longest this chat may get"),
-    mark("Tokens of its messages and the next answer together."),
-    word=mark("As in settings"),
+    mark("Context limit of this chat"),
+    mark("Tokens for its messages and the next answer."),
+    word=mark("Default"),
     step=256,
 )
-MAX_ANSWER = words_of("max_tokens", word=mark("As in settings"))
+MAX_ANSWER = words_of("max_tokens", word=mark("Default"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class ChatSettings(QFrame):
         vbox(self._head(), (scroll, 1), on=self, margins=(1, 12, 1, 1))
 
     def _head(self) -> QVBoxLayout:
-        note = PlainLabel(tr("Changes count from the next message on."), self, tone="muted", wraps=True)
+        note = PlainLabel(tr("Changes apply from the next message on."), self, tone="muted", wraps=True)
         note.setFont(small_font())
         words = vbox(heading(tr("Chat settings"), self), note, spacing=2)
         row = hbox((words, 1), self.presets.button, spacing=None)

@@ -12,7 +12,7 @@ from app.ui.base.actions import radio_menu, tick
 from app.ui.base.choices import Choice
 from app.ui.base.notices import Notices
 
-SYSTEM = Choice("", mark("System"), mark("Use the system's language"))
+SYSTEM = Choice("", mark("System"), mark("Follow the system's language"))
 
 
 def language_choices() -> tuple[Choice, ...]:
@@ -42,8 +42,8 @@ class Languages(QObject):
         code = resolve(chosen, QLocale.system().uiLanguages())
         if code != spoken():
             text = tr(
-                "The language changes to {language} at the next start. All tabs come back; answers that are "
-                "being written end.",
+                "The language changes to {language} when Skein restarts. All tabs reopen; running "
+                "answers stop.",
                 language=languages()[code],
             )
             self._notices.show_offer(text, tr("&Restart now"), self.restart_requested.emit)

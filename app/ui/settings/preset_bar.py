@@ -85,7 +85,7 @@ class PresetBar(QObject):
         self._add(tr("Export…"), partial(self.export_requested.emit, file))
         self.menu.addSeparator()
         default = self._add(
-            tr("New chats begin with it"),
+            tr("Use for new chats"),
             partial(self.default_chosen.emit, "" if file == self._default_file else file),
         )
         default.setCheckable(True)
@@ -97,11 +97,11 @@ class PresetBar(QObject):
         return action
 
     def _ask_for_new_name(self) -> None:
-        self.entry.ask(tr("Name of the new preset"), "", self.save_requested.emit)
+        self.entry.ask(tr("New preset name"), "", self.save_requested.emit)
 
     def _ask_for_other_name(self) -> None:
         file = self._file
-        self.entry.ask(tr("Name of the preset"), self._names[file], partial(self.rename_requested.emit, file))
+        self.entry.ask(tr("Preset name"), self._names[file], partial(self.rename_requested.emit, file))
 
 
 class _NameEntry(QWidget):
@@ -113,7 +113,7 @@ class _NameEntry(QWidget):
         super().__init__(parent)
         self._on_named: Callable[[str], object] = lambda _name: None
         self.line = QLineEdit(self)
-        self.line.setAccessibleName(tr("Name of the preset"))
+        self.line.setAccessibleName(tr("Preset name"))
         self.line.setMaxLength(MAX_NAME_CHARS)
         self.line.textChanged.connect(self._show_state)
         self.line.returnPressed.connect(self._save)

@@ -29,115 +29,118 @@ COMMON = (
         "seed",
         mark("Seed"),
         mark(
-            "A whole number. The same one draws the same answer again if it is computed in the same steps, "
-            "such as alone; without one each is drawn anew."
+            "A whole number. The same seed gives the same answer if it is computed in the same steps, "
+            "for example alone. Empty: random."
         ),
-        word=mark("Drawn anew"),
+        word=mark("Random"),
     ),
     Setting(
         "repeatable",
         mark("Repeatable"),
         mark(
-            "With the same seed the same answer, whatever else is computed. Slower: it has steps of its own, "
-            "one such answer at a time, and memory for a second context."
+            "The same seed always gives the same answer, whatever else is computed. Slower: one such "
+            "answer at a time, in its own steps and a second context."
         ),
     ),
 )
 MORE = (
     Group(
-        mark("Choosing among tokens"),
+        mark("Truncation"),
         (
             Setting(
                 "typical_p",
                 mark("Typical-p"),
-                mark("Prefers tokens about as likely as is typical here; 1 considers all."),
+                mark(
+                    "Locally typical sampling: keeps tokens whose information content is close to "
+                    "expected; 1 is off."
+                ),
                 step=0.05,
             ),
             Setting(
                 "top_n_sigma",
                 mark("Top-nσ"),
-                mark("Only tokens within so many standard deviations of the likeliest; 0 or less is off."),
+                mark("Keeps tokens within this many standard deviations of the top logit; 0 or less is off."),
                 step=0.1,
             ),
             Setting(
                 "xtc_probability",
                 mark("XTC probability"),
-                mark("How often the likeliest tokens are left out in favour of the others; 0 is off."),
+                mark("How often the most likely tokens are removed in favour of others; 0 is off."),
                 step=0.05,
             ),
             Setting(
                 "xtc_threshold",
                 mark("XTC threshold"),
-                mark("Which tokens count as the likeliest for XTC; over 0.5 it does nothing."),
+                mark("Probability from which XTC may remove a token; above 0.5 it is off."),
                 step=0.05,
             ),
             Setting(
                 "min_keep",
-                mark("Keep at least"),
-                mark("So many tokens stay, whatever the settings above leave out."),
+                mark("Min keep"),
+                mark("At least this many tokens stay, whatever the samplers above remove."),
             ),
             Setting(
                 "dynatemp_range",
-                mark("Dynamic temperature"),
-                mark("How far the temperature moves with the model's certainty, up or down; 0 is off."),
+                mark("Dynamic temperature range"),
+                mark("How far the temperature varies with the entropy of the distribution; 0 is off."),
                 step=0.05,
             ),
             Setting(
                 "dynatemp_exponent",
                 mark("Dynamic exponent"),
-                mark("How its movement follows the model's certainty; 1 is even."),
+                mark("How temperature follows entropy; 1 is linear."),
                 step=0.1,
             ),
         ),
     ),
     Group(
-        mark("Against repetition"),
+        mark("Repetition"),
         (
             Setting(
                 "penalty_last_n",
-                mark("Penalty span"),
-                mark("How many of the last tokens the penalties look at; 0 is off."),
+                mark("Penalty window"),
+                mark("How many recent tokens the penalties consider; 0 is off."),
                 step=16,
             ),
             Setting(
                 "frequency_penalty",
                 mark("Frequency penalty"),
-                mark("Takes this from a token for each time it was there; 0 is off."),
+                mark("Lowers a token's logit for each occurrence; 0 is off."),
                 step=0.1,
             ),
             Setting(
                 "presence_penalty",
                 mark("Presence penalty"),
-                mark("Takes this from a token that was there at all; 0 is off."),
+                mark("Lowers a token's logit if it occurred at all; 0 is off."),
                 step=0.1,
             ),
             Setting(
                 "dry_multiplier",
-                mark("DRY strength"),
-                mark("Works against repeating whole sequences; 0 is off, 0.8 is usual."),
+                mark("DRY multiplier"),
+                mark("Penalises repeated sequences; 0 is off, 0.8 is common."),
                 step=0.1,
             ),
             Setting(
                 "dry_base",
                 mark("DRY base"),
-                mark("How fast that grows with the length of what is repeated."),
+                mark("How fast the penalty grows with the length of the repetition."),
                 step=0.05,
             ),
             Setting(
                 "dry_allowed_length",
                 mark("DRY allowed length"),
-                mark("Sequences up to so many tokens may repeat."),
+                mark("Sequences up to this many tokens may repeat."),
             ),
             Setting(
                 "dry_penalty_last_n",
-                mark("DRY span"),
-                mark("How many of the last tokens it looks at; 0 is off."),
+                mark("DRY window"),
+                mark("How many recent tokens DRY considers; 0 is off."),
                 step=16,
             ),
             Setting(
                 "dry_sequence_breakers",
                 mark("DRY breakers"),
-                mark("Texts at which a sequence ends, as a JSON list."),
+                mark("Strings that end a sequence, as a JSON list."),
             ),
         ),
     ),
@@ -147,49 +150,49 @@ MORE = (
             Setting(
                 "mirostat",
                 mark("Mirostat"),
-                mark("1 or 2 keeps the surprise of the text even, in place of top-k, top-p and the like."),
+                mark("1 or 2 holds perplexity steady, replacing top-k, top-p and the like; 0 is off."),
                 word=mark("Off"),
             ),
             Setting(
                 "mirostat_tau",
-                mark("Target surprise"),
-                mark("How surprising the text should be, in bits a token."),
+                mark("Mirostat target (tau)"),
+                mark("Target surprise in bits per token."),
                 step=0.1,
             ),
             Setting(
                 "mirostat_eta",
-                mark("Learning rate"),
-                mark("How fast it comes back to the target."),
+                mark("Mirostat rate (eta)"),
+                mark("How fast it returns to the target."),
                 step=0.01,
             ),
         ),
     ),
     Group(
-        mark("What the answer may be"),
+        mark("Constraints"),
         (
             Setting(
                 "grammar",
                 mark("Grammar"),
-                mark("A grammar in GBNF, whose rule “root” is the whole answer."),
+                mark("A GBNF grammar; the rule “root” matches the whole answer."),
                 word=mark("None"),
                 is_long=True,
             ),
             Setting(
                 "json_schema",
                 mark("JSON schema"),
-                mark("The answer is JSON of this shape."),
+                mark("The answer is JSON that matches this schema."),
                 word=mark("None"),
                 is_long=True,
             ),
             Setting(
                 "ignore_eos",
-                mark("Never ends by itself"),
-                mark("The answer goes on until it is as long as it may be."),
+                mark("Ignore end of text"),
+                mark("Generates until the length limit (ignore_eos)."),
             ),
             Setting(
                 "logit_bias",
                 mark("Logit bias"),
-                mark("Pairs of token id and bias as JSON, such as [[15043, -2], [5, false]]; false: never."),
+                mark("Token ids and biases as JSON, such as [[15043, -2], [5, false]]; false bans a token."),
             ),
         ),
     ),
@@ -251,19 +254,19 @@ def read(name: str, text: str) -> tuple[Any, str]:
         try:
             return (int(text) if text.strip() else None), ""
         except ValueError:
-            return None, tr("Not used: this is no whole number.")
+            return None, tr("Not used: not a whole number.")
     if name in _JSON_LISTS:
         value = _parsed(text or "[]")
-        return value, "" if isinstance(value, list) else tr("Not used: this is no JSON list.")
+        return value, "" if isinstance(value, list) else tr("Not used: not a JSON list.")
     if name == "json_schema" and text.strip() and not isinstance(_parsed(text), dict):
-        return None, tr("Not used: this is no JSON object.")
+        return None, tr("Not used: not a JSON object.")
     return text, ""
 
 
 def origin(source: Source, model: str) -> str:
     """The source of the current value."""
     if source is Source.SETTINGS:
-        return tr("As in the settings.")
+        return tr("Same as in Settings.")
     if source is Source.MODEL:
         return tr("Recommended for {model}.", model=model)
     return tr("llama.cpp's default.")
@@ -272,26 +275,26 @@ def origin(source: Source, model: str) -> str:
 def otherwise(value: str, source: Source, model: str) -> str:
     """What would apply if the chat had no value of its own."""
     if source is Source.SETTINGS:
-        return tr("Only in this chat; {value} in the settings.", value=value)
+        return tr("This chat only; {value} in Settings.", value=value)
     if source is Source.MODEL:
-        return tr("Only in this chat; {value} is recommended for {model}.", value=value, model=model)
-    return tr("Only in this chat; {value} is llama.cpp's default.", value=value)
+        return tr("This chat only; {value} is recommended for {model}.", value=value, model=model)
+    return tr("This chat only; llama.cpp's default is {value}.", value=value)
 
 
 def without_effect(name: str, values: dict[str, Any]) -> str:
     """Why this setting has no effect now, due to another one."""
     if name in _CHOOSES and values["mirostat"]:
-        return tr("Does nothing while Mirostat is on.")
+        return tr("Has no effect while Mirostat is on.")
     if name in _CHOOSES | {"seed", "mirostat"} and values["temperature"] == 0:
-        return tr("Does nothing at temperature 0.")
+        return tr("Has no effect at temperature 0.")
     if name == "xtc_threshold" and not values["xtc_probability"]:
-        return tr("Does nothing while XTC probability is 0.")
+        return tr("Has no effect while XTC probability is 0.")
     if name.startswith("dry_") and name != "dry_multiplier" and not values["dry_multiplier"]:
-        return tr("Does nothing while DRY strength is 0.")
+        return tr("Has no effect while the DRY multiplier is 0.")
     if name in ("mirostat_tau", "mirostat_eta") and not values["mirostat"]:
-        return tr("Does nothing while Mirostat is off.")
+        return tr("Has no effect while Mirostat is off.")
     if name == "dynatemp_exponent" and not values["dynatemp_range"]:
-        return tr("Does nothing while the dynamic temperature is 0.")
+        return tr("Has no effect while the dynamic temperature range is 0.")
     return ""
 
 
@@ -300,15 +303,15 @@ def clash(name: str, values: dict[str, Any]) -> str:
     if values["dynatemp_range"] > values["temperature"]:
         if name == "temperature":
             return tr(
-                "Not used: it must not be below the dynamic temperature, {value}.",
+                "Not used: must not be below the dynamic temperature range, {value}.",
                 value=shown("dynatemp_range", values["dynatemp_range"]),
             )
         return tr(
-            "Not used: it must not be larger than the temperature, {value}.",
+            "Not used: must not exceed the temperature, {value}.",
             value=shown("temperature", values["temperature"]),
         )
     if values["grammar"] and values["json_schema"]:
-        return tr("Not used: an answer follows a grammar or a JSON schema, not both. Empty the other one.")
+        return tr("Not used: an answer can follow a grammar or a JSON schema, not both. Clear the other one.")
     return ""
 
 

@@ -153,7 +153,7 @@ class SettingsWindow(QDialog):
         return made
 
     def _lay_out(self) -> None:
-        self._nothing = PlainLabel(tr("No setting has these words."), self, tone="muted")
+        self._nothing = PlainLabel(tr("No setting matches."), self, tone="muted")
         self._nothing.hide()
         self._dress_nav()
         page = QWidget()
@@ -258,7 +258,7 @@ class _ReloadStrip(Foot):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         words = PlainLabel(
-            tr("What you changed counts when the model is loaded again. Answers go on afterwards."),
+            tr("Changes take effect when the model is reloaded. Running answers continue afterwards."),
             self,
             wraps=True,
         )

@@ -33,11 +33,13 @@ class ShortcutTable(QWidget):
         self.keys.setMaximumSequenceLength(1)
         self.keys.setClearButtonEnabled(True)
         self.keys.setAccessibleName(tr("New shortcut"))
-        self.set_button = self._button(tr("Set"), tr("Make it the only key of this command"))
-        self.add_button = self._button(tr("Add"), tr("Give this command another key"))
-        self.none_button = self._button(tr("No key"), tr("Take its keys from this command"))
-        self.reset_button = self._button(tr("Default"), tr("Give this command its own keys again"))
-        self.reset_all_button = self._button(tr("All defaults"), tr("Give every command its own keys again"))
+        self.set_button = self._button(tr("Set"), tr("Make it the only shortcut of this command"))
+        self.add_button = self._button(tr("Add"), tr("Add another shortcut to this command"))
+        self.none_button = self._button(tr("Remove"), tr("Remove this command's shortcuts"))
+        self.reset_button = self._button(tr("Default"), tr("Restore this command's default shortcuts"))
+        self.reset_all_button = self._button(
+            tr("Restore all defaults"), tr("Restore the default shortcuts of all commands")
+        )
         self.message = PlainLabel(parent=self, tone="danger", wraps=True)
         self._lay_out()
         self.table.selectionModel().currentRowChanged.connect(self._on_row_changed)
@@ -94,7 +96,7 @@ class ShortcutTable(QWidget):
         self.name.setText(command.full_name if command else "")
         self.message.setText(problem or (_conflict_text(key, holder) if key and holder else ""))
         self.message.setVisible(bool(self.message.text()))
-        self.set_button.setText(tr("Take it over") if holder and not problem else tr("Set"))
+        self.set_button.setText(tr("Reassign") if holder and not problem else tr("Set"))
         can_set = command is not None and key is not None and not problem
         self.set_button.setEnabled(can_set and command is not None and command.action.shortcuts() != [key])
         self.add_button.setEnabled(can_set and holder is None and self._has_other_keys(command, key))
@@ -213,5 +215,5 @@ def _table(model: _Rows, parent: QWidget) -> QTableView:
 
 def _conflict_text(key: QKeySequence, holder: MenuCommand) -> str:
     return tr(
-        "{key} belongs to “{command}”, which would lose it.", key=shown((key,)), command=holder.full_name
+        "{key} is used by “{command}”, which would lose it.", key=shown((key,)), command=holder.full_name
     )

@@ -154,9 +154,9 @@ def why_not(key: QKeySequence) -> str:
     first = _first(key)
     writes = first.key() < FIRST_SPECIAL or first.key() in _MOVING
     if first.keyboardModifiers() in _PLAIN and writes:
-        return tr("{key} is needed for writing. Take it together with Ctrl or Alt.", key=shown((key,)))
+        return tr("{key} is needed for typing. Combine it with Ctrl or Alt.", key=shown((key,)))
     if first.keyboardModifiers() == Qt.KeyboardModifier.ControlModifier and first.key() in _OF_TEXT:
-        return tr("{key} is needed for writing.", key=shown((key,)))
+        return tr("{key} is needed for typing.", key=shown((key,)))
     return ""
 
 

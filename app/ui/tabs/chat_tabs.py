@@ -471,7 +471,7 @@ class ChatTabs(QWidget):
         if self._can_close(tab):
             self._workspace.close(tab.session)
         else:
-            self.said.emit(tr("A pinned tab stays. Unpin it, or close it from its menu."))
+            self.said.emit(tr("Pinned tabs stay open. Unpin this one, or close it from its menu."))
 
     def _close_all(self, tabs: Iterable[Tab]) -> None:
         closing = [tab.session for tab in tabs if self._can_close(tab)]

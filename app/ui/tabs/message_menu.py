@@ -16,20 +16,20 @@ from app.ui.transcript.turn_actions import NUMS_OF_WAYS, TurnAction, menu_label
 # Action and key. None is a separator.
 _ACTIONS: tuple[tuple[TurnAction, str, str] | None, ...] = (
     (TurnAction.COPY, mark("Copy this message as Markdown"), ""),
-    (TurnAction.COPY_PLAIN, mark("Copy this message without its Markdown"), ""),
-    (TurnAction.SELECT, mark("Select several messages, to copy them"), ""),
+    (TurnAction.COPY_PLAIN, mark("Copy this message without Markdown"), ""),
+    (TurnAction.SELECT, mark("Select several messages to copy"), ""),
     None,
-    (TurnAction.EDIT, mark("Write this message anew; the former version is kept"), "Ctrl+Shift+E"),
-    (TurnAction.ANSWER, mark("Have an answer to the last message, if it has none"), ""),
-    (TurnAction.CONTINUE, mark("Let the model go on where this answer ended"), "Alt+Return"),
-    (TurnAction.REGENERATE, mark("Have another answer; the former one is kept"), "Ctrl+R"),
-    (TurnAction.COMPARE, mark("See all versions of the last answer at once"), ""),
+    (TurnAction.EDIT, mark("Rewrite this message; the old version is kept"), "Ctrl+Shift+E"),
+    (TurnAction.ANSWER, mark("Answer the last message, if it has no answer"), ""),
+    (TurnAction.CONTINUE, mark("Continue this answer where it ended"), "Alt+Return"),
+    (TurnAction.REGENERATE, mark("Get another answer; this one is kept"), "Ctrl+R"),
+    (TurnAction.COMPARE, mark("Compare all versions of the last answer"), ""),
     None,
-    (TurnAction.FORK, mark("Go on in a copy of the chat that ends with this message"), ""),
-    (TurnAction.TOKENS, mark("Show what else this answer could have said"), ""),
+    (TurnAction.FORK, mark("Continue in a copy of the chat up to this message"), ""),
+    (TurnAction.TOKENS, mark("Show the alternatives at each token of this answer"), ""),
     (TurnAction.DETAILS, mark("Show tokens, times and speed of this answer"), ""),
     None,
-    (TurnAction.DELETE, mark("Delete this message; it can be brought back"), ""),
+    (TurnAction.DELETE, mark("Delete this message; this can be undone"), ""),
 )
 
 
@@ -69,7 +69,7 @@ class MessageMenu:
 
     def _add_ways(self) -> None:
         ways, again = QMenu(menu_label(TurnAction.WAYS), self._window), self._chats.can_answer_again
-        tip = tr("Have so many answers at once, side by side")
+        tip = tr("Generate this many answers side by side")
         for number in NUMS_OF_WAYS:
             text, act = tr("&{number} answers", number=number), partial(self._chats.answer_in_ways, number)
             ways.addAction(self._new(f"ways.{number}", text, tip, act, again))
@@ -84,7 +84,7 @@ class MessageMenu:
         is_possible: Callable[[], bool],
         key: str = "",
     ) -> QAction:
-        keys, needs = [key] if key else [], tr("There is no message for that now.")
+        keys, needs = [key] if key else [], tr("There is no message to edit.")
         action = make_action(self._window, f"message.{name}", text, tip, act, *keys, needs=needs)
         return self._add(action, is_possible)
 

@@ -42,12 +42,12 @@ class ModelLine(QWidget):
         return self._words.text()
 
     def apply(self, former: str, now: str) -> None:
-        self._words.setText(tr("{former} answered here so far.", former=_short(former)))
+        self._words.setText(tr("{former} has answered so far.", former=_short(former)))
         self._words.setToolTip(as_tooltip(former))
         self.keep.setText(tr("Answer with {name}", name=as_tab_text(_short(now))))
         self.keep.setToolTip(as_tooltip(tr("{name} answers in this chat from now on", name=now)))
         self.switch.setText(tr("Switch back to {name}", name=as_tab_text(_short(former))))
-        self.switch.setToolTip(as_tooltip(tr("Load {name} again, for all chats", name=former)))
+        self.switch.setToolTip(as_tooltip(tr("Reload {name} for all chats", name=former)))
         self.setAccessibleName(self.text)
         self.show()
 

@@ -26,10 +26,7 @@ class PlainChats(QObject):
     def _on_view_made(self, view: ChatView) -> None:
         if self._hangs.has_hung(view.session.chat.id):
             view.transcript.set_plain(True)
-            told = tr(
-                "Skein stopped responding the last time it showed this chat, "
-                "so its answers are plain text for now."
-            )
+            told = tr("Skein hung last time it showed this chat, so its answers are shown as plain text.")
             on_action = partial(self._format, view)
             view.show_banner(Banner(told, tr("Show formatted"), on_action, view, is_error=False))
 

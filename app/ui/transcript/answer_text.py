@@ -8,23 +8,21 @@ from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import SlotSnapshot, SlotState
 
 _WHY_PREFIX_ENDED = {
-    PrefixEnd.NEW_CHAT: mark("Nothing of this chat was in memory before."),
-    PrefixEnd.NEW_TEXT: mark("All that was in memory could be used; the rest is new."),
-    PrefixEnd.EDITED: mark("An earlier message is another one now, so all after it was computed again."),
-    PrefixEnd.TEMPLATE: mark("The model's chat template writes earlier turns differently now."),
-    PrefixEnd.DROPPED: mark(
-        "Turns were left out to fit the context, so what follows them was computed again."
-    ),
-    PrefixEnd.NO_ROLLBACK: mark("This model cannot take back the end of what it has read."),
-    PrefixEnd.CHECKPOINT: mark("This model can go back to checkpoints only."),
-    PrefixEnd.EVICTED: mark("The memory was needed for other chats and its content not kept."),
-    PrefixEnd.DOUBTED: mark("What had been saved did not pass a check, so it was computed again."),
+    PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached."),
+    PrefixEnd.NEW_TEXT: mark("Everything cached was reused; the rest is new."),
+    PrefixEnd.EDITED: mark("An earlier message changed, so everything after it was recomputed."),
+    PrefixEnd.TEMPLATE: mark("The chat template now renders earlier turns differently."),
+    PrefixEnd.DROPPED: mark("Turns were left out to fit the context, so what follows them was recomputed."),
+    PrefixEnd.NO_ROLLBACK: mark("This model cannot remove the end of what it has computed."),
+    PrefixEnd.CHECKPOINT: mark("This model can be rolled back to checkpoints only."),
+    PrefixEnd.EVICTED: mark("Other chats needed the memory, and its content was not saved."),
+    PrefixEnd.DOUBTED: mark("The saved state failed its checks, so it was recomputed."),
     PrefixEnd.WHOLE_CHUNKS: mark(
-        "The answer is repeatable: whole chunks of an earlier prompt were used, and the rest computed again."
+        "The answer is repeatable: whole chunks of the earlier prompt were reused, the rest was recomputed."
     ),
 }
 _ENDS = {
-    TurnState.DONE: mark("It ended by itself."),
+    TurnState.DONE: mark("It ended with an end-of-generation token or a stop string."),
     TurnState.STOPPED: mark("It was stopped."),
     TurnState.FAILED: mark("It failed."),
 }
@@ -61,20 +59,20 @@ def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
     again = usage.num_computed_tokens - computed - usage.num_generated_tokens - wrong
     rows = [
         (tr("Prompt"), count(usage.num_prompt_tokens), tr("tokens")),
-        (tr("reused"), count(usage.num_reused_tokens), tr("from this chat's slot")),
+        (tr("reused"), count(usage.num_reused_tokens), tr("cached by this chat")),
         (tr("shared"), count(usage.num_shared_tokens), tr("with other chats")),
         (tr("restored"), count(usage.num_restored_tokens), tr("from its saved state")),
-        (tr("computed"), count(computed), tr("now")),
+        (tr("computed"), count(computed), tr("new")),
         (tr("Answer"), count(usage.num_generated_tokens), tr("tokens")),
     ]
     if usage.num_drafted_tokens:
-        guessed = tr("of {number} guessed tokens", number=count(usage.num_drafted_tokens))
-        rows.append((tr("kept"), count(usage.num_kept_tokens), guessed))
+        guessed = tr("of {number} draft tokens", number=count(usage.num_drafted_tokens))
+        rows.append((tr("accepted"), count(usage.num_kept_tokens), guessed))
     if usage.num_model_drafted_tokens:
-        written = tr("of {number} guessed tokens", number=count(usage.num_model_drafted_tokens))
+        written = tr("of {number} draft tokens", number=count(usage.num_model_drafted_tokens))
         rows.append((tr("draft model"), count(usage.num_model_kept_tokens), written))
     if again > 0:
-        rows.append((tr("Again"), count(again), tr("computed a second time, after a pause")))
+        rows.append((tr("Again"), count(again), tr("recomputed after a pause")))
     return tuple(rows)
 
 
@@ -86,7 +84,7 @@ def usage_times(usage: Usage) -> str:
         told = tr("First token after {time}.", time=_short(first))
     else:
         told = tr(
-            "First token after {time}, {waited} of it waiting.",
+            "First token after {time}, including {waited} of waiting.",
             time=_short(first),
             waited=_short(usage.queue_s),
         )
@@ -103,7 +101,7 @@ def finish_text(turn: Turn) -> str:
 def answer_ended_text(turn: Turn) -> str:
     """The announcement for screen readers when an answer has ended."""
     if turn.state is TurnState.DONE:
-        return tr("The answer is finished.")
+        return tr("This answer has already finished.")
     return notice_line(turn)
 
 

@@ -45,10 +45,10 @@ class AnswerView(TurnView):
         self.notice.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.footer = PlainLabel(parent=self, tone="muted")
         self.footer.setFont(tabular(small_font()))
-        self.go_on = _offer(tr("Continue"), tr("Let the model go on where it stopped"), self)
+        self.go_on = _offer(tr("Continue"), tr("Continue where it stopped"), self)
         self.go_on.clicked.connect(lambda: self.act(TurnAction.CONTINUE))
         self.keep_going = _offer(
-            tr("Keep going with a rolling window"),
+            tr("Continue with a rolling window"),
             tr("From now on the oldest turns are left out; the system prompt stays"),
             self,
         )

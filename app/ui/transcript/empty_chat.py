@@ -13,7 +13,7 @@ from app.look.words import mark, tr, tr_n
 
 # Always in English: the starter model, on which most people try them, knows no other language.
 SAMPLES = ("What is 34 + 21?", "What is a KV cache?", "Count from 7 to 30")
-HINT = mark("Write a message below, or try one of these.")
+HINT = mark("Write a message, or try one of these.")
 LOGO = 56
 MARGINS = 32
 
@@ -114,7 +114,7 @@ class ModelOffers(QWidget):
 
     def apply(self, *, can_download: bool, num_of_others: int) -> None:
         use_theirs = tr_n(
-            "Use the {n} model other programs have", "Use the {n} models other programs have", num_of_others
+            "Use the {n} model other programs have", "Use {n} models from other programs", num_of_others
         )
         self.open_button.show()
         self.download_button.setVisible(can_download)

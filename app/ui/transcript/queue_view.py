@@ -30,7 +30,7 @@ class QueueView(QWidget):
         self._messages: tuple[QueuedMessage, ...] = ()
         self._bubbles: list[QueuedBubble] = []
         self._zoom = 0
-        self.setAccessibleName(tr("Waiting to be sent"))
+        self.setAccessibleName(tr("Queued"))
         self.hide()
 
     @property
@@ -77,7 +77,7 @@ class QueuedBubble(QWidget):
         text = message.text if len(message.text) <= MAX_CHARS else message.text[: MAX_CHARS - 1] + "…"
         self.words = PlainLabel("\n".join(text.splitlines()[:6]), self, wraps=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self._state = PlainLabel(tr("waits to be sent"), self, tone="muted")
+        self._state = PlainLabel(tr("queued"), self, tone="muted")
         self._state.setFont(small_font())
         self.edit = IconButton("pencil", tr("Edit this message"), SIDE, self)
         self.remove = IconButton("x", tr("Do not send this message"), SIDE, self)

@@ -64,12 +64,12 @@ _LABELS = {
     TurnAction.EDIT: (mark("&Edit…"), "pencil"),
     TurnAction.ANSWER: (mark("&Answer this message"), "play"),
     TurnAction.REGENERATE: (mark("&Regenerate"), "refresh-cw"),
-    TurnAction.WAYS: (mark("Answer in several &ways"), "columns-3"),
+    TurnAction.WAYS: (mark("Several ans&wers"), "columns-3"),
     TurnAction.COMPARE: (mark("Show &versions side by side"), "columns-3"),
     TurnAction.CONTINUE: (mark("Co&ntinue"), "play"),
     TurnAction.FORK: (mark("&Fork the chat here"), "git-fork"),
     TurnAction.TOKENS: (mark("&Token probabilities"), "chart-bar-decreasing"),
-    TurnAction.DETAILS: (mark("What this answer c&ost"), "info"),
+    TurnAction.DETAILS: (mark("Answer &statistics"), "info"),
     TurnAction.SELECT: (mark("&Select messages"), "list-checks"),
     TurnAction.DELETE: (mark("&Delete"), "trash-2"),
 }
@@ -156,7 +156,7 @@ def is_possible(action: TurnAction, place: Place) -> bool:
 def why_impossible(action: TurnAction, place: Place) -> str:
     """Where no time will help."""
     if action in _ASKING and not place.has_messages:
-        return tr("Nothing stands before this answer that the model could answer.")
+        return tr("There is no message before this answer to respond to.")
     return ""
 
 

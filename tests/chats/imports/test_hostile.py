@@ -76,7 +76,7 @@ def test_a_depth_of_a_hundred_thousand_is_a_sentence_not_a_crash(tmp_path: Path,
 def test_a_string_that_never_ends_takes_no_time_at_all(tmp_path: Path) -> None:
     """Trying it from each of its quotes would take hours."""
     reason = reason_of(findings_of(tmp_path, '[{"messages": "' + '\\"' * 500_000))
-    assert reason == "It ends in the middle. Download or export it again."
+    assert reason == "The file is truncated. Download or export it again."
 
 
 def test_a_chat_of_thousands_of_messages_in_one_line_is_read_but_not_of_any_number(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_ids_of_a_file_never_become_ids_of_turns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("", "It is empty. Export it again."),
+        ("", "The file is empty. Export it again."),
         ("not json {", "There are no chats in it that Skein can read."),
         ("{}", "There are no chats in it"),
         ("[1, 2, 3]", "There are no chats in it"),

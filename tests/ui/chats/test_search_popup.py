@@ -144,11 +144,11 @@ def test_the_last_words_can_be_gone_on_from(popup: SearchPopup, ground: QWidget,
 
 
 def test_it_says_what_it_does(popup: SearchPopup, qtbot: QtBot) -> None:
-    assert popup._state.text() == "Enter opens, Ctrl+Enter opens beside, Esc closes."
+    assert popup._state.text() == "Enter opens, Ctrl+Enter opens in split view, Esc closes."
     type_words(popup, qtbot, "nowhere")
     assert popup._state.text() == "Searching all messages…"
     popup.show_hits("nowhere", ())
-    assert popup._state.text() == "Nothing has these words, as a title or in a message."
+    assert popup._state.text() == "No title or message contains these words."
 
 
 @pytest.mark.parametrize("size", [(900, 600), (560, 400)])

@@ -83,7 +83,7 @@ def test_each_backup_says_when_and_why_it_was_made_and_how_large_it_is(
     assert dialog.isVisible()
     assert not dialog.isModal()
     whys = [why for _, why, _ in rows(dialog)]
-    assert whys == ["You asked for it", "By itself", "Before a new version of Skein changed the database"]
+    assert whys == ["Manual", "Automatic", "Before a database upgrade"]
     assert [size for _, _, size in rows(dialog)] == ["3.0 MiB"] * 3
     assert all("26" in made for made, _, _ in rows(dialog))
 

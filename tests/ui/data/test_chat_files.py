@@ -167,7 +167,7 @@ async def test_one_thing_at_a_time(qloop: asyncio.AbstractEventLoop, kit: Kit, t
     first = kit.files.preview
     kit.files.import_paths([path])
     assert kit.files.preview is first
-    assert kit.said == ["Another export or import is under way. Try again when it is done."]
+    assert kit.said == ["Another export or import is running. Try again when it has finished."]
     await finish_all()
 
 

@@ -20,9 +20,9 @@ def found(title: str, num_messages: int = 2, left_out: int = 0, source: str = "C
 
 
 BAD = (
-    Problem("a.json", 12, "Trip\nto Rome", "It has no messages."),
-    Problem("a.json", 13, "", "It has no messages."),
-    Problem("b.json", 0, "", "It is empty. Export it again."),
+    Problem("a.json", 12, "Trip\nto Rome", "It contains no messages."),
+    Problem("a.json", 13, "", "It contains no messages."),
+    Problem("b.json", 0, "", "The file is empty. Export it again."),
 )
 
 
@@ -80,7 +80,7 @@ def test_those_that_went_on_elsewhere_are_told(preview: ImportPreview) -> None:
 
 def test_an_export_with_nothing_in_it_says_so(preview: ImportPreview) -> None:
     preview.show_plan(ImportPlan(problems=BAD))
-    assert preview.summary.text() == "There is nothing in it to import. Nothing has changed."
+    assert preview.summary.text() == "There is nothing to import."
     assert not preview.import_button.isEnabled()
     assert not preview.known_words.isVisible()
     assert preview.problems.isVisible()

@@ -41,5 +41,5 @@ def test_enter_and_escape_keep_it_open(box: QMessageBox, qtbot: QtBot, ended: li
 
 
 def test_whoever_means_it_can_end_it(box: QMessageBox, qtbot: QtBot, ended: list[int]) -> None:
-    qtbot.mouseClick(button(box, "End anyway"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button(box, "Quit anyway"), Qt.MouseButton.LeftButton)
     assert ended == [1]

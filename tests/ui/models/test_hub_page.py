@@ -137,7 +137,7 @@ def test_a_search_and_the_way_back(page: HubPage, hub: FakeModelHub) -> None:
     assert titles(page) == ["gemma-3-4b-it-GGUF", "b"]
     row = page.rows.row_at(page.rows.index(0))
     assert row
-    assert row.badge == "terms to accept"
+    assert row.badge == "terms required"
     assert row.spoken == (
         "gemma-3-4b-it-GGUF, terms to accept, ggml-org  ·  4.0B parameters  ·  gemma, "
         "5 downloads a month  ·  1 like"

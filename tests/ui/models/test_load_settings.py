@@ -121,7 +121,7 @@ async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
     dialog = shown(path)
     await finish_all()
     box = dialog.rows["n_ctx"].widget
-    assert (box.text(), dialog.rows["n_ctx"].note[:26]) == ("As for all", "Without a choice: 16,384. ")
+    assert (box.text(), dialog.rows["n_ctx"].note[:26]) == ("As in Settings", "Without a choice: 16,384. ")
     told = []
     for step in (1, 1, 1, 1, -1, -1, -1, -1):
         box.stepBy(step)
@@ -134,7 +134,7 @@ async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
         ("1,024", 1024),
         ("256", 256),
         ("Automatic", 0),
-        ("As for all", None),
+        ("As in Settings", None),
     ]
     box.lineEdit().setText("Automatic")
     box.interpretText()
@@ -221,7 +221,7 @@ async def test_adapters_are_added_if_they_fit_and_have_a_strength(
     dialog = shown(path)
     await finish_all()
     await dialog.adapters.add(path)
-    assert dialog.adapters.problem.text() == "It is no LoRA adapter, but a model or something else."
+    assert dialog.adapters.problem.text() == "It is not a LoRA adapter."
 
     monkeypatch.setattr(dialog.forecast, "_why_not_adapter", lambda _path: "")
     lora, second = Path("/m/lora.gguf"), Path("/m/second.gguf")
@@ -246,10 +246,10 @@ async def test_of_several_gpus_some_can_be_chosen_and_without_any_it_is_said(
     assert preferences.of_model(path).devices is None
     engine.model = model_info(path=path)
     dialog._show_values()
-    assert dialog.devices.text == "This build of llama.cpp computes on the CPU only."
+    assert dialog.devices.text == "This build of llama.cpp is CPU-only."
     engine.model = None
     dialog._show_values()
-    assert dialog.devices.text == "Which devices there are is known when a model is loaded."
+    assert dialog.devices.text == "Devices are listed once a model is loaded."
     await finish_all()
 
 
@@ -259,7 +259,7 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_gue
     dialog = shown(path)
     await finish_all()
     row = dialog.draft_row
-    assert row.note == "No smaller model with the same vocabulary is here."
+    assert row.note == "No smaller model with the same vocabulary found."
 
     smaller, foreign = tiny_gguf("llama"), paths.starter_model()
     recurrent = tiny_gguf("mamba")

@@ -34,7 +34,7 @@ async def test_machines_are_listed_with_what_they_say_chosen_and_taken_away(
     assert section.chosen == (GONE,)
     shown = [label.text() for label in section.findChildren(workers_section.PlainLabel)]
     assert "12.0 GiB of 16.0 GiB free" in shown
-    assert "cannot be reached" in shown
+    assert "unreachable" in shown
 
     seen = []
     section.changed.connect(lambda: seen.append(section.chosen))
@@ -63,5 +63,5 @@ async def test_what_is_no_address_is_refused_with_what_to_write(
 
 def test_a_machine_that_computes_for_us_now_is_not_called_busy() -> None:
     assert state_text(Worker(READY, WorkerState.BUSY), is_in_use=True) == "in use now"
-    assert state_text(Worker(READY, WorkerState.BUSY), is_in_use=False) == "serves another program"
-    assert state_text(None, is_in_use=False) == "asking…"
+    assert state_text(Worker(READY, WorkerState.BUSY), is_in_use=False) == "busy with another program"
+    assert state_text(None, is_in_use=False) == "connecting…"

@@ -95,7 +95,7 @@ def test_another_model_recommends_something_else(window: MainWindow, engine: Fak
 def test_what_is_set_for_all_chats_is_followed(window: MainWindow) -> None:
     panel = opened(window)
     window.preferences.set("temperature", 0.3)
-    assert panel.rows["temperature"].note.endswith("As in the settings.")
+    assert panel.rows["temperature"].note.endswith("Same as in Settings.")
     assert panel.rows["temperature"].control.value() == 0.3  # type: ignore[attr-defined]
 
 
@@ -167,9 +167,9 @@ def test_new_chats_can_begin_with_a_preset(window: MainWindow) -> None:
     presets.save(STORY, "story.json")
     panel = opened(window)
     choose(panel.presets, "Story && <b>tale</b>")
-    choose(panel.presets, "New chats begin with it")
+    choose(panel.presets, "Use for new chats")
     assert presets.default_file == "story.json"
-    choose(panel.presets, "New chats begin with it")
+    choose(panel.presets, "Use for new chats")
     assert presets.default_file == ""
 
 

@@ -78,7 +78,7 @@ def test_it_opens_above_the_composer_with_the_keyboard_in_it(panel: ChatSettings
     assert panel.geometry().top() >= 30
     assert panel.prompt.hasFocus()
     assert panel.limit.text().endswith(" Now 8,192 tokens.")
-    assert panel.max_context.text() == "As in settings"
+    assert panel.max_context.text() == "Default"
 
 
 def test_a_choice_counts_at_once(panel: ChatSettings, qtbot: QtBot) -> None:
@@ -128,7 +128,7 @@ def test_without_a_model_no_number_is_made_up(panel: ChatSettings) -> None:
 
 def test_each_value_says_whose_it_is(panel: ChatSettings) -> None:
     assert panel.rows["temperature"].note.endswith("Recommended for cool.")
-    assert panel.rows["min_p"].note.endswith("As in the settings.")
+    assert panel.rows["min_p"].note.endswith("Same as in Settings.")
     assert panel.rows["top_k"].note.endswith("llama.cpp's default.")
     panel.apply(ChatOptions(sampling={"temperature": 0.25, "min_p": 0.5, "top_k": 3}), INHERITED)
     assert panel.rows["temperature"].note.endswith("Only in this chat; 0.6 is recommended for cool.")
@@ -170,8 +170,8 @@ def test_all_other_samplers_are_under_more_and_made_when_wanted(panel: ChatSetti
 def test_what_a_chat_has_of_them_is_shown_without_being_asked_for(panel: ChatSettings) -> None:
     panel.apply(ChatOptions(sampling={"mirostat": 2}), INHERITED)
     assert panel.rows["mirostat"].control.value() == 2
-    assert panel.rows["top_k"].note.endswith("Does nothing while Mirostat is on.")
-    assert panel.rows["dry_base"].note.endswith("Does nothing while DRY strength is 0.")
+    assert panel.rows["top_k"].note.endswith("Has no effect while Mirostat is on.")
+    assert panel.rows["dry_base"].note.endswith("Has no effect while the DRY multiplier is 0.")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_schema_that_is_none_says_so(panel: ChatSettings, qtbot: QtBot) -> Non
     for text in ("{", "[1]", '{"a": NaN}', "[" * 100_000):
         with qtbot.assertNotEmitted(panel.changed):
             row.control.setPlainText(text)
-        assert row.error == "Not used: this is no JSON object."
+        assert row.error == "Not used: not a JSON object."
     with qtbot.waitSignal(panel.changed) as changed:
         row.control.setPlainText('{"type": "object"}')
     assert changed.args[0].sampling == {"json_schema": '{"type": "object"}'}

@@ -170,7 +170,7 @@ class TestChanges:
         top_k, temperature = control(window, "top_k"), control(window, "temperature")
         assert isinstance(top_k, WholeNumber)
         assert isinstance(temperature, DecimalNumber)
-        assert (top_k.text(), temperature.text()) == ("As recommended", "As recommended")
+        assert (top_k.text(), temperature.text()) == ("Recommended", "Recommended")
         top_k.stepUp()
         temperature.stepUp()
         assert (preferences.settings.top_k, preferences.settings.temperature) == (0, 0.0)
@@ -238,7 +238,7 @@ class TestReload:
     def test_what_makes_the_context_waits_for_the_model_and_says_so(
         self, window, preferences, engine, name, value
     ) -> None:
-        assert "A change loads the model again." in window.rows[name].default.text()
+        assert "Changing this reloads the model." in window.rows[name].default.text()
         assert window.reload.isHidden()
         preferences.set(name, value)
         assert not window.reload.isHidden()
@@ -288,7 +288,7 @@ class TestSearch:
     def test_that_nothing_was_found_is_told(self, window) -> None:
         window.search.setText("qqq")
         told = [label.text() for label in window.findChildren(QLabel) if label.isVisible()]
-        assert "No setting has these words." in told
+        assert "No setting matches." in told
         assert shown_rows(window) == set()
 
     def test_escape_ends_the_search_first_and_closes_then(self, window, qtbot: QtBot) -> None:

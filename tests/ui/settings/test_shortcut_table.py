@@ -74,7 +74,7 @@ def test_a_conflict_names_the_other_command_and_offers_to_take_the_key_over(tabl
     table.choose("chat.pin")
     type_key(table, qtbot, Qt.Key.Key_K, CTRL)
     assert table.message.text() == "Ctrl+K belongs to “Chat › Fork chat”, which would lose it."
-    assert table.set_button.text() == "Take it over"
+    assert table.set_button.text() == "Reassign"
     assert not table.add_button.isEnabled()
     table.set_button.click()
     assert [row[1] for row in cells(table)] == ["Ctrl+T", "", "Ctrl+K"]

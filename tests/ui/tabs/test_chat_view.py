@@ -173,11 +173,11 @@ def test_the_end_of_an_answer_is_said_to_those_who_listen(
     monkeypatch.setattr(QAccessible, "updateAccessibility", lambda event: said.append(event.message()))
     session.send("Count")
     session.finish()
-    assert said[-1] == "The answer is finished."
+    assert said[-1] == "This answer has already finished."
     view.hide()
     session.send("Count")
     session.finish()
-    assert said.count("The answer is finished.") == 1
+    assert said.count("This answer has already finished.") == 1
 
 
 def test_one_that_is_given_up_asks_nothing_of_a_session_that_is_gone(

@@ -64,7 +64,7 @@ def test_the_details_account_for_every_token_of_the_prompt() -> None:
 
 def test_the_details_tell_what_was_computed_twice() -> None:
     paused = Usage(num_prompt_tokens=100, num_computed_tokens=100 + 20 + 110, num_generated_tokens=20)
-    assert usage_rows(paused)[-1] == ("Again", "110", "computed a second time, after a pause")
+    assert usage_rows(paused)[-1] == ("Again", "110", "recomputed after a pause")
 
 
 def test_the_details_tell_how_many_guesses_were_right() -> None:
@@ -143,7 +143,7 @@ def test_turns_that_were_left_out_are_told_without_a_mark() -> None:
 @pytest.mark.parametrize(
     ("turn", "text"),
     [
-        (answer(), "It ended by itself."),
+        (answer(), "It ended with an end-of-generation token or a stop string."),
         (answer(state=TurnState.STOPPED), "It was stopped."),
         (answer(state=TurnState.FAILED), "It failed."),
         (answer(notice="The answer was cut."), "The answer was cut."),
@@ -155,7 +155,7 @@ def test_the_details_tell_how_an_answer_ended(turn: Turn, text: str) -> None:
 
 
 def test_the_end_of_an_answer_is_said_aloud_with_its_reason() -> None:
-    assert answer_ended_text(answer()) == "The answer is finished."
+    assert answer_ended_text(answer()) == "This answer has already finished."
     assert answer_ended_text(answer(state=TurnState.FAILED, notice="No room.")) == "⚠ Failed: No room."
 
 
