@@ -81,7 +81,7 @@ def _text_sizes() -> Mapping[int, str]:
 
 def _text_size(zoom: int) -> str:
     points = locale().toString(reading_font(zoom).pointSizeF(), "g", 3)
-    return tr("{points} pt", points=points) if zoom else tr("{points} pt (default)", points=points)
+    return tr("{points} pt", points=points)
 
 
 def _families(is_fixed: bool) -> Mapping[str, str]:
