@@ -5468,7 +5468,7 @@ accepted</source>
         <translation>没有加载模型，或模型正在回答。</translation>
     </message>
     <message>
-        <source>Model load se&amp;ttings…</source>
+        <source>Model load &amp;settings…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这个模型的加载方式(&amp;H)…</translation>
     </message>
@@ -9040,7 +9040,7 @@ accepted</source>
         <translation>阅读字体</translation>
     </message>
     <message>
-        <source>Font of messages.</source>
+        <source>The font that messages are shown in.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息使用的字体。</translation>
     </message>
@@ -9050,7 +9050,7 @@ accepted</source>
         <translation>代码字体</translation>
     </message>
     <message>
-        <source>Monospaced font of code in messages.</source>
+        <source>A monospaced font for code blocks and inline code.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息中代码使用的字体：所有字符等宽的字体。</translation>
     </message>

@@ -102,7 +102,10 @@ def test_a_preset_of_lm_studio(tmp_path: Path) -> None:
         ('{"format": "skein-preset", "version": 2}', "newer Skein"),
         ('{"format": "skein-preset", "version": 1, "sampling": {"top_k": -3}}', "top_k must be between"),
         ('{"format": "skein-preset", "version": 1, "max_tokens": -3}', "max_tokens must be between"),
-        ('{"format": "skein-preset", "version": 1, "overflow": "explode"}', "Unknown overflow policy “explode”"),
+        (
+            '{"format": "skein-preset", "version": 1, "overflow": "explode"}',
+            "Unknown overflow policy",
+        ),
         ('{"a": ' + "[" * 9_000 + "]" * 9_000 + "}", "nested more than"),
         ('{"a": [' + "[]," * 30_000 + "[]]}", "too large to be a preset"),
     ],

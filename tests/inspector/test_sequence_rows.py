@@ -158,7 +158,8 @@ def test_widths_are_made_for_the_largest_number_this_context_can_show() -> None:
 def test_the_tip_says_in_words_what_the_marks_say() -> None:
     paused = SequenceRow(waiting=waiting(WaitReason.PAUSED), saved=IN_RAM)
     assert row_tip(paused) == (
-        "Other answers needed its cells; it continues when there is room · 1,210 tokens saved in RAM, 141.0 MiB"
+        "Other answers needed its cells; it continues when there is room · "
+        "1,210 tokens saved in RAM, 141.0 MiB"
     )
     assert "pinned" in row_tip(SequenceRow(slot=SlotSnapshot(0, SlotState.WARM, "sums", is_pinned=True)))
 

@@ -75,7 +75,9 @@ def test_saving_cells_takes_the_time_of_scheduling() -> None:
 def test_a_prompt_took_the_step() -> None:
     prompt = span(2, 0, 480, is_prefill=True)
     slow = step(2, span(0, 10), span(1, 10), prompt, decode_ms=90.0)
-    assert texts(slow) == ["The prompt of seq 2 (480 rows) took the step: 90.0 ms instead of about 10.0 ms."]
+    assert texts(slow) == [
+        "Prefill of seq 2 (480 rows) lengthened the step: 90.0 ms instead of about 10.0 ms."
+    ]
     assert worst_of(slow, BEFORE) is Stall.HELD_UP
 
 

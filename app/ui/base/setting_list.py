@@ -177,13 +177,13 @@ PAGES = (
             Setting(
                 "reading_font",
                 mark("Font for reading"),
-                mark("Font of messages."),
+                mark("The font that messages are shown in."),
                 named=partial(_families, is_fixed=False),
             ),
             Setting(
                 "code_font",
                 mark("Font for code"),
-                mark("Monospaced font of code in messages."),
+                mark("A monospaced font for code blocks and inline code."),
                 named=partial(_families, is_fixed=True),
             ),
             Setting(

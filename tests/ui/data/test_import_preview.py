@@ -75,7 +75,9 @@ def test_those_that_are_here_already_come_only_when_wanted(preview: ImportPrevie
 
 def test_those_that_went_on_elsewhere_are_told(preview: ImportPreview) -> None:
     preview.show_plan(ImportPlan((), (found("A"), found("B")), num_changed=1))
-    assert preview.summary.text().endswith("already exist. 1 of these has a different number of messages here.")
+    assert preview.summary.text().endswith(
+        "already exist. 1 of these has a different number of messages here."
+    )
 
 
 def test_an_export_with_nothing_in_it_says_so(preview: ImportPreview) -> None:

@@ -92,9 +92,7 @@ def test_too_little_memory_is_warned_of_but_does_not_forbid(
 ) -> None:
     engine.model = model_info(name="large", size_bytes=9 << 30)
     menu.show_dialog()
-    assert (
-        "up to 9.2 GiB of memory while it runs, but only 8.0 GiB free. Close other" in menu.dialog.words
-    )
+    assert "up to 9.2 GiB of memory while it runs, but only 8.0 GiB free. Close other" in menu.dialog.words
     assert menu.dialog._warning.isVisible()
     assert menu.dialog.start_button.isEnabled()
 

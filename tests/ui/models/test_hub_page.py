@@ -139,7 +139,8 @@ def test_a_search_and_the_way_back(page: HubPage, hub: FakeModelHub) -> None:
     assert row
     assert row.badge == "terms required"
     assert row.spoken == (
-        "gemma-3-4b-it-GGUF, terms required, ggml-org  ·  4.0B parameters  ·  gemma, 5 downloads a month  ·  1 like"
+        "gemma-3-4b-it-GGUF, terms required, ggml-org  ·  4.0B parameters  ·  gemma, "
+        "5 downloads a month  ·  1 like"
     )
     search(page, hub, "nothing like it")
     assert "Try fewer words" in page.state.text()
