@@ -281,20 +281,21 @@ def test_the_system_prompt_is_never_cut():
 @pytest.mark.parametrize(
     ("overflow", "num_dropped", "num_cut", "what"),
     [
-        (Overflow.ROLLING_WINDOW, 4, 0, "The oldest 4 messages no longer fit the context and"),
-        (Overflow.ROLLING_WINDOW, 1, 0, "The oldest message no longer fits the context and"),
+        (Overflow.ROLLING_WINDOW, 4, 0, "The oldest 4 messages no longer fit the context and were"),
+        (Overflow.ROLLING_WINDOW, 1, 0, "The oldest message no longer fits the context and was"),
         (
             Overflow.TRUNCATE_MIDDLE,
             2,
             0,
-            "2 messages in the middle of this chat no longer fit the context and",
+            "2 messages in the middle of this chat no longer fit the context and were",
         ),
-        (Overflow.TRUNCATE_MIDDLE, 0, 1, "The middle of a long text no longer fits the context and"),
+        (Overflow.TRUNCATE_MIDDLE, 0, 1, "The middle of a long text no longer fits the context and was"),
         (
             Overflow.TRUNCATE_MIDDLE,
             3,
             2,
-            "3 messages in the middle of this chat and the middle of 2 long texts no longer fit the context and",
+            "3 messages in the middle of this chat and the middle of 2 long texts no longer fit the context "
+            "and were",
         ),
     ],
 )
