@@ -16,6 +16,7 @@ from PySide6.QtCore import QEventLoop, QStorageInfo, Qt, QTimer
 
 import app
 from app.look.dressing import dress
+from app.look.fonts import add_shipped_fonts, choose_interface_family
 from app.look.language import apply_language, prefer_its_fonts
 from app.look.words import mark
 from app.settings.appearance import AppearanceSettings, read_appearance
@@ -86,6 +87,8 @@ def _new_application(appearance: AppearanceSettings) -> Application:
     application.setDesktopFileName("skein")
     application.setQuitOnLastWindowClosed(False)  # the end is `Program.run` returning
     apply_language(application, appearance.language)
+    add_shipped_fonts()
+    choose_interface_family(appearance.interface_font)
     dress(application, appearance)
     return application
 

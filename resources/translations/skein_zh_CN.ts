@@ -9035,7 +9035,12 @@ accepted</source>
         <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
     </message>
     <message>
-        <source>Font for reading</source>
+        <source>Interface font</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>界面字体</translation>
+    </message>
+    <message>
+        <source>Message font</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>阅读字体</translation>
     </message>
@@ -9045,7 +9050,7 @@ accepted</source>
         <translation>消息使用的字体。</translation>
     </message>
     <message>
-        <source>Font for code</source>
+        <source>Code font</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>代码字体</translation>
     </message>

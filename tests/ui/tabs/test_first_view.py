@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat
 from app.look.dressing import dress
+from app.look.fonts import READING_POINTS
 from app.program import Program, Start
 from app.settings.appearance import AppearanceSettings
 from app.settings.settings import Settings
@@ -71,7 +72,7 @@ def test_what_is_written_in_stands_where_it_stays(size: tuple[int, int], window,
     qapp.processEvents()
     composer = window.tabs.current.composer
     assert place_of(composer.editor) == editor
-    assert composer.editor.font().pointSizeF() == qapp.font().pointSizeF() + 3
+    assert composer.editor.font().pointSizeF() == qapp.font().pointSizeF() + READING_POINTS + 2
 
 
 def test_no_letter_is_lost_while_the_window_is_filled(window: MainWindow, qtbot: QtBot) -> None:
