@@ -157,7 +157,7 @@ def test_a_cache_that_cannot_be_written_where_it_belongs_is_told(monkeypatch, tm
     assert program.cache_notice() == ""
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert f"{tmp_path / 'file' / 'skein'} cannot be written to" in program.cache_notice()
+    assert f"{tmp_path / 'file' / 'skein'} is not writable" in program.cache_notice()
     assert str(paths.data_dir() / "cache") in program.cache_notice()
 
 

@@ -154,7 +154,7 @@ def test_who_says_that_the_other_machine_has_ended_has_the_chats(
     [
         (Holder(os.getpid(), socket.gethostname(), 0), f"process {os.getpid()}, since 1970", True),
         (Holder(12, "another-machine", 0), "on another-machine (process 12, since 1970", False),
-        (None, "Another program uses the chats", False),
+        (None, "Another program is using the chats", False),
     ],
     ids=["here", "elsewhere", "unknown"],
 )

@@ -34,7 +34,7 @@ def check_text(last: CellCheck | None, disagreement: CellCheck | None) -> str:
             step=count(last.step),
         )
     return tr_n(
-        "Agrees with the library: {n} cell, step {step}",
+        "Agrees with llama.cpp: {n} cell, step {step}",
         "Agrees with llama.cpp: {n} cells, step {step}",
         last.num_cells,
         step=count(last.step),

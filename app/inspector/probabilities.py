@@ -209,7 +209,7 @@ class ProbabilitiesPanel(DockPanel):
         self.head.setVisible(source is not None)
         has_tokens = bool(tokens.token_ids)
         answer = tr_n(
-            "answer of {n} token, prompt of {prompt}",
+            "answer: {n} token, prompt: {prompt}",
             "answer: {n} tokens, prompt: {prompt}",
             len(tokens.pieces),
             prompt=count(tokens.num_prompt_tokens),

@@ -171,7 +171,7 @@ def _slow_decode(report: StepReport, before: Before) -> list[Cause]:
         return [Cause(Stall.HELD_UP, text)]
     parts = [tr("seq {seq_id} ({rows})", seq_id=span.seq_id, rows=rows(span.num_rows)) for span in prompts]
     text = tr_n(
-        "The prompt of {sequences} took the step: {time} instead of about {usual}.",
+        "Prefill of {sequences} lengthened the step: {time} instead of about {usual}.",
         "Prefill of {sequences} lengthened the step: {time} instead of about {usual}.",
         len(prompts),
         sequences=tr(" and ").join(parts),

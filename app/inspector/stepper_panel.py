@@ -47,7 +47,7 @@ def plan_text(pause: PauseState) -> str:
     }
     if not num_drafted:
         return tr("{rows} of {sequences}; {sampled}", **parts)
-    drafted = tr_n("{n} guess is checked", "{n} draft tokens are checked", num_drafted)
+    drafted = tr_n("{n} draft token is checked", "{n} draft tokens are checked", num_drafted)
     return tr("{rows} of {sequences}; {sampled}, {drafted}", drafted=drafted, **parts)
 
 

@@ -65,7 +65,7 @@ def _check_text(text: str) -> None:
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
-        raise GbnfError("it contains half of a surrogate pair") from error
+        raise GbnfError("it contains a lone surrogate") from error
     if len(data) > MAX_GRAMMAR_BYTES:
         raise GbnfError(f"it has more than {MAX_GRAMMAR_BYTES:,} bytes")
     if b"\0" in data:

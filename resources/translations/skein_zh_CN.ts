@@ -3064,17 +3064,12 @@ rate</source>
     <message>
         <source>Preset name</source>
         <extracomment>app/ui/settings/preset_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>预设名称</translation>
     </message>
     <message>
         <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型只能回到检查点。</translation>
-    </message>
-    <message>
-        <source>All of it took {time}.</source>
-        <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
@@ -4515,7 +4510,7 @@ accepted</source>
     <message>
         <source>Total time {time}.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation type="vanished">总共用了 {time}。</translation>
+        <translation>总共用了 {time}。</translation>
     </message>
     <message>
         <source>This answer has already finished.</source>
@@ -5473,7 +5468,7 @@ accepted</source>
         <translation>没有加载模型，或模型正在回答。</translation>
     </message>
     <message>
-        <source>Model &amp;load settings…</source>
+        <source>Model load &amp;settings…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>这个模型的加载方式(&amp;H)…</translation>
     </message>
@@ -8930,7 +8925,7 @@ accepted</source>
     <message>
         <source>{points} pt (default)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>{points} 磅（常规）</translation>
+        <translation type="vanished">{points} 磅（常规）</translation>
     </message>
     <message>
         <source>Automatic: {tokens} tokens.</source>
@@ -9045,7 +9040,7 @@ accepted</source>
         <translation>阅读字体</translation>
     </message>
     <message>
-        <source>Font of messages.</source>
+        <source>The font that messages are shown in.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息使用的字体。</translation>
     </message>
@@ -9055,7 +9050,7 @@ accepted</source>
         <translation>代码字体</translation>
     </message>
     <message>
-        <source>Monospaced font of code in messages.</source>
+        <source>A monospaced font for code blocks and inline code.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息中代码使用的字体：所有字符等宽的字体。</translation>
     </message>
@@ -9742,7 +9737,7 @@ accepted</source>
         <translation>词元概率(&amp;T)</translation>
     </message>
     <message>
-        <source>Answer &amp;statistics</source>
+        <source>Statistics &amp;of this answer</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>这个回答的开销(&amp;O)</translation>
     </message>

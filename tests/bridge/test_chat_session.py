@@ -480,7 +480,10 @@ async def test_an_answer_that_reached_its_limit_says_so(qloop, session, settings
     session.send("Count")
     thread.answer(thread.submitted[0], "1, 2", FinishReason.LENGTH)
     answer = session.chat.turns[-1]
-    assert (answer.state, answer.notice) == (TurnState.DONE, "The answer was cut at its limit of 2 tokens.")
+    assert (answer.state, answer.notice) == (
+        TurnState.DONE,
+        "The answer was cut off at its limit of 2 tokens.",
+    )
 
 
 async def test_an_answer_whose_question_is_gone_is_left_as_it_is(qloop, session, thread) -> None:

@@ -96,13 +96,16 @@ def test_a_preset_of_lm_studio(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("", "is no preset"),
-        ("{", "It ends in the middle"),
-        ('{"a": 1}', "is no preset of Skein or LM Studio."),
+        ("", "is not a preset"),
+        ("{", "The file is truncated"),
+        ('{"a": 1}', "is not a preset of Skein or LM Studio."),
         ('{"format": "skein-preset", "version": 2}', "newer Skein"),
         ('{"format": "skein-preset", "version": 1, "sampling": {"top_k": -3}}', "top_k must be between"),
         ('{"format": "skein-preset", "version": 1, "max_tokens": -3}', "max_tokens must be between"),
-        ('{"format": "skein-preset", "version": 1, "overflow": "explode"}', "“explode” is not known"),
+        (
+            '{"format": "skein-preset", "version": 1, "overflow": "explode"}',
+            "Unknown overflow policy",
+        ),
         ('{"a": ' + "[" * 9_000 + "]" * 9_000 + "}", "nested more than"),
         ('{"a": [' + "[]," * 30_000 + "[]]}", "too large to be a preset"),
     ],
@@ -125,7 +128,7 @@ def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     presets, problems = PresetFolder(tmp_path).load()
     assert presets == {}
-    assert problems == ["pipe.json is no preset of Skein or LM Studio."]
+    assert problems == ["pipe.json is not a preset of Skein or LM Studio."]
 
 
 def test_a_file_that_claims_a_gigabyte_is_not_read(tmp_path: Path) -> None:

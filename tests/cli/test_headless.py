@@ -84,7 +84,7 @@ def test_what_was_chosen_in_the_window_counts_and_the_options_go_before_it(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--workers", "nowhere:port"], "no address of a worker"),
+        (["--workers", "nowhere:port"], "not the address of a worker"),
         (["--slots", "0"], "at least 1"),
         (["--ctx", "many"], "no whole number"),
         (["--threads", "-1"], "at least 0"),
@@ -134,6 +134,6 @@ def test_workers_change_no_answer_and_the_loss_of_one_is_made_good(tiny_gguf, ca
                 ask_server(address, "k", "/generate", body)
             lines = iter(process.stderr.readline, "skein serve: it answers again.\n")
             told = next(line for line in reversed(list(lines)) if "loaded again without it" in line)
-            assert f"{machine.address}, which computed a part of the model, does not answer" in told
+            assert f"{machine.address}, which held part of the model, no longer responds" in told
             assert ask_server(address, "k", "/generate", body)["text"] == expected
             assert end(process) == (0, "")

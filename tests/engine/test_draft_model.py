@@ -146,7 +146,7 @@ def test_a_draft_model_that_fails_is_given_up_with_one_sentence_and_no_answer_su
     answers, reports = answers_of(engine, *asked)
     assert [one.text for one in answers] == [one.text for one in plain(asked)]
     told = [event.text for report in reports for event in report.events if event.kind is EventKind.DRAFT]
-    assert told == [f"The draft model fake guesses no more. {error}"]
+    assert told == [f"The draft model fake has been switched off. {error}"]
     assert ask(engine, request("again")).finish_reason is FinishReason.LENGTH
 
 

@@ -58,7 +58,7 @@ def test_an_answer_ends_when_nothing_more_can_be_left_out():
     engine = Engine(CountingBackend(endless_token))
     answer = the_answer(long_answer(engine, Overflow.ROLLING_WINDOW, max_tokens=None))
     assert answer.finish_reason is FinishReason.LENGTH
-    assert f"fills its context of {LIMIT}" in answer.notice
+    assert f"context of {LIMIT} tokens is full" in answer.notice
     assert answer.usage.num_prompt_tokens + answer.usage.num_generated_tokens == LIMIT
 
 
@@ -66,7 +66,7 @@ def test_nothing_is_left_out_of_a_chat_that_should_stop():
     engine = Engine(CountingBackend(endless_token))
     result = long_answer(engine, Overflow.STOP, max_tokens=115)
     assert "shortened" not in events(result)
-    assert f"fills its context of {LIMIT}" in the_answer(result).notice
+    assert f"context of {LIMIT} tokens is full" in the_answer(result).notice
 
 
 @pytest.mark.parametrize("can_shift", [True, False])

@@ -281,15 +281,23 @@ def test_the_system_prompt_is_never_cut():
 @pytest.mark.parametrize(
     ("overflow", "num_dropped", "num_cut", "what"),
     [
-        (Overflow.ROLLING_WINDOW, 4, 0, "The oldest 4 messages no longer fit and were"),
-        (Overflow.ROLLING_WINDOW, 1, 0, "The oldest message no longer fits and was"),
-        (Overflow.TRUNCATE_MIDDLE, 2, 0, "2 messages in the middle of this chat no longer fit and were"),
-        (Overflow.TRUNCATE_MIDDLE, 0, 1, "The middle of a long text no longer fits and was"),
+        (Overflow.ROLLING_WINDOW, 4, 0, "The oldest 4 messages no longer fit the context and were"),
+        (Overflow.ROLLING_WINDOW, 1, 0, "The oldest message no longer fits the context and was"),
+        (
+            Overflow.TRUNCATE_MIDDLE,
+            2,
+            0,
+            "2 messages in the middle of this chat no longer fit the context and were",
+        ),
+        (Overflow.TRUNCATE_MIDDLE, 0, 1, "The middle of a long text no longer fits the context and was"),
         (
             Overflow.TRUNCATE_MIDDLE,
             3,
             2,
-            "3 messages in the middle of this chat and the middle of 2 long texts no longer fit and were",
+            (
+                "3 messages in the middle of this chat and the middle of 2 long texts no longer fit the "
+                "context and were"
+            ),
         ),
     ],
 )
@@ -297,7 +305,7 @@ def test_one_sentence_says_what_was_left_out(overflow, num_dropped, num_cut, wha
     chat = tuple(user(f"text {number}") for number in range(8))
     shown = tuple(replace(message, content=message.content + " cut") for message in chat[:num_cut])
     shown += chat[num_cut + num_dropped :]
-    assert left_out(chat, shown, overflow) == f"{what} left out of the context."
+    assert left_out(chat, shown, overflow) == f"{what} left out."
 
 
 def test_there_is_nothing_to_say_where_nothing_was_left_out():
@@ -322,5 +330,5 @@ def test_a_refusal_names_the_limit_that_counts_and_what_can_be_done():
     assert "needs 1,000 tokens, but its own limit is 100." in str(too_long(1000, own, model))
     assert model.longer_chats_need in longer_chats_need(chat, model)
     assert "raise this chat's own limit" in longer_chats_need(own, model)
-    assert "Choose what this chat leaves out" in longer_chats_need(own, model)
+    assert "choose what to leave out" in longer_chats_need(own, model)
     assert "Choose" not in longer_chats_need(replace(own, overflow=Overflow.ROLLING_WINDOW), model)

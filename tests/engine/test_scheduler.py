@@ -144,7 +144,7 @@ def test_the_front_tab_gets_the_slot_of_the_youngest_where_all_answer(bench):
     bench.step()
     assert bench.scheduler.running == [answers[0], answers[1], answers[3], front]
     (event,) = [event for event in bench.slots.event_log.events if event.kind is EventKind.PAUSE]
-    assert words(event) == "paused the answer in sequence 2: the chat in front goes first"
+    assert words(event) == "paused the answer in sequence 2: the current tab goes first"
     bench.scheduler.remove(front)
     assert bench.step()[answers[2]] == 1, "it goes on where it was, before who came later"
 

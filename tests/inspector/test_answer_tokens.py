@@ -71,8 +71,8 @@ def test_the_result_tells_the_rank_both_probabilities_and_the_cost() -> None:
     found = Candidates(
         SampledToken(likeliest[0], likeliest), Usage(num_computed_tokens=1, num_shared_tokens=41)
     )
-    cost = "To find out: 1 token computed, 41 shared."
-    assert result_text(found, 20) == f"Rank 1 was chosen: 90.0% before and 98.0% after the samplers. {cost}"
-    assert result_text(found, 30).startswith("Rank 2 was chosen: 5.0% before and ruled out by the samplers.")
-    assert result_text(found, 99) == f"The token that was chosen is not among the 2 likeliest. {cost}"
+    cost = "Cost of this lookup: 1 token computed, 41 shared."
+    assert result_text(found, 20) == f"Chosen: rank 1, 90.0% before and 98.0% after the samplers. {cost}"
+    assert result_text(found, 30).startswith("Chosen: rank 2, 5.0% before the samplers, ruled out after.")
+    assert result_text(found, 99) == f"The chosen token is not among the 2 most likely. {cost}"
     assert result_text(found, None) == cost  # behind the last token nothing was chosen

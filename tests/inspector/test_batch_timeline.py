@@ -286,7 +286,7 @@ def test_a_click_on_a_column_chooses_its_step(panel: TimelinePanel, qtbot: QtBot
     assert panel.rows.rowCount() == busy_step(50).num_rows
     assert panel._head.text() == "Step 50 · 71 rows · llama_decode returned 0"
     assert panel._times.text() == "schedule 0.10 ms · decode 45.0 ms · sample 0.20 ms · deliver 0.30 ms"
-    assert "The prompt of seq 7 (64 rows) took the step" in panel._causes.text()
+    assert "Prefill of seq 7 (64 rows) lengthened the step" in panel._causes.text()
 
 
 def test_arrow_keys_go_from_step_to_step_and_keep_it_in_view(panel: TimelinePanel) -> None:

@@ -10,13 +10,13 @@ DIFFERS = CellCheck(1300, 2823, "the library has 2823, among them [(3, (1,))] th
 
 
 def test_it_says_when_the_library_was_asked_and_that_it_agreed() -> None:
-    assert check_text(AGREES, None) == "Agrees with the library: 2,823 cells, step 1,204"
+    assert check_text(AGREES, None) == "Agrees with llama.cpp: 2,823 cells, step 1,204"
     assert check_text(None, None) == "Not yet compared with llama.cpp"
     assert "cannot be listed" in check_text(CellCheck(3, 0, can_compare=False), None)
 
 
 def test_a_disagreement_stays_whatever_later_checks_say() -> None:
-    assert check_text(AGREES, DIFFERS) == "Disagreed with the library at step 1,300"
+    assert check_text(AGREES, DIFFERS) == "Disagreed with llama.cpp at step 1,300"
 
 
 def test_the_evidence_of_a_disagreement_can_be_copied(qtbot: QtBot) -> None:
@@ -29,7 +29,7 @@ def test_the_evidence_of_a_disagreement_can_be_copied(qtbot: QtBot) -> None:
     badge.apply(DIFFERS, DIFFERS)
     assert badge.copy.isVisible()
     badge.copy.click()
-    assert QGuiApplication.clipboard().text() == f"step 1300, 2823 cells compared: {DIFFERS.difference}"
+    assert QGuiApplication.clipboard().text() == f"step 1300: 2823 cells compared, {DIFFERS.difference}"
 
 
 def test_the_library_can_be_asked_now_but_not_about_a_recording(qtbot: QtBot) -> None:

@@ -191,6 +191,6 @@ def test_the_library_can_be_asked_now(shown: Shown, qtbot: QtBot) -> None:
     assert shown.commands[-1] == CheckCells()
     usage = report_with(CELLS).cells
     tell(shown.panel, StepReport(9, (), (), (), usage, last_check=CellCheck(9, 35)))
-    assert shown.panel.badge.text == "Agrees with the library: 35 cells, step 9"
+    assert shown.panel.badge.text == "Agrees with llama.cpp: 35 cells, step 9"
     tell(shown.panel, StepReport(10, (), (), (), usage, last_check=CellCheck(10, 35, "cell 3 differs")))
-    assert shown.panel.badge.text == "Disagreed with the library at step 10"
+    assert shown.panel.badge.text == "Disagreed with llama.cpp at step 10"

@@ -77,13 +77,13 @@ def test_the_tokens_at_the_parting_are_asked_for_once_and_then_shown(
     with qtbot.waitSignal(panel.commanded) as asked:
         leased(panel, EDITED)
     assert asked.args == [DescribeTokens((3, 4, 7, 5, 6))]
-    assert panel.parting.text == "held: 3 4 | 7\nwanted: 3 4 | 5 6"
+    assert panel.parting.text == "cached: 3 4 | 7\nwanted: 3 4 | 5 6"
     with qtbot.assertNotEmitted(panel.commanded):
         panel.draw()
     texts = TokenTexts((3, 4, 5, 6, 7), (b"The", b" ", b"blue", b".", b"red"))
     panel.recording.append([replace(report(8), answers=(texts,))])
     panel.draw()
-    assert panel.parting.text == "held: The ␣ | red\nwanted: The ␣ | blue ."
+    assert panel.parting.text == "cached: The ␣ | red\nwanted: The ␣ | blue ."
 
 
 def test_a_hidden_panel_asks_for_nothing(panel: PrefixPanel, qtbot: QtBot) -> None:

@@ -48,7 +48,7 @@ def test_a_model_that_cannot_go_back_is_called_what_it_is(changes: dict[str, obj
 
 def test_a_model_that_takes_checkpoints_can_go_back_the_next_time() -> None:
     end = PrefixEnd.NO_ROLLBACK
-    assert "cost the whole prompt" in what_to_do(lease(end), model_info(is_recurrent=True))
+    assert "recomputes the whole prompt" in what_to_do(lease(end), model_info(is_recurrent=True))
     with_checkpoints = model_info(is_recurrent=True, takes_checkpoints=True)
     assert what_to_do(lease(end), with_checkpoints) == "Nothing to do."
 

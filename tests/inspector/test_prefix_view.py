@@ -41,7 +41,7 @@ def test_each_part_is_as_long_as_its_share(frame: QWidget) -> None:
 def test_the_same_lease_again_paints_nothing(frame: QWidget, monkeypatch: pytest.MonkeyPatch) -> None:
     bar = SourceBar(frame)
     bar.apply(LEASE)
-    monkeypatch.setattr(bar, "update", lambda: pytest.fail("it is there already"))
+    monkeypatch.setattr(bar, "update", lambda: pytest.fail("it already exists"))
     bar.apply(LEASE)
 
 
@@ -50,7 +50,7 @@ def test_both_lines_begin_alike_and_part_where_the_tokens_do(frame: QWidget) -> 
     view.resize(500, 52)
     view.apply(["The", "␣"], ["red"], ["blue", "."])
     frame.show()
-    assert view.text == "held: The ␣ | red\nwanted: The ␣ | blue ."
+    assert view.text == "cached: The ␣ | red\nwanted: The ␣ | blue ."
     image = view.grab().toImage()
     colours = {image.pixelColor(x, 26).name() for x in range(500)}
     assert current().text in colours  # the line between what is the same and what is not

@@ -100,7 +100,7 @@ def test_candidates_have_rank_text_id_and_the_probability_before_and_after(
     assert panel.candidate_table.currentIndex().row() == 1
     name = panel.candidates.index(1, TOKEN).data(Qt.ItemDataRole.AccessibleTextRole)
     assert name == "␣6, chosen"
-    assert panel.status.text().startswith("Rank 2 was chosen: 5.0% before and 2.0% after the samplers.")
+    assert panel.status.text().startswith("Chosen: rank 2, 5.0% before and 2.0% after the samplers.")
 
 
 def test_only_where_somebody_rests_is_asked(

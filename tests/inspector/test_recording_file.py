@@ -60,7 +60,7 @@ def test_events_are_written_in_words(tmp_path: Path) -> None:
     recording, native = Recording(), Told(EventKind.NATIVE, "a line")
     recording.append([replace(step(1), events=(Leased(1, "chat 1", 20, 3), native))])
     save(Snapshot.of(recording), tmp_path / "events.jsonl")
-    leased = {"kind": "lease", "text": "leased sequence 1: 20 tokens there, 3 to compute"}
+    leased = {"kind": "lease", "text": "leased sequence 1: 20 tokens cached, 3 to compute"}
     written = json.loads((tmp_path / "events.jsonl").read_text().splitlines()[1])["report"]
     assert written["events"] == [
         leased | {"seq_id": 1, "chat_id": "chat 1"},
@@ -123,9 +123,9 @@ HUGE = "9" * 400
     ("old", "new", "why"),
     [
         (b'{"format":"skein recording"', b'{"format":"other"', FIRST),
-        (b'"version":1', b'"version":2', "it is of format 2, and this Skein reads format 1"),
-        (b'"num_steps":9', b'"num_steps":8', "something stands behind the last of its 8 steps"),
-        (b'"num_steps":9', b'"num_steps":10', "line 11 of 11 is damaged or missing (it is cut off)"),
+        (b'"version":1', b'"version":2', "it has format 2, and this Skein reads format 1"),
+        (b'"num_steps":9', b'"num_steps":8', "there is data after the last of its 8 steps"),
+        (b'"num_steps":9', b'"num_steps":10', "line 11 of 11 is damaged or missing (it is truncated)"),
         (b'"num_steps":9', b'"num_steps":10001', FIRST),
         (b'"num_steps":9', b'"num_steps":-1', FIRST),
         (b'"n_seq_max":4', b'"n_seq_max":5000', "its model has too many sequences"),

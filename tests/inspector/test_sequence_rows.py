@@ -86,7 +86,7 @@ def test_a_prefill_tells_how_far_it_is() -> None:
 
 
 def test_an_answer_that_was_paused_shows_how_much_it_holds_again() -> None:
-    """It computes its own tokens a second time, so more is pending than its prompt was long."""
+    """It computes its own tokens again, so more is pending than its prompt was long."""
     usage = Usage(num_prompt_tokens=100, num_generated_tokens=30)
     slot = SlotSnapshot(0, SlotState.PREFILL, num_cells=13, num_pending_tokens=117, usage=usage)
     assert shown(SequenceRow(slot=slot))["state"] == "prefill 10%"
@@ -158,7 +158,8 @@ def test_widths_are_made_for_the_largest_number_this_context_can_show() -> None:
 def test_the_tip_says_in_words_what_the_marks_say() -> None:
     paused = SequenceRow(waiting=waiting(WaitReason.PAUSED), saved=IN_RAM)
     assert row_tip(paused) == (
-        "Its cells were needed; the answer goes on when there is room · 1,210 tokens saved in RAM, 141.0 MiB"
+        "Other answers needed its cells; it continues when there is room · "
+        "1,210 tokens saved in RAM, 141.0 MiB"
     )
     assert "pinned" in row_tip(SequenceRow(slot=SlotSnapshot(0, SlotState.WARM, "sums", is_pinned=True)))
 

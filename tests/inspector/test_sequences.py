@@ -131,7 +131,7 @@ def test_the_library_is_asked_on_demand_and_its_answer_is_shown(panel: Sequences
     assert signal.args == [CheckCells()]
     panel.recording.append((replace(STEP, step=9, last_check=CellCheck(9, 476)),))
     panel.draw()
-    assert panel.badge.text == "Agrees with the library: 476 cells, step 9"
+    assert panel.badge.text == "Agrees with llama.cpp: 476 cells, step 9"
 
 
 def test_in_a_recording_there_is_nothing_to_steer(qtbot: QtBot) -> None:

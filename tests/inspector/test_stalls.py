@@ -21,11 +21,9 @@ def test_steps_that_follow_one_another_have_no_cause() -> None:
 
 def test_a_return_code_is_told_in_words() -> None:
     failed = step(2, return_code=1, slots=BEFORE_SLOTS)
-    assert texts(failed) == ["llama_decode returned 1: it found no room for the batch among the KV cells."]
+    assert texts(failed) == ["llama_decode returned 1: no KV slot for the batch."]
     assert worst_of(failed, BEFORE) is Stall.FAILED
-    assert texts(step(2, return_code=-3)) == [
-        "llama_decode returned -3: it met an error it cannot go on from."
-    ]
+    assert texts(step(2, return_code=-3)) == ["llama_decode returned -3: fatal error."]
 
 
 BEFORE_SLOTS = (slot(0, 10), slot(1, 10))
@@ -38,7 +36,7 @@ def test_nobody_wanted_anything() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "words"), [("", " by somebody."), ("An answer ended.", ". An answer ended.")]
+    ("reason", "words"), [("", " by a user."), ("An answer ended.", ". An answer ended.")]
 )
 def test_the_batcher_was_paused(reason: str, words: str) -> None:
     paused = BEFORE.after(replace(idle_step(1), pause=PauseState(reason), slots=BEFORE_SLOTS))
@@ -57,7 +55,7 @@ def test_a_step_that_ran_ends_the_pause() -> None:
 
 def test_a_gap_that_no_report_explains_is_said_to_be_one() -> None:
     assert texts(late()) == [
-        "Nothing ran for 1.0 s before this step, although there was work; no report tells why."
+        "Nothing ran for 1.0 s before this step although there was work, for an unknown reason."
     ]
 
 
@@ -77,7 +75,9 @@ def test_saving_cells_takes_the_time_of_scheduling() -> None:
 def test_a_prompt_took_the_step() -> None:
     prompt = span(2, 0, 480, is_prefill=True)
     slow = step(2, span(0, 10), span(1, 10), prompt, decode_ms=90.0)
-    assert texts(slow) == ["The prompt of seq 2 (480 rows) took the step: 90.0 ms instead of about 10.0 ms."]
+    assert texts(slow) == [
+        "Prefill of seq 2 (480 rows) lengthened the step: 90.0 ms instead of about 10.0 ms."
+    ]
     assert worst_of(slow, BEFORE) is Stall.HELD_UP
 
 
@@ -88,7 +88,7 @@ def test_a_prompt_alone_holds_nobody_up() -> None:
 
 def test_a_slow_decode_without_a_prompt_is_the_machines() -> None:
     assert texts(step(2, span(0, 10), span(1, 10), decode_ms=90.0)) == [
-        "The decode took 90.0 ms instead of about 10.0 ms, with no prompt in it: the machine was slow."
+        "The decode took 90.0 ms instead of about 10.0 ms without any prompt: the machine was slow."
     ]
 
 
@@ -108,7 +108,7 @@ def test_one_slow_step_is_not_the_usual_one() -> None:
 def test_an_answer_that_got_no_row_is_named() -> None:
     prompt = span(2, 0, 30, is_prefill=True)
     without = step(2, span(0, 10), prompt, slots=(slot(0, 11), slot(1, 10), slot(2, 30, SlotState.PREFILL)))
-    assert texts(without) == ["seq 1 got no row: the prompt of seq 2 took the step."]
+    assert texts(without) == ["seq 1 got no row: prefill of seq 2 took the step."]
 
 
 def test_a_step_of_a_repeatable_answer_holds_nobody_up() -> None:
@@ -117,10 +117,10 @@ def test_a_step_of_a_repeatable_answer_holds_nobody_up() -> None:
     before = BEFORE.after(of_others)
     its_own = step(3, span(2, 10), slots=(slot(0, 11), slot(1, 11), replace(apart, pos_max=10)))
     [cause] = causes_of(its_own, before)
-    assert cause.text == "seq 0, 1 got no row: repeatable answers have steps of their own."
+    assert cause.text == "seq 0, 1 got no row: repeatable answers are computed in their own steps."
     assert worst_of(its_own, before) is Stall.NONE
     [cause] = causes_of(replace(of_others, started_at=0.0), before)
-    assert cause.text == "seq 2 got no row: repeatable answers have steps of their own."
+    assert cause.text == "seq 2 got no row: repeatable answers are computed in their own steps."
 
 
 def test_an_answer_that_ended_was_not_left_out() -> None:
@@ -130,7 +130,7 @@ def test_an_answer_that_ended_was_not_left_out() -> None:
 def test_a_step_without_a_batch_tells_what_holds_the_others_back() -> None:
     nothing = step(2, waiting=(waiting(WaitReason.SHARES_PREFIX), waiting(WaitReason.PAUSED)))
     assert texts(nothing) == [
-        "Nothing could be computed; what there is to do is held back: paused, waiting for a shared prefix."
+        "Nothing could be computed; all work is held back: paused, waiting for a shared prefix."
     ]
 
 

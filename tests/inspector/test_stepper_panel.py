@@ -83,7 +83,7 @@ def test_totals_are_told_for_each_sequence_and_for_all(panel: StepperPanel) -> N
     assert plan_text(PauseState("", PLAN[:1])) == "1 row of 1 sequence; 1 token is sampled"
     guessed = replace(planned(0, "sums", 41, 72, 73, 74), num_drafted=2)
     assert share_texts(guessed, "Sums")[3:7] == ("3", "2", "41–43", "3 rows")
-    words = "3 rows of 1 sequence; 1 token is sampled, 2 guesses are checked"
+    words = "3 rows of 1 sequence; 1 token is sampled, 2 draft tokens are checked"
     assert plan_text(PauseState("", (guessed,))) == words
 
 

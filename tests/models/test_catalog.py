@@ -128,7 +128,7 @@ def test_all_parts_of_a_model_have_no_more_than_one_file_may(
     header = read_whole_header(tiny_gguf("qwen3"))
     size = len(header.tensors) if limit == "MAX_TENSORS" else header.num_bytes
     monkeypatch.setattr(model_file, limit, size * 3 // 2)
-    with pytest.raises(HeaderError, match="more weights than any model"):
+    with pytest.raises(HeaderError, match="more tensors than any model"):
         read_whole_header(first)
 
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_read_is_listed_with_the_reason(folder: Path, tiny_gguf: 
     models = listed(folder)
     assert set(models) == {"text.gguf", "cut.gguf", "good.gguf"}
     assert models["text.gguf"].problem == "it is not a GGUF file"
-    assert "ends too early" in models["cut.gguf"].problem
+    assert "is truncated" in models["cut.gguf"].problem
 
 
 def test_every_real_file_is_listed_once(folder: Path, tmp_path: Path, tiny_gguf: TinyGguf) -> None:

@@ -30,7 +30,7 @@ def changed(source, target, key, index, value):
         ("mamba", "It cannot remove tokens it has computed, so it cannot reject draft tokens."),
         ("gemma3", "It cannot remove tokens it has computed, so it cannot reject draft tokens."),
         ("other", "Its vocabulary type or its special tokens differ."),
-        ("larger", "It knows 600 tokens, and the model 264."),
+        ("larger", "Its vocabulary has 600 tokens, the model's 264."),
         ("another word", "Its tokens differ."),
         ("gone", "gone.gguf cannot be read: No such file or directory."),
     ],
@@ -69,7 +69,7 @@ def test_what_a_draft_model_takes_counts_and_what_comes_of_it_is_said(tiny_gguf)
     assert need[wished] == need[alone] + read_whole_header(draft).weights_bytes
     assert need[unused] == need[alone]
     assert "draft_model" not in remarks(header, wished)
-    assert "without any it is not loaded" in remarks(header, unused)["draft_model"]
+    assert "at 0 it is not loaded" in remarks(header, unused)["draft_model"]
     recurrent = open_header(tiny_gguf("mamba"))
-    assert "cannot take back a guess" in remarks(recurrent, wished)["draft_model"]
+    assert "cannot reject draft tokens" in remarks(recurrent, wished)["draft_model"]
     assert estimate(recurrent, wished).weights_bytes == recurrent.weights_bytes

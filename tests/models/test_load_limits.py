@@ -60,6 +60,6 @@ def test_what_does_nothing_is_said(changes, name) -> None:
 def test_an_adapter_must_be_one_and_for_the_same_family() -> None:
     adapter = header(general__type="adapter")
     assert adapter_refusal(adapter, header()) == ""
-    assert "no LoRA adapter" in adapter_refusal(header(), header())
+    assert "not a LoRA adapter" in adapter_refusal(header(), header())
     other = header(general__type="adapter", general__architecture="qwen3")
-    assert "family qwen3; this one is llama" in adapter_refusal(other, header())
+    assert "qwen3 models; this one is llama" in adapter_refusal(other, header())

@@ -34,11 +34,11 @@ async def test_some_of_a_file_is_enough(
         with pytest.raises(HeaderError):
             await read_remote_header(url, hub.endpoint)
         hub.answer_piece = lambda content, _begin, _end: honest(content, 0)
-        with pytest.raises(HeaderError, match="parts"):
+        with pytest.raises(HeaderError, match="range requests"):
             await read_remote_header(url, hub.endpoint)
         empty = Lie(206, {"Content-Range": "bytes 0-99/100", "Content-Length": "0"})
         hub.answer_piece = lambda _content, _begin, _end: empty
-        with pytest.raises(HeaderError, match="too early"):
+        with pytest.raises(HeaderError, match="truncated"):
             await read_remote_header(url, hub.endpoint)
         hub.redirect = lambda _request: "http://169.254.169.254/x"
         with pytest.raises(HubError, match="not safe"):

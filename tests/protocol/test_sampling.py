@@ -81,9 +81,9 @@ def test_the_temperature_may_not_swing_below_zero():
         (("x" * 41,), "1 to 40 bytes"),
         (("ä" * 21,), "1 to 40 bytes"),
         (("x" * 10**6,), "1 to 40 bytes"),
-        (tuple(str(n) for n in range(17)), "may have 16 texts"),
+        (tuple(str(n) for n in range(17)), "can have at most 16 entries"),
         (("a\0b",), "NUL"),
-        (("\ud800",), "half of a surrogate pair"),
+        (("\ud800",), "lone surrogate"),
         ((1,), "must be text"),
         ("abc", "must be a tuple"),
         (None, "must be a tuple"),
@@ -109,7 +109,7 @@ def test_dry_works_without_sequence_breakers():
         (((1, math.inf),), "bias of logit_bias must be between"),
         (((1, 1e9),), "bias of logit_bias must be between"),
         (((1, None),), "bias of logit_bias must be between"),
-        (((1, 1.0), (1, 2.0)), "names a token twice"),
+        (((1, 1.0), (1, 2.0)), "lists a token twice"),
         (((1, 1.0, 2.0),), "must be pairs"),
         (((1,),), "must be pairs"),
         (([1, 1.0],), "must be a tuple"),
@@ -155,16 +155,16 @@ def test_a_grammar_is_text(name, text):
 
 @pytest.mark.parametrize("text", ["\0", "\ud800"], ids=repr)
 def test_text_that_c_cannot_take_is_refused(text):
-    with pytest.raises(InvalidRequestError, match="NUL or half of a surrogate pair"):
+    with pytest.raises(InvalidRequestError, match="NUL or a lone surrogate"):
         SamplingParams(json_schema=f'{{"title": "{text}"}}')
-    with pytest.raises(InvalidRequestError, match="NUL or half of a surrogate pair"):
+    with pytest.raises(InvalidRequestError, match="NUL or a lone surrogate"):
         SamplingParams(grammar=f'root ::= "{text}"')
 
 
 def test_a_json_schema_and_a_grammar_have_their_limit():
-    with pytest.raises(InvalidRequestError, match="A JSON schema may have 65,536 characters"):
+    with pytest.raises(InvalidRequestError, match="A JSON schema can have at most 65,536 characters"):
         SamplingParams(json_schema='{"title": "' + "x" * 70_000 + '"}')
-    with pytest.raises(InvalidRequestError, match="A grammar may have 65,536 characters"):
+    with pytest.raises(InvalidRequestError, match="A grammar can have at most 65,536 characters"):
         SamplingParams(grammar='root ::= "' + "x" * 70_000 + '"')
 
 

@@ -120,8 +120,8 @@ async def test_the_key_is_made_once_and_stays_in_the_keyring(
 @pytest.mark.parametrize(
     ("ring", "reason"),
     [
-        (NoKeyring(), "There is no keyring"),
-        (ForgetfulKeyring(), "There is no keyring"),
+        (NoKeyring(), "there is no keyring"),
+        (ForgetfulKeyring(), "there is no keyring"),
         (LockedKeyring(), "the prompt was dismissed. Unlock the keyring"),
     ],
 )

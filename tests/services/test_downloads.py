@@ -145,7 +145,7 @@ async def test_the_end_of_the_program_pauses_and_the_next_start_offers_it(
 
 @pytest.mark.parametrize(
     ("refusal", "text", "has_page"),
-    [((403, {}), "accepted its terms", True), ((404, {}), "Search for it again", False)],
+    [((403, {}), "acceptance of its terms", True), ((404, {}), "Search for it again", False)],
 )
 async def test_a_failure_says_why_and_can_be_tried_again(
     qapp: QObject, qloop: object, folder: Path, refusal: tuple[int, dict[str, str]], text: str, has_page: bool
@@ -214,6 +214,6 @@ async def test_the_room_that_others_will_take_is_not_given_twice(
         await hub.has_stopped.wait()
         downloads.start(second)
         await until(downloads, lambda: State.FAILED in states(downloads))
-        assert "Make room" in downloads.items[1].trouble
+        assert "Free some space" in downloads.items[1].trouble
         hub.let_go()
         await until(downloads, lambda: states(downloads)[0] is State.DONE)

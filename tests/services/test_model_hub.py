@@ -100,7 +100,7 @@ async def test_a_hub_that_never_answers_is_given_up(
         for ask in (hub.search, hub.open):
             ask("a/b")
             trouble = await told(hub.failed)
-            assert "cannot be reached (it does not answer)" in trouble.text  # type: ignore[attr-defined]
+            assert "cannot be reached (it does not respond)" in trouble.text  # type: ignore[attr-defined]
 
 
 async def test_an_address_that_cannot_be_used_is_told(
@@ -136,7 +136,7 @@ async def test_a_token_is_for_one_hub_and_nowhere_but_in_the_keyring(
         assert await hub.token("https://huggingface.co") == "hf_of_the_shell"
         assert await hub.token("https://mirror.example") == ""
         hub.set_token("")
-        assert "forgotten" in str(await told(hub.token_noted))
+        assert "removed" in str(await told(hub.token_noted))
         assert ring.kept == {}
         assert not hub.has_token
     assert "hf_secret" not in settings.model_dump_json() + caplog.text

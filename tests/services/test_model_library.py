@@ -195,7 +195,7 @@ async def test_what_is_in_use_or_not_ours_is_not_moved(qloop, library, until, en
         "This model is in use",
         "This model is in use",
         "This model belongs to Jan",
-        "This model is a part of Skein",
+        "This model comes with Skein",
     ]
     assert path.exists()
 

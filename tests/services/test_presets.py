@@ -106,7 +106,7 @@ async def test_what_goes_wrong_is_told_and_the_rest_stays(
     (tmp_path / "bad.json").write_text("{}")
     presets.import_file(tmp_path / "bad.json")
     await finish_all()
-    assert told == ["bad.json is no preset of Skein or LM Studio."]
+    assert told == ["bad.json is not a preset of Skein or LM Studio."]
     assert list(presets.all.values()) == [STORY]
     (folder / "copied.json").write_text("no JSON")
     await presets.reload()

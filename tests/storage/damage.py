@@ -145,7 +145,7 @@ async def starts_well(path: Path) -> str:
     wrong = [name for name in texts if texts[name] != ALL[name] and notices[name] != DAMAGED]
     if lost or wrong:
         return f"{notice!r}, but gone: {sorted(lost)}, not as they were: {wrong}"
-    if notice and "The chats database was damaged" not in notice:
+    if notice and "The chat database was damaged" not in notice:
         return f"misleading: {notice}"
     if again[0] or later[0] or f"t{LATER_CHAT}-0" not in later[1]:
         return f"not mended: {again[0]} {later[0]}"

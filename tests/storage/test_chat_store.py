@@ -306,8 +306,8 @@ async def test_a_database_of_a_newer_skein_is_left_alone(path) -> None:
 
     store = ChatStore(path)
     notice = await store.open()
-    assert "newer Skein" in notice
-    assert "lost when Skein ends" in notice
+    assert "newer version of Skein" in notice
+    assert "lost when Skein quits" in notice
     await store.save([ChatChange.of(Chat("new", "new"), "")], Tabs(("new",)))
     assert (await store.load()).tabs.open == ("new",)
     await store.close()

@@ -140,7 +140,7 @@ async def test_a_file_that_somebody_put_in_its_place_is_not_written_over(path) -
     other = path.with_name("other.db")
     other.write_bytes(b"another file")
     other.replace(path)
-    with pytest.raises(StorageError, match="another file has taken the place"):
+    with pytest.raises(StorageError, match="has been replaced by another file"):
         await store.save([change(1)])
     await store.close()
     assert path.read_bytes() == b"another file"
@@ -170,7 +170,7 @@ async def test_in_a_read_only_folder_the_chats_can_be_read_and_that_is_said(fold
         store = ChatStore(path)
         notice = await store.open()
         assert "Make the folder writable" in notice
-        assert "lost when Skein ends" in notice
+        assert "lost when Skein quits" in notice
         saved = await store.load()
         assert saved.tabs.open == ("chat0", "chat1")
         assert [turn.text for turn in (await store.load_turns(saved.chats["chat1"])).shown] == ["message 1"]

@@ -61,7 +61,7 @@ async def test_without_room_for_a_backup_nothing_is_changed_and_the_chats_can_be
     store = ChatStore(path)
     notice = await store.open()
     assert "is full" in notice
-    assert "lost when Skein ends" in notice
+    assert "lost when Skein quits" in notice
     await has_everything(store, 2)
     await store.close()
     assert path.read_bytes() == before

@@ -51,7 +51,7 @@ async def test_without_a_backup_all_that_lies_behind_a_broken_start_is_read_out(
     assert texts == ALL
     assert set(notices.values()) == {""}
     assert "is kept as" in notice
-    assert f"{len(ALL)} messages in {NUM_CHATS} chats could be read" in notice
+    assert f"{len(ALL)} messages in {NUM_CHATS} chats were recovered" in notice
     assert (await start(path))[0] == ""
 
 
@@ -65,8 +65,8 @@ async def test_the_newest_good_backup_comes_back_with_what_was_written_since(pat
     notice, texts, _ = await start(path)
 
     assert texts == ALL
-    assert "The backup of 2026-11-21" in notice
-    assert f"with {(NUM_CHATS - 2) * NUM_TURNS} messages that could still be read" in notice
+    assert "the backup of 2026-11-21" in notice
+    assert f"plus {(NUM_CHATS - 2) * NUM_TURNS} recovered messages" in notice
 
 
 async def test_what_cannot_be_read_is_taken_from_the_backup(path) -> None:
@@ -75,7 +75,7 @@ async def test_what_cannot_be_read_is_taken_from_the_backup(path) -> None:
     path.write_bytes(b"nothing of it is left" * 1000)
     notice, texts, _ = await start(path)
     assert texts == ALL
-    assert "Nothing newer could be read" in notice
+    assert "Nothing newer could be recovered" in notice
 
 
 async def test_what_was_still_in_the_log_is_read_out_too(path) -> None:
@@ -261,7 +261,7 @@ async def test_a_repair_that_cannot_be_written_leaves_the_damaged_database_alone
     notice = await store.open()
     await store.close()
     assert "could not be repaired" in notice
-    assert "lost when Skein ends" in notice
+    assert "lost when Skein quits" in notice
     assert path.read_bytes() == before
 
 

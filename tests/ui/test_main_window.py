@@ -306,7 +306,7 @@ class TestModel:
         engine.load(LoadParams(Path("/m/big.gguf")))
         window.notices.progress.cancel.click()
         (banner,) = window.notices.banners()
-        assert banner.text == "Loading big.gguf was cancelled, so no model is open."
+        assert banner.text == "Loading big.gguf was cancelled, so no model is loaded."
         banner.findChildren(QPushButton)[0].click()
         assert [params.path for params in engine.loads[2:]] == [Path("/m/big.gguf")]
         window.notices.progress.cancel.click()
@@ -337,7 +337,7 @@ class TestModel:
         engine.loading.emit(Path("/m/notes.gguf"))
         engine.load_failed.emit(Path("/m/notes.gguf"), "It is not a GGUF file.")
         (banner,) = window.notices.banners()
-        assert banner.text.endswith("It is not a GGUF file. The model starter stays loaded.")
+        assert banner.text.endswith("It is not a GGUF file. starter stays loaded.")
         assert not window.notices.progress.isVisible()
         assert window.status.model.text() == "starter"
 
@@ -365,7 +365,7 @@ class TestModel:
         engine.recovering.emit("The machine 10.0.0.2:50052 does not answer any more.")
         (banner,) = window.notices.banners()
         assert "10.0.0.2:50052" in banner.text
-        assert "the answers go on" in banner.text
+        assert "the answers continue" in banner.text
         assert not banner.has_offer
 
         engine.model = None

@@ -113,7 +113,7 @@ COMMANDS = {
     "model.open": Words("&Open model…", "Open a model from a GGUF file", "Ctrl+O"),
     "model.library": Words("&Models…", "Models on this machine, and where to get more", "Ctrl+Shift+M"),
     "model.load-settings": Words(
-        "Model &load settings…",
+        "Model load &settings…",
         "Context, speed and memory of the current model",
         needs="No model has been opened.",
     ),

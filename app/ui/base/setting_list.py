@@ -81,7 +81,7 @@ def _text_sizes() -> Mapping[int, str]:
 
 def _text_size(zoom: int) -> str:
     points = locale().toString(reading_font(zoom).pointSizeF(), "g", 3)
-    return tr("{points} pt", points=points) if zoom else tr("{points} pt (default)", points=points)
+    return tr("{points} pt", points=points)
 
 
 def _families(is_fixed: bool) -> Mapping[str, str]:
@@ -177,13 +177,13 @@ PAGES = (
             Setting(
                 "reading_font",
                 mark("Font for reading"),
-                mark("Font of messages."),
+                mark("The font that messages are shown in."),
                 named=partial(_families, is_fixed=False),
             ),
             Setting(
                 "code_font",
                 mark("Font for code"),
-                mark("Monospaced font of code in messages."),
+                mark("A monospaced font for code blocks and inline code."),
                 named=partial(_families, is_fixed=True),
             ),
             Setting(

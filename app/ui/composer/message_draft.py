@@ -124,7 +124,7 @@ class MessageDraft(QObject):
         if not num_waiting:
             self._composer.waiting.clear()
             return
-        said = tr_n("{n} message waits to be sent.", "{n} messages queued.", num_waiting)
+        said = tr_n("{n} message queued.", "{n} messages queued.", num_waiting)
         self._composer.waiting.offer(said, tr("Send now"), self._session.send_queued)
 
     def _connect(self) -> None:

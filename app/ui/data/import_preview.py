@@ -87,7 +87,7 @@ class ImportPreview(QDialog):
 
     def _offer_known(self, num_known: int) -> None:
         words = tr_n(
-            "Import {n} chat that is here already once more, as a copy",
+            "Import {n} chat that already exists again, as a copy",
             "Import {n} chats that already exist again, as copies",
             num_known,
         )
@@ -156,7 +156,7 @@ def summary_of(plan: ImportPlan) -> str:
         messages=messages,
         sources=sources,
     )
-    known = tr_n("{n} is here already.", "{n} already exist.", len(plan.known)) if plan.known else ""
+    known = tr_n("{n} already exists.", "{n} already exist.", len(plan.known)) if plan.known else ""
     return sentences(counted, known, changed_of(plan))
 
 
@@ -165,7 +165,7 @@ def changed_of(plan: ImportPlan) -> str:
     if not plan.num_changed:
         return ""
     return tr_n(
-        "{n} of these has more or fewer messages here.",
+        "{n} of these has a different number of messages here.",
         "{n} of these have a different number of messages here.",
         plan.num_changed,
     )
@@ -175,7 +175,7 @@ def left_out_of(plan: ImportPlan) -> str:
     if not plan.num_left_out:
         return ""
     return tr_n(
-        "{n} picture or other file is left out, as it is no text.",
+        "{n} picture or other file without text is left out.",
         "{n} pictures and other files without text are left out.",
         plan.num_left_out,
     )

@@ -88,7 +88,7 @@ def usage_times(usage: Usage) -> str:
             time=_short(first),
             waited=_short(usage.queue_s),
         )
-    return f"{told} {tr('All of it took {time}.', time=_short(first + usage.decode_s))}"
+    return f"{told} {tr('Total time {time}.', time=_short(first + usage.decode_s))}"
 
 
 def finish_text(turn: Turn) -> str:

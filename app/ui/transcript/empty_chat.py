@@ -114,7 +114,7 @@ class ModelOffers(QWidget):
 
     def apply(self, *, can_download: bool, num_of_others: int) -> None:
         use_theirs = tr_n(
-            "Use the {n} model other programs have", "Use {n} models from other programs", num_of_others
+            "Use {n} model from other programs", "Use {n} models from other programs", num_of_others
         )
         self.open_button.show()
         self.download_button.setVisible(can_download)

@@ -69,7 +69,7 @@ _LABELS = {
     TurnAction.CONTINUE: (mark("Co&ntinue"), "play"),
     TurnAction.FORK: (mark("&Fork the chat here"), "git-fork"),
     TurnAction.TOKENS: (mark("&Token probabilities"), "chart-bar-decreasing"),
-    TurnAction.DETAILS: (mark("Answer &statistics"), "info"),
+    TurnAction.DETAILS: (mark("Statistics &of this answer"), "info"),
     TurnAction.SELECT: (mark("&Select messages"), "list-checks"),
     TurnAction.DELETE: (mark("&Delete"), "trash-2"),
 }

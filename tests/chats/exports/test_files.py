@@ -162,7 +162,7 @@ def test_a_folder_of_chats(tmp_path: Path) -> None:
         "a b c.md",
         "sums (2).md",
     ]
-    with pytest.raises(ExportError, match="is there already"):
+    with pytest.raises(ExportError, match="already exists"):
         FolderExport(tmp_path / "chats", Form.MARKDOWN, Words())
     assert [each.name for each in tmp_path.iterdir()] == ["chats"]
 
@@ -173,7 +173,7 @@ def test_a_full_disk_says_so_and_what_to_do(tmp_path: Path, monkeypatch: pytest.
     export._file.close()
     export._file = Path("/dev/full").open("w")  # noqa: SIM115
     export.add(full_chat())
-    with pytest.raises(ExportError, match="could not be written: No space left on device"):
+    with pytest.raises(ExportError, match="could not be saved: No space left on device"):
         export.finish()
     export.discard()
     assert list(tmp_path.iterdir()) == []

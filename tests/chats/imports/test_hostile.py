@@ -70,7 +70,7 @@ def test_a_depth_of_a_hundred_thousand_is_a_sentence_not_a_crash(tmp_path: Path,
     deep = "[" * 100_000 + "]" * 100_000
     text = f'{{"conv": {{"id": "x"}}, "messages": {deep}}}' if inside else deep
     reason = reason_of(findings_of(tmp_path, text))
-    assert reason.startswith("It is nested more than 100 deep" if inside else "There are no chats in it")
+    assert reason.startswith("It is nested more than 100 levels deep" if inside else "No chats found")
 
 
 def test_a_string_that_never_ends_takes_no_time_at_all(tmp_path: Path) -> None:
@@ -90,17 +90,20 @@ def test_a_chat_of_thousands_of_messages_in_one_line_is_read_but_not_of_any_numb
 
 def test_two_messages_with_one_id(tmp_path: Path) -> None:
     reason = reason_of(findings_of(tmp_path, conversation(message(7), message(7, 7))))
-    assert reason == "Two of its messages have the id “7”."
+    assert reason == "Two messages have the same id, “7”."
 
 
 def test_messages_that_follow_each_other_in_a_circle(tmp_path: Path) -> None:
     text = conversation(message(1), message(2, 3), message(3, 2))
-    assert reason_of(findings_of(tmp_path, text)) == "Its message “2” follows itself in a circle."
+    assert reason_of(findings_of(tmp_path, text)) == "Message “2” is its own ancestor."
 
 
 def test_a_role_that_is_none(tmp_path: Path) -> None:
     findings = findings_of(tmp_path, conversation(message(1, role="<b>"), name="My chat"))
-    assert reason_of(findings) == "A message is by “<b>”: neither user, assistant, system nor tool."
+    assert (
+        reason_of(findings)
+        == "A message has the role “<b>”. Only user, assistant, system and tool are known."
+    )
     assert findings.problems[0].entry == 1
 
 
@@ -152,15 +155,15 @@ def test_ids_of_a_file_never_become_ids_of_turns(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         ("", "The file is empty. Export it again."),
-        ("not json {", "There are no chats in it that Skein can read."),
-        ("{}", "There are no chats in it"),
-        ("[1, 2, 3]", "There are no chats in it"),
-        ('{"messages": []} {"messages": []}', "There are no chats in it"),
+        ("not json {", "No chats found."),
+        ("{}", "No chats found"),
+        ("[1, 2, 3]", "No chats found"),
+        ('{"messages": []} {"messages": []}', "No chats found"),
         ('{"conv": {}, "messages": [1 2]}', "It is not valid JSON"),
-        ('[{"conv": {}, "messages": [{"ro', "It ends in the middle."),
-        (b"SQLite format 3\0" + bytes(range(128, 192)), "There are no chats in it"),
-        (b"\x80\x04\x95[{", "There are no chats in it"),
-        (b"PK\x03\x04 no archive", "There are no chats in it"),
+        ('[{"conv": {}, "messages": [{"ro', "The file is truncated."),
+        (b"SQLite format 3\0" + bytes(range(128, 192)), "No chats found"),
+        (b"\x80\x04\x95[{", "No chats found"),
+        (b"PK\x03\x04 no archive", "No chats found"),
     ],
 )
 def test_other_files_say_what_is_wrong(tmp_path: Path, content: str | bytes, reason: str) -> None:
@@ -207,7 +210,7 @@ def test_an_archive_in_an_archive_is_not_opened(tmp_path: Path) -> None:
         archive.writestr("conversations.json", json.dumps([shapes.CHATGPT]))
     with zipfile.ZipFile(tmp_path / "outer.zip", "w") as archive:
         archive.write(tmp_path / "inner.zip", "really-a-zip.json")
-    assert "no chats" in reason_of(read.read([tmp_path / "outer.zip"]))
+    assert "No chats" in reason_of(read.read([tmp_path / "outer.zip"]))
 
 
 def test_what_is_wrong_in_an_archive_is_told_by_the_names_in_it(tmp_path: Path) -> None:
@@ -281,7 +284,7 @@ def test_a_list_of_something_else_is_given_up_early(tmp_path: Path, text: str) -
     told: list[float] = []
     (tmp_path / "a.json").write_text(text)
     findings = read.read([tmp_path / "a.json"], told.append)
-    assert reason_of(findings).startswith("There are no chats in it")
+    assert reason_of(findings).startswith("No chats found")
     assert told[-1] < 0.5
 
 
@@ -321,7 +324,7 @@ def test_a_chat_of_millions_of_values_is_none(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(entries, "MAX_BYTES_AT_ONCE", 0)
     for inside in ("1," * 60_000 + "1", "{}," * 60_000 + "{}"):
         findings = findings_of(tmp_path, f'{{"conv": {{"id": "x"}}, "messages": [{inside}]}}')
-        assert reason_of(findings) == "It has more than 50,000 values, as no chat has."
+        assert reason_of(findings) == "It has more than 50,000 values, so it is not a chat export."
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 7])

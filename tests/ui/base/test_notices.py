@@ -19,7 +19,7 @@ def notices(qtbot: QtBot) -> Notices:
 
 def test_a_failed_load_says_what_failed_why_and_what_stays() -> None:
     text = load_error_text(Path("/m/notes.gguf"), "It is not a GGUF file.", model_info(name="starter"))
-    assert text == "notes.gguf could not be opened: It is not a GGUF file. The model starter stays loaded."
+    assert text == "notes.gguf could not be opened: It is not a GGUF file. starter stays loaded."
     assert load_error_text(Path("a.gguf"), "Why.", None) == "a.gguf could not be opened: Why."
     assert load_error_text(Path("a.gguf"), "a.gguf is empty.", None) == "a.gguf is empty."
 

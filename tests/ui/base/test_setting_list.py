@@ -58,14 +58,14 @@ def note(setting: str, settings: Settings, **model: object) -> str:
 
 
 def test_what_automatic_means_here_is_told() -> None:
-    assert note("n_ctx", Settings(), n_ctx=8192) == "Automatic is 8,192 tokens here."
+    assert note("n_ctx", Settings(), n_ctx=8192) == "Automatic: 8,192 tokens."
     assert note("n_ctx", Settings(n_ctx=512), n_ctx=8192) == ""
     assert note("n_ctx", Settings()) == ""
     assert note("n_threads", Settings()) == "This computer has 4 physical cores."
 
 
 def test_what_a_slot_would_get_of_an_isolated_pool_is_told() -> None:
-    told = "That would be 2,048 tokens (16,384 / 8) for each slot."
+    told = "2,048 tokens per slot (16,384 / 8)."
     assert note("isolated", Settings(n_ctx=16_384)) == told
     assert note("isolated", Settings(), n_ctx=16_384) == told
     assert note("isolated", Settings()) == ""

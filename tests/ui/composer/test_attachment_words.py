@@ -15,7 +15,7 @@ def test_every_refusal_names_the_file_on_one_line(reason: Reason) -> None:
 
 
 def test_an_image_is_told_that_the_model_cannot_see() -> None:
-    assert "cannot see: no projector is loaded" in refusal_text("photo.png", Reason.IMAGE)
+    assert "which this model cannot see" in refusal_text("photo.png", Reason.IMAGE)
 
 
 def test_an_attachment_is_told_by_its_name_and_kind_and_a_paste_by_its_length() -> None:

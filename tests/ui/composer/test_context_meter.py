@@ -51,8 +51,8 @@ def test_the_bar_warns_when_the_draft_will_fill_it(meter: ContextMeter) -> None:
 
 def test_the_tooltip_says_each_figure_in_words(meter: ContextMeter) -> None:
     meter.apply(ContextFigures(used=200, cached=100, draft=50, limit=400))
-    assert "not computed again" in meter.toolTip()
-    assert "Draft 50 tokens that this message and its files will add" in meter.accessibleDescription()
+    assert "of them are cached" in meter.toolTip()
+    assert "Draft 50 tokens this message and its files will add" in meter.accessibleDescription()
 
 
 def test_without_a_model_it_takes_no_place(meter: ContextMeter) -> None:

@@ -69,12 +69,12 @@ def test_the_figures_are_told_in_numbers_and_in_words() -> None:
         (
             ContextFigures(4000, 0, 200, 4096),
             Overflow.ROLLING_WINDOW,
-            "To make room for this message, the oldest",
+            "The oldest turns will be left out",
         ),
         (
             ContextFigures(4000, 0, 200, 4096),
             Overflow.TRUNCATE_MIDDLE,
-            "To make room for this message, turns in",
+            "Turns in the middle will be left out",
         ),
         (
             ContextFigures(0, 0, 4096, 4096),

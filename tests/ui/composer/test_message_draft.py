@@ -225,7 +225,7 @@ def test_what_waits_after_a_stop_can_be_sent(view: ChatView, session: FakeSessio
     session.send("Count")
     session.send("and then")
     view.composer.stop.click()
-    assert view.composer.waiting.text == "1 message waits to be sent."
+    assert view.composer.waiting.text == "1 message queued."
     view.composer.waiting.button.click()
     assert session.sent == ["Count", "and then"]
     assert not view.composer.waiting.isVisible()

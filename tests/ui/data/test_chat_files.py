@@ -157,7 +157,7 @@ async def test_what_cannot_be_written_is_told_and_the_next_can_be(
         kit.dialog().close()
         await finish_all()
     (banner,) = kit.notices.banners()
-    assert banner.text.startswith("a.md could not be written: No such file or directory.")
+    assert banner.text.startswith("a.md could not be saved: No such file or directory.")
     assert (tmp_path / "a.md").exists()
 
 

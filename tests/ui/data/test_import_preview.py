@@ -46,14 +46,14 @@ def test_nothing_can_be_imported_before_it_is_read(preview: ImportPreview) -> No
 def test_the_plan_is_told_before_anything_changes(preview: ImportPreview, qtbot: QtBot) -> None:
     plan = ImportPlan((found("A <b>"), found("B", 1, 3, "Jan")), (found("C"),), BAD)
     preview.show_plan(plan)
-    assert preview.summary.text() == "2 new chats with 3 messages, from ChatGPT, Jan. 1 is here already."
+    assert preview.summary.text() == "2 new chats with 3 messages, from ChatGPT, Jan. 1 already exists."
     assert preview.chats.lines == ["A <b> · 2 messages", "B · 1 message"]
     assert preview.problems.lines == [
-        "Chat 12, “Trip to Rome”: It has no messages.",
-        "Chat 13: It has no messages.",
-        "b.json: It is empty. Export it again.",
+        "Chat 12, “Trip to Rome”: It contains no messages.",
+        "Chat 13: It contains no messages.",
+        "b.json: The file is empty. Export it again.",
     ]
-    assert preview.left_out.text() == "3 pictures and other files are left out, as they are no text."
+    assert preview.left_out.text() == "3 pictures and other files without text are left out."
     assert preview.import_button.text() == "Import 2 chats"
     with qtbot.waitSignal(preview.accepted_plan) as accepted:
         preview.import_button.click()
@@ -63,9 +63,9 @@ def test_the_plan_is_told_before_anything_changes(preview: ImportPreview, qtbot:
 def test_those_that_are_here_already_come_only_when_wanted(preview: ImportPreview, qtbot: QtBot) -> None:
     plan = ImportPlan((), (found("A"), found("B")))
     preview.show_plan(plan)
-    assert preview.summary.text() == "All chats of this export (ChatGPT) are here already."
+    assert preview.summary.text() == "All chats in this export (ChatGPT) already exist."
     assert not preview.import_button.isEnabled()
-    assert preview.known_words.text() == "Import 2 chats that are here already once more, as copies"
+    assert preview.known_words.text() == "Import 2 chats that already exist again, as copies"
     preview.with_known.click()
     assert preview.import_button.text() == "Import 2 chats"
     with qtbot.waitSignal(preview.accepted_plan) as accepted:
@@ -75,7 +75,9 @@ def test_those_that_are_here_already_come_only_when_wanted(preview: ImportPrevie
 
 def test_those_that_went_on_elsewhere_are_told(preview: ImportPreview) -> None:
     preview.show_plan(ImportPlan((), (found("A"), found("B")), num_changed=1))
-    assert preview.summary.text().endswith("are here already. 1 of these has more or fewer messages here.")
+    assert preview.summary.text().endswith(
+        "already exist. 1 of these has a different number of messages here."
+    )
 
 
 def test_an_export_with_nothing_in_it_says_so(preview: ImportPreview) -> None:

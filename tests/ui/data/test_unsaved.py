@@ -29,7 +29,7 @@ def button(box: QMessageBox, text: str) -> QWidget:
 
 
 def test_it_says_what_is_lost_and_why(box: QMessageBox) -> None:
-    assert "is lost when Skein ends" in box.text()
+    assert "will be lost if Skein quits" in box.text()
     assert box.informativeText() == "The disk with /home is full."
 
 

@@ -42,7 +42,7 @@ async def test_in_a_chat_of_another_model_both_are_offered_and_nothing_is_switch
     await finish_all()
     line = line_of(window)
     assert line.isVisible()
-    assert line.text == "The other answered here so far."
+    assert line.text == "The other has answered so far."
     assert (line.keep.text(), line.switch.text()) == ("Answer with starter", "Switch back to The other")
     assert engine.loads == []
     line.keep.click()

@@ -82,9 +82,9 @@ def test_it_stands_in_the_tools_menu(window: MainWindow, menu: SelfTestMenu) -> 
 
 
 def test_the_dialog_says_what_it_will_do_and_what_it_needs(dialog: SelfTestDialog) -> None:
-    assert "Loads starter a second time" in dialog.words
+    assert "Loads starter again" in dialog.words
     assert "4 slots and 4,096 cells" in dialog.words
-    assert "8.0 GiB are free" in dialog.words
+    assert "8.0 GiB free" in dialog.words
     assert not dialog.isModal()
     assert not dialog._warning.isVisible()
     assert [dialog.rows[name].text for name in "ab"] == [f"{name} | {TITLES[name]}" for name in "ab"]
@@ -96,9 +96,7 @@ def test_too_little_memory_is_warned_of_but_does_not_forbid(
 ) -> None:
     engine.model = model_info(name="large", size_bytes=9 << 30)
     menu.show_dialog()
-    assert (
-        "up to 9.2 GiB of memory while it runs, but only 8.0 GiB are free. Close other" in menu.dialog.words
-    )
+    assert "up to 9.2 GiB of memory while it runs, but only 8.0 GiB free. Close other" in menu.dialog.words
     assert menu.dialog._warning.isVisible()
     assert menu.dialog.start_button.isEnabled()
 
@@ -241,8 +239,8 @@ async def test_a_report_is_saved_or_says_why_not(
 
 def test_the_words() -> None:
     one = intro_text(model_info(name="m\n", n_seq_max=1, is_unified=False))
-    assert "Loads m a second time" in one
+    assert "Loads m again" in one
     assert "1 slot and 512 cells, isolated," in one
     assert memory_text(1 << 30, 1 << 30) == (
-        "Needs up to 1.0 GiB of memory while it runs; 1.0 GiB are free. Your chats go on."
+        "Needs up to 1.0 GiB of memory while it runs; 1.0 GiB free. Your chats continue."
     )

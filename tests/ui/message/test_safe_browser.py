@@ -92,7 +92,7 @@ def test_a_lying_link_is_asked_about_with_its_true_address(browser: SafeBrowser)
     (prompt,) = browser.findChildren(LinkPrompt)
     assert prompt.address.text() == "https://evil.example/?a=1"
     assert len(prompt.warnings) == 1
-    assert "another place" in prompt.warnings[0].text()
+    assert "different address" in prompt.warnings[0].text()
     assert prompt.cancel_button.hasFocus() or prompt.focusWidget() is prompt.cancel_button
     prompt.close()
 

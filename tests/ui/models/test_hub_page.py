@@ -139,11 +139,11 @@ def test_a_search_and_the_way_back(page: HubPage, hub: FakeModelHub) -> None:
     assert row
     assert row.badge == "terms required"
     assert row.spoken == (
-        "gemma-3-4b-it-GGUF, terms to accept, ggml-org  ·  4.0B parameters  ·  gemma, "
+        "gemma-3-4b-it-GGUF, terms required, ggml-org  ·  4.0B parameters  ·  gemma, "
         "5 downloads a month  ·  1 like"
     )
     search(page, hub, "nothing like it")
-    assert "Search for fewer words" in page.state.text()
+    assert "Try fewer words" in page.state.text()
     assert page.details.note.text() == ""  # there is none to choose
     page.search.clear()
     page.search.returnPressed.emit()
@@ -234,7 +234,7 @@ def test_what_is_on_its_way(page: HubPage, downloads: FakeDownloads, pages: list
     ("state", "values", "text"),
     [
         (State.WAITING, {}, "Waiting  ·  1.0 GiB of 2.0 GiB"),
-        (State.CHECKING, {}, "Checking what is here  ·  1.0 GiB of 2.0 GiB"),
+        (State.CHECKING, {}, "Verifying  ·  1.0 GiB of 2.0 GiB"),
         (State.LOADING, {}, "1.0 GiB of 2.0 GiB"),
         (State.LOADING, {"bytes_per_s": 2**20}, "1.0 GiB of 2.0 GiB  ·  1 MiB/s  ·  17 minutes left"),
         (State.FAILED, {}, "Stopped  ·  1.0 GiB of 2.0 GiB"),
@@ -304,11 +304,11 @@ def test_who_looks_elsewhere_is_told(window: MainWindow, downloads: FakeDownload
     assert window.notices.banners()
     downloads.become(download(State.LOADING))
     assert window.notices.banners() == []
-    downloads.failed.emit(download(State.FAILED, trouble="Make room."))
+    downloads.failed.emit(download(State.FAILED, trouble="Free some space."))
     downloads.finished.emit(download(State.DONE, path=Path("/models/tiny.gguf")))
     texts = [banner.text for banner in window.notices.banners()]
-    assert any("Make room." in text for text in texts)
-    assert any("is here" in text for text in texts)
+    assert any("Free some space." in text for text in texts)
+    assert any("has been downloaded" in text for text in texts)
     window.model_commands.show_hub()
     assert window.hub_commands.page
     assert window.hub_commands.page.isVisible()

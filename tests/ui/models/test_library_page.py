@@ -123,7 +123,7 @@ def test_whether_it_fits_is_said_in_words(page: LibraryPage, fits: FakeModelFits
     large, small = fits.fitting(LARGE), fits.fitting(SMALL)
     assert large
     assert small
-    assert fit_text(large) == "Needs about 40.0 GiB, but only 8.0 GiB of memory are free."
+    assert fit_text(large) == "Needs about 40.0 GiB, but only 8.0 GiB of memory is free."
     assert fit_text(small) == "Needs about 512 MiB of 8.0 GiB free memory."
     page.choose(SMALL.path)
     assert page.details.fit.text() == fit_text(small)
@@ -188,7 +188,7 @@ def test_the_one_in_use_is_marked_and_chosen_first_with_what_it_has_taken(
     assert page.details.fit.text() == "In use now."
     fits.in_use = {SMALL.path: Taken(812 << 20, 815 << 20)}
     fits.estimated.emit(SMALL.path)
-    assert page.details.fit.text() == "In use now. 812 MiB of memory were expected, and 815 MiB taken."
+    assert page.details.fit.text() == "In use now. Memory: 812 MiB expected, 815 MiB used."
 
 
 def test_the_trash_can_be_undone(page: LibraryPage, library: FakeModelLibrary) -> None:
@@ -252,7 +252,7 @@ def test_an_empty_page_says_what_to_do(page: LibraryPage, library: FakeModelLibr
     library.progress = (3, 10)
     library.become()
     assert page.empty.text() == "Looking for models…"
-    assert page.note.text() == "Looking at files: 3 of 10"
+    assert page.note.text() == "Scanning files: 3 of 10"
 
 
 def test_a_narrow_page_keeps_the_columns_that_matter_most(page: LibraryPage, qtbot: QtBot) -> None:

@@ -94,8 +94,8 @@ async def test_what_is_chosen_counts_for_this_model_and_tells_its_memory(
     await finish_all()
     assert dialog.memory.text.endswith(" MiB on CUDA1 (6.0 GiB free): fits.")
     before = dialog.forecast.forecast.need.kv_bytes
-    assert dialog.rows["n_seq_max"].note == "Without a choice: 4."
-    assert dialog.rows["n_ctx"].note == "Without a choice: automatic. Loaded with: 8,192 tokens."
+    assert dialog.rows["n_seq_max"].note == "Default: 4."
+    assert dialog.rows["n_ctx"].note == "Default: automatic. Loaded with: 8,192 tokens."
     assert not dialog.load_button.isEnabled()
 
     dialog.rows["n_ctx"].widget.setValue(1024)
@@ -121,7 +121,7 @@ async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
     dialog = shown(path)
     await finish_all()
     box = dialog.rows["n_ctx"].widget
-    assert (box.text(), dialog.rows["n_ctx"].note[:26]) == ("As in Settings", "Without a choice: 16,384. ")
+    assert (box.text(), dialog.rows["n_ctx"].note[:17]) == ("As in Settings", "Default: 16,384. ")
     told = []
     for step in (1, 1, 1, 1, -1, -1, -1, -1):
         box.stepBy(step)
@@ -159,7 +159,7 @@ async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine
     )
     dialog = shown(path)
     await finish_all()
-    assert re.fullmatch(r"Loaded now: \d+ MiB were expected, 815 MiB are taken\.", dialog.memory.taken.text())
+    assert re.fullmatch(r"Loaded: \d+ MiB expected, 815 MiB used\.", dialog.memory.taken.text())
     preferences.set_of_model(path, ModelSettings(n_ctx=16_384, workers=("10.0.0.2:50052",)))
     await finish_all()
     assert re.fullmatch(
@@ -192,7 +192,7 @@ async def test_what_the_library_would_refuse_is_refused_with_its_reason_and_noth
     await finish_all()
     row = dialog.rows["type_v"]
     row.chosen.emit("type_v", "q8_0")
-    why = "Not used. q8_0 takes 32 numbers at a time, and this model's heads have 16. Choose f16."
+    why = "Not used. q8_0 has blocks of 32 values, and this model's heads have 16. Choose f16."
     assert row.problem.text() == why
     assert preferences.of_model(path) == ModelSettings()
     assert row.widget.currentText() == "Automatic"
@@ -283,7 +283,7 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_gue
 
     dialog.rows["num_drafted_tokens"].chosen.emit("num_drafted_tokens", 0)
     await finish_all()
-    assert "without any it is not loaded" in row.note
+    assert "at 0 it is not loaded" in row.note
     library.become(*library.models[:1])
     await finish_all()
     assert row.widget.currentText() == "tiny-llama"

@@ -44,7 +44,7 @@ def test_an_empty_chat_offers_what_there_is(
     assert [button.isHidden() for button in offers.buttons] == [False, True, True]
 
     library.become(THEIRS, THEIRS)
-    assert offers.others_button.text() == "Use the 2 models other programs have"
+    assert offers.others_button.text() == "Use 2 models from other programs"
     workspace.new_chat()
     assert not window.tabs.current.empty.offers.others_button.isHidden()
     offers.others_button.click()

@@ -131,9 +131,9 @@ def test_each_value_says_whose_it_is(panel: ChatSettings) -> None:
     assert panel.rows["min_p"].note.endswith("Same as in Settings.")
     assert panel.rows["top_k"].note.endswith("llama.cpp's default.")
     panel.apply(ChatOptions(sampling={"temperature": 0.25, "min_p": 0.5, "top_k": 3}), INHERITED)
-    assert panel.rows["temperature"].note.endswith("Only in this chat; 0.6 is recommended for cool.")
-    assert panel.rows["min_p"].note.endswith("Only in this chat; 0.1 in the settings.")
-    assert panel.rows["top_k"].note.endswith("Only in this chat; 40 is llama.cpp's default.")
+    assert panel.rows["temperature"].note.endswith("This chat only; 0.6 is recommended for cool.")
+    assert panel.rows["min_p"].note.endswith("This chat only; 0.1 in Settings.")
+    assert panel.rows["top_k"].note.endswith("This chat only; llama.cpp's default is 40.")
 
 
 def test_beside_the_seed_an_answer_is_made_repeatable(panel: ChatSettings, qtbot: QtBot) -> None:
@@ -141,7 +141,7 @@ def test_beside_the_seed_an_answer_is_made_repeatable(panel: ChatSettings, qtbot
     with qtbot.waitSignal(panel.changed) as told:
         switch.click()
     assert told.args == [ChatOptions(sampling={"repeatable": True})]
-    assert panel.rows["repeatable"].note.endswith("Only in this chat; off is llama.cpp's default.")
+    assert panel.rows["repeatable"].note.endswith("This chat only; llama.cpp's default is off.")
 
 
 def test_a_value_is_the_chats_own_until_it_is_reset(panel: ChatSettings, qtbot: QtBot) -> None:
@@ -199,12 +199,12 @@ def test_what_is_written_as_text(
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("seed", "dice", "this is no whole number."),
+        ("seed", "dice", "not a whole number."),
         ("seed", "-5", "seed must be between 0 and"),
-        ("dry_sequence_breakers", "[", "this is no JSON list."),
+        ("dry_sequence_breakers", "[", "not a JSON list."),
         ("dry_sequence_breakers", "[3]", "dry_sequence_breakers must be text"),
-        ("logit_bias", "[[1, NaN]]", "this is no JSON list."),
-        ("logit_bias", "[[1, 1], [1, 2]]", "names a token twice"),
+        ("logit_bias", "[[1, NaN]]", "not a JSON list."),
+        ("logit_bias", "[[1, 1], [1, 2]]", "lists a token twice"),
     ],
 )
 def test_what_cannot_be_used_says_so_beside_it_and_changes_nothing(
@@ -225,12 +225,12 @@ def test_values_that_do_not_go_together_say_so(panel: ChatSettings, qtbot: QtBot
     panel.more.click()
     with qtbot.assertNotEmitted(panel.changed):
         panel.rows["dynatemp_range"].control.setValue(0.9)
-    assert panel.rows["dynatemp_range"].error == "Not used: it must not be larger than the temperature, 0.6."
+    assert panel.rows["dynatemp_range"].error == "Not used: must not exceed the temperature, 0.6."
     panel.rows["dynatemp_range"].control.setValue(0.5)
     assert panel.rows["dynatemp_range"].error == ""
     with qtbot.assertNotEmitted(panel.changed):
         panel.rows["temperature"].control.setValue(0.4)
-    assert "must not be below the dynamic temperature, 0.5" in panel.rows["temperature"].error
+    assert "must not be below the dynamic temperature range, 0.5" in panel.rows["temperature"].error
     panel.apply(ChatOptions(sampling={"grammar": 'root ::= "a"'}), INHERITED)
     with qtbot.assertNotEmitted(panel.changed):
         panel.rows["json_schema"].control.setPlainText("{}")

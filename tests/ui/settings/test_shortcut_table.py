@@ -73,7 +73,7 @@ def test_a_key_is_pressed_and_set(table, qtbot: QtBot) -> None:
 def test_a_conflict_names_the_other_command_and_offers_to_take_the_key_over(table, qtbot: QtBot) -> None:
     table.choose("chat.pin")
     type_key(table, qtbot, Qt.Key.Key_K, CTRL)
-    assert table.message.text() == "Ctrl+K belongs to “Chat › Fork chat”, which would lose it."
+    assert table.message.text() == "Ctrl+K is used by “Chat › Fork chat”, which would lose it."
     assert table.set_button.text() == "Reassign"
     assert not table.add_button.isEnabled()
     table.set_button.click()
@@ -84,7 +84,7 @@ def test_a_conflict_names_the_other_command_and_offers_to_take_the_key_over(tabl
 def test_a_key_for_writing_is_refused_with_the_reason(table, qtbot: QtBot) -> None:
     table.choose("chat.pin")
     type_key(table, qtbot, Qt.Key.Key_P, Qt.KeyboardModifier.NoModifier)
-    assert table.message.text() == "P is needed for writing. Take it together with Ctrl or Alt."
+    assert table.message.text() == "P is needed for typing. Combine it with Ctrl or Alt."
     assert not table.set_button.isEnabled()
     assert not table.add_button.isEnabled()
 

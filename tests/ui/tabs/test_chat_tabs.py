@@ -226,7 +226,7 @@ class TestPinning:
         tabs.pin_current()
         with qtbot.waitSignal(tabs.said) as said:
             tabs.close_current()
-        assert "Unpin it" in said.args[0]
+        assert "Unpin this one" in said.args[0]
         qtbot.mouseClick(tabs.strip.bar, Qt.MouseButton.MiddleButton, pos=QPoint(10, 10))
         tabs.close_others(tabs.tabs[1])
         assert sessions(workspace) == "AB"

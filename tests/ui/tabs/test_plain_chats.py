@@ -62,7 +62,7 @@ def text(tabs: ChatTabs) -> str:
 def test_it_is_plain_text_and_says_why(tabs: ChatTabs, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: text(tabs) == "Count\n**1**, 2")
     (banner,) = banners(tabs)
-    assert "stopped responding the last time it showed this chat" in banner.text
+    assert "hung last time it showed this chat" in banner.text
     assert banner.isVisible()
 
 

@@ -75,16 +75,16 @@ def test_the_details_tell_how_many_guesses_were_right() -> None:
         num_drafted_tokens=18,
         num_kept_tokens=12,
     )
-    assert usage_rows(guessed)[-1] == ("kept", "12", "of 18 guessed tokens")
+    assert usage_rows(guessed)[-1] == ("accepted", "12", "of 18 draft tokens")
     by_model = replace(guessed, num_model_drafted_tokens=10, num_model_kept_tokens=9)
-    assert usage_rows(by_model)[-1] == ("draft model", "9", "of 10 guessed tokens")
+    assert usage_rows(by_model)[-1] == ("draft model", "9", "of 10 draft tokens")
 
 
 def test_the_details_tell_when_the_first_token_came() -> None:
-    assert usage_times(DONE) == "First token after 0.3 s, 0.1 s of it waiting. All of it took 1.3 s."
-    assert usage_times(Usage(time_to_first_token_s=0.3)) == "First token after 0.3 s. All of it took 0.3 s."
+    assert usage_times(DONE) == "First token after 0.3 s, including 0.1 s of waiting. Total time 1.3 s."
+    assert usage_times(Usage(time_to_first_token_s=0.3)) == "First token after 0.3 s. Total time 0.3 s."
     quick = Usage(time_to_first_token_s=0.004, decode_s=0.05)
-    assert usage_times(quick) == "First token after 4.0 ms. All of it took 54.0 ms."
+    assert usage_times(quick) == "First token after 4.0 ms. Total time 54.0 ms."
     assert usage_times(Usage()) == ""
 
 

@@ -14,9 +14,9 @@ def test_only_what_is_there_is_offered(qtbot: QtBot) -> None:
     offers.apply(can_download=False, num_of_others=0)
     assert shown(offers) == ["Open a GGUF file…"]
     offers.apply(can_download=True, num_of_others=1)
-    assert shown(offers)[1:] == ["Download a model that fits…", "Use the 1 model other programs have"]
+    assert shown(offers)[1:] == ["Download a model that fits…", "Use 1 model from other programs"]
     offers.apply(can_download=True, num_of_others=12)
-    assert shown(offers)[2] == "Use the 12 models other programs have"
+    assert shown(offers)[2] == "Use 12 models from other programs"
 
 
 def test_they_stand_below_each_other_where_it_is_narrow(qtbot: QtBot) -> None:

@@ -580,7 +580,7 @@ def test_an_answer_can_be_forked_from_and_explained(
     with qtbot.waitSignal(transcript.acted) as forked:
         view.buttons.button(TurnAction.FORK).click()
     assert forked.args == [TurnAction.FORK, turns[-1]]
-    assert "An earlier message is another one now" in view.footer.toolTip()
+    assert "An earlier message changed" in view.footer.toolTip()
     assert ">28<" in view.footer.toolTip()
     assert view.buttons.button(TurnAction.DETAILS).isVisible()
 
@@ -607,7 +607,7 @@ def test_a_full_chat_that_stops_is_offered_a_rolling_window_until_it_goes_on(
     transcript: Transcript, chat: Chat, turns: list[Turn], qtbot: QtBot
 ) -> None:
     turns[-1].state, turns[-1].overflowed = TurnState.DONE, True
-    turns[-1].notice = "The answer was cut: this chat fills its context of 512 tokens."
+    turns[-1].notice = "The answer was cut off: this chat's context of 512 tokens is full."
     transcript.set_progress(Progress(can_keep_going=True))
     transcript.show()
     view = answer_view(transcript)

@@ -142,7 +142,7 @@ def test_an_answer_that_follows_nothing_cannot_be_asked_for_again_and_says_why(g
     for action in (TurnAction.REGENERATE, TurnAction.WAYS, TurnAction.CONTINUE):
         assert action in offered(ANSWER, alone)
         assert not is_possible(action, alone)
-        assert "Nothing stands before this answer" in why_impossible(action, alone)
+        assert "There is no message before this answer" in why_impossible(action, alone)
     assert is_possible(TurnAction.DELETE, alone)
     assert why_impossible(TurnAction.DELETE, alone) == ""
 
