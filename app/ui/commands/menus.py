@@ -246,6 +246,7 @@ class Menus(QObject):
         about.setMenuRole(QAction.MenuRole.AboutRole)
         self.help = self._add(
             tr(menu_titles.HELP),
+            new("help.guide", parts.help.show_guide),
             new("help.shortcuts", partial(parts.show_settings, "shortcuts")),
             None,
             new("help.log", parts.help.show_log),
