@@ -50,7 +50,19 @@ from tests.ui.windows import new_window
 NUM_ACTIONS = 120
 WORDS = ("one", "two **bold**", "- three", "`four`", "five\n\nsix", "```\nseven", "<think>eight", "$n$", "")
 # Files, other programs and the end are not for this; nor are looks and languages, which dress all anew.
-LEFT_OUT = ("app.", "help.", "theme.", "language.", "view.full-screen", "model.open", "chat.attach", "data.")
+LEFT_OUT = (
+    *(
+        "app.",
+        "help.",
+        "theme.",
+        "language.",
+        "view.full-screen",
+        "model.open",
+        "model.library",
+        "chat.attach",
+    ),
+    *("chat.export", "chat.import", "tools.", "api."),
+)
 
 
 class AtOnce(Executor):

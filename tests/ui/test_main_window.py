@@ -382,9 +382,10 @@ class TestModel:
             data.setUrls([QUrl.fromLocalFile(f"/m/{name}")])
             copied = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, NONE)
             entering = QDragEnterEvent(QPoint(5, 5), *copied)
-            QApplication.sendEvent(window.frame, entering)
+            entering.ignore()
+            window.eventFilter(window.frame, entering)
             assert entering.isAccepted() == name.endswith("gguf")
-            QApplication.sendEvent(window.frame, QDropEvent(QPointF(5, 5), *copied))
+            window.eventFilter(window.frame, QDropEvent(QPointF(5, 5), *copied))
         assert [params.path for params in engine.loads] == [Path("/m/My model.gguf")]
 
     def test_opening_a_file_does_not_block(

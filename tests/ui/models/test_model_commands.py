@@ -41,7 +41,7 @@ def test_an_empty_chat_offers_what_there_is(
 ) -> None:
     assert window.tabs.current
     offers = window.tabs.current.empty.offers
-    assert [button.isHidden() for button in offers.buttons] == [False, True, True]
+    assert [button.isHidden() for button in offers.buttons] == [False, False, True]
 
     library.become(THEIRS, THEIRS)
     assert offers.others_button.text() == "Use 2 models from other programs"
