@@ -1,12 +1,13 @@
 """The context menu of a tab. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.look.popups import Menu
 from app.look.words import tr
 
 
-class TabMenu(QMenu):
+class TabMenu(Menu):
     """Lives as long as it is open. Use `popup`: `exec` would stop every coroutine."""
 
     rename_requested = Signal()
