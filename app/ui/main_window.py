@@ -235,7 +235,8 @@ class MainWindow(QObject):
         """Made when it is first asked for."""
         from app.ui.settings.settings_window import SettingsWindow
 
-        return SettingsWindow(self.preferences, self.models, self.shortcuts, self._facts, self.frame)
+        hub = self._services.hub
+        return SettingsWindow(self.preferences, self.models, self.shortcuts, self._facts, hub, self.frame)
 
     def show_settings(self, page: str = "") -> None:
         if page:

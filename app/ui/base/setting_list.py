@@ -6,6 +6,7 @@ Texts are marked here and translated where they are shown. GUI thread.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtGui import QFontDatabase
@@ -14,9 +15,12 @@ from app.look.figures import data_size
 from app.look.fonts import CODE_FAMILY, INTERFACE_FAMILY, SYSTEM, reading_font
 from app.look.language import languages
 from app.look.words import locale, mark, tr, tr_n, tr_said
+from app.models.hub_address import DEFAULT_ENDPOINT, endpoint_of
+from app.models.hub_errors import HubError
 from app.protocol.model import ModelInfo
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.settings.settings import Settings
+from app.system import paths
 from app.ui.base.choices import COLUMNS, MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
 
 
@@ -45,9 +49,10 @@ class Setting:
     step: float = 1
     choices: Sequence[Choice] = ()
     named: Callable[[], Mapping[Any, str]] | None = None  # values and their names, if known only at run time
+    folder: Callable[[], Path] | None = None  # the one that None means
+    check: Callable[[Any], str] | None = None  # says what is wrong with a value
     is_long: bool = False  # several lines of text
     is_grouped: bool = True  # a number with its thousands apart
-    needs_reload: bool = False
     note: Callable[[Facts], str] | None = None
 
 
@@ -64,11 +69,16 @@ class CommandRow:
 
 
 @dataclass(frozen=True, slots=True)
+class HubToken:
+    """Where the token of the hub is given; it goes to the keyring, and is no setting."""
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     name: str
     title: str
     icon: str
-    rows: Sequence[Setting | Remark | CommandRow]
+    rows: Sequence[Setting | Remark | CommandRow | HubToken]
 
 
 def _languages() -> Mapping[str, str]:
@@ -139,6 +149,14 @@ def _why_not_kept(facts: Facts) -> str:
     return tr_said(facts.why_not_kept)
 
 
+def _why_no_hub(address: str) -> str:
+    try:
+        endpoint_of(address)
+    except HubError as error:
+        return tr_said(error.args[0])
+    return ""
+
+
 def _recommended(facts: Facts, name: str) -> str:
     if facts.model is None:
         return ""
@@ -169,57 +187,6 @@ PAGES = (
                 mark("Takes effect when Skein restarts."),
                 named=_languages,
             ),
-        ),
-    ),
-    Page(
-        "look",
-        mark("Appearance"),
-        "sun-moon",
-        (
-            Setting("theme", mark("Theme"), mark("Colours of the window."), choices=THEMES),
-            Setting(
-                "zoom",
-                mark("Text size"),
-                mark("Size of messages. Ctrl and the mouse wheel change it, too."),
-                named=_text_sizes,
-            ),
-            Setting(
-                "column",
-                mark("Width of messages"),
-                mark("How much of a wide window the text takes."),
-                choices=COLUMNS,
-            ),
-            Setting(
-                "interface_font",
-                mark("Interface font"),
-                mark("Takes effect when Skein restarts."),
-                named=_interface_fonts,
-            ),
-            Setting(
-                "reading_font",
-                mark("Message font"),
-                mark("The font that messages are shown in."),
-                named=partial(_families, is_fixed=False),
-            ),
-            Setting(
-                "code_font",
-                mark("Code font"),
-                mark("A monospaced font for code blocks and inline code."),
-                named=partial(_families, is_fixed=True),
-            ),
-            Setting(
-                "motion",
-                mark("Motion"),
-                mark("Fading menus and blinking cursors."),
-                choices=MOTIONS,
-            ),
-        ),
-    ),
-    Page(
-        "chats",
-        mark("Chats"),
-        "message-square",
-        (
             Setting(
                 "enter_sends",
                 mark("Enter sends the message"),
@@ -240,6 +207,58 @@ PAGES = (
                 mark("Read ahead while typing"),
                 mark("Computes your message while you type, when the engine is idle. Not on battery."),
             ),
+            CommandRow("tools.backups"),
+        ),
+    ),
+    Page(
+        "look",
+        mark("Appearance"),
+        "sun-moon",
+        (
+            Setting("theme", mark("Theme"), "", choices=THEMES),
+            Setting(
+                "zoom",
+                mark("Text size"),
+                mark("Ctrl and the mouse wheel change it, too."),
+                named=_text_sizes,
+            ),
+            Setting(
+                "column",
+                mark("Width of messages"),
+                mark("How much of a wide window the text takes."),
+                choices=COLUMNS,
+            ),
+            Setting(
+                "interface_font",
+                mark("Interface font"),
+                mark("Takes effect when Skein restarts."),
+                named=_interface_fonts,
+            ),
+            Setting(
+                "reading_font",
+                mark("Message font"),
+                "",
+                named=partial(_families, is_fixed=False),
+            ),
+            Setting(
+                "code_font",
+                mark("Code font"),
+                "",
+                named=partial(_families, is_fixed=True),
+            ),
+            Setting(
+                "motion",
+                mark("Motion"),
+                mark("Fading menus and blinking cursors."),
+                choices=MOTIONS,
+            ),
+        ),
+    ),
+    Page(
+        "chats",
+        mark("Chats"),
+        "message-square",
+        (
             Setting(
                 "system_prompt",
                 mark("System prompt"),
@@ -253,6 +272,45 @@ PAGES = (
                 mark("What to do when a chat fills its context; each chat can choose its own way."),
                 choices=OVERFLOWS,
             ),
+        ),
+    ),
+    Page(
+        "models",
+        mark("Models"),
+        "box",
+        (
+            Setting(
+                "download_folder",
+                mark("Models folder"),
+                mark("Downloads go here, and the models in it are listed."),
+                word=mark("Default"),
+                folder=paths.models_dir,
+            ),
+            Setting(
+                "uses_other_programs_models",
+                mark("Models of other programs"),
+                mark("Lists those of LM Studio, Jan and others. They are never changed."),
+            ),
+            HubToken(),
+            Setting(
+                "hub_endpoint",
+                mark("Mirror of Hugging Face"),
+                mark("For networks that cannot reach the hub itself."),
+                word=DEFAULT_ENDPOINT,
+                check=_why_no_hub,
+            ),
+            Setting(
+                "unload_after_min",
+                mark("Unload after idle minutes"),
+                mark(
+                    "Frees the model's memory after this much idle time. The next message or API request "
+                    "loads it again."
+                ),
+                word=mark("Never"),
+                step=5,
+            ),
+            CommandRow("model.library"),
+            CommandRow("model.load-settings"),
         ),
     ),
     Page(
@@ -315,7 +373,6 @@ PAGES = (
                 mark("Threads"),
                 mark("CPU threads for computing."),
                 word=mark("Automatic"),
-                needs_reload=True,
                 note=_core_note,
             ),
             Setting(
@@ -323,17 +380,6 @@ PAGES = (
                 mark("Draft tokens"),
                 mark("Most draft tokens checked in one step, taken from the chat's own text."),
                 word=mark("None"),
-                needs_reload=True,
-            ),
-            Setting(
-                "unload_after_min",
-                mark("Unload after idle minutes"),
-                mark(
-                    "Frees the model's memory after this much idle time. The next message or API request "
-                    "loads it again."
-                ),
-                word=mark("Never"),
-                step=5,
             ),
             Setting(
                 "verify",
@@ -341,9 +387,7 @@ PAGES = (
                 mark(
                     "Compares Skein's records with llama.cpp's after every step, not only when idle. Slower."
                 ),
-                needs_reload=True,
             ),
-            CommandRow("model.load-settings"),
             CommandRow("context.settings"),
             CommandRow("tools.self-test"),
         ),
@@ -359,20 +403,17 @@ PAGES = (
                 mark("Tokens for all chats together."),
                 word=mark("Automatic"),
                 step=1024,
-                needs_reload=True,
                 note=_pool_note,
             ),
             Setting(
                 "n_seq_max",
                 mark("Parallel chats (slots)"),
                 mark("Answers computed at the same time."),
-                needs_reload=True,
             ),
             Setting(
                 "isolated",
                 mark("Isolated memory"),
                 mark("Each slot gets its own part of the pool. If off, shared prefixes are stored once."),
-                needs_reload=True,
                 note=_part_note,
             ),
             Setting(
@@ -384,7 +425,6 @@ PAGES = (
                 ),
                 word=mark("Automatic"),
                 step=64,
-                needs_reload=True,
                 note=_checkpoint_note,
             ),
             Setting(
@@ -450,5 +490,5 @@ PAGES = (
 def words_of(name: str, **changed: Any) -> Setting:
     """For another window: with its words and its step, but nothing that is about all models and chats."""
     words = next(row for page in PAGES for row in page.rows if isinstance(row, Setting) and row.name == name)
-    usual: dict[str, Any] = {"word": "", "needs_reload": False, "note": None}
+    usual: dict[str, Any] = {"word": "", "note": None}
     return replace(words, **usual | changed)

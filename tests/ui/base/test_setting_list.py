@@ -17,9 +17,6 @@ NOT_SHOWN = (
     # Chosen in the window of the models.
     "models",
     "model_folders",
-    "download_folder",
-    "uses_other_programs_models",
-    "hub_endpoint",
     "workers",
 )
 
@@ -32,7 +29,13 @@ def test_every_setting_is_on_one_page_or_it_is_said_why_not() -> None:
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_it_says_what_it_is_and_what_it_does(setting: Setting) -> None:
     assert setting.label
-    assert setting.sentence.endswith(".")
+    assert setting.sentence.endswith(".") or setting.sentence == ""
+    assert setting.sentence.rstrip(".") != setting.label
+
+
+def test_what_does_not_explain_itself_has_a_sentence() -> None:
+    silent = {setting.name for setting in SETTINGS if not setting.sentence}
+    assert silent == {"theme", "reading_font", "code_font"}
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
