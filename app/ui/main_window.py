@@ -55,7 +55,7 @@ from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.window_presenter import WindowPresenter
 
 if TYPE_CHECKING:
-    from app.ui.base.setting_list import Facts
+    from app.ui.base.setting_kinds import Facts
     from app.ui.models.load_settings import LoadSettings
     from app.ui.settings.settings_window import SettingsWindow
 
@@ -263,7 +263,7 @@ class MainWindow(QObject):
         self.settings_window.show_setting(name)
 
     def _facts(self) -> Facts:
-        from app.ui.base.setting_list import Facts
+        from app.ui.base.setting_kinds import Facts
 
         settings, model = self.preferences.settings, self._services.engine.model
         return Facts(settings, model, num_physical_cores(), self._services.cells.why_not)

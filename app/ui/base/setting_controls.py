@@ -24,7 +24,7 @@ from app.look.words import locale, tr
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.number_field import HEIGHT, NumberField, dress_number, paint_arrows, show_number
 from app.ui.base.setting_fields import Field
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_kinds import Setting
 
 MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220

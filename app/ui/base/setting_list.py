@@ -3,176 +3,34 @@
 Texts are marked here and translated where they are shown. GUI thread.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from PySide6.QtGui import QFontDatabase
-
-from app.look.figures import data_size
-from app.look.fonts import CODE_FAMILY, INTERFACE_FAMILY, SYSTEM, reading_font
-from app.look.language import languages
-from app.look.words import locale, mark, tr, tr_n, tr_said
-from app.models.hub_address import DEFAULT_ENDPOINT, endpoint_of
-from app.models.hub_errors import HubError
-from app.protocol.model import ModelInfo
-from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
-from app.settings.settings import Settings
+from app.look.words import mark
+from app.models.hub_address import DEFAULT_ENDPOINT
 from app.system import paths
-from app.ui.base.choices import COLUMNS, MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Facts about this computer and its model."""
-
-    settings: Settings
-    model: ModelInfo | None
-    num_cores: int
-    why_not_kept: str = ""  # why cells of chats cannot be kept, if that failed
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """`sentence` says what it does. `word` is shown for zero, for none, or for an empty text.
-
-    `note` describes its effect on this machine. With a `word_for_zero`, `word` is for None only.
-    """
-
-    name: str  # of the field of Settings
-    label: str
-    sentence: str
-    word: str = ""
-    word_for_zero: str = ""
-    step: float = 1
-    choices: Sequence[Choice] = ()
-    named: Callable[[], Mapping[Any, str]] | None = None  # values and their names, if known only at run time
-    folder: Callable[[], Path] | None = None  # the one that None means
-    check: Callable[[Any], str] | None = None  # says what is wrong with a value
-    is_long: bool = False  # several lines of text
-    is_grouped: bool = True  # a number with its thousands apart
-    note: Callable[[Facts], str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommandRow:
-    """A command of the menus, by its name, with a button."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class HubToken:
-    """Where the token of the hub is given; it goes to the keyring, and is no setting."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    name: str
-    title: str
-    icon: str
-    rows: Sequence[Setting | Remark | CommandRow | HubToken]
-
-
-def _languages() -> Mapping[str, str]:
-    return {"": tr("System"), **languages()}
-
-
-def _text_sizes() -> Mapping[int, str]:
-    return {zoom: _text_size(zoom) for zoom in range(MIN_ZOOM, MAX_ZOOM + 1)}
-
-
-def _text_size(zoom: int) -> str:
-    points = locale().toString(reading_font(zoom).pointSizeF(), "g", 3)
-    return tr("{points} pt", points=points)
-
-
-def _families(is_fixed: bool) -> Mapping[str, str]:
-    """The font that comes with Skein, the system's, and all that can be chosen instead.
-
-    A family of several foundries is one: "Courier [bitstream]" is Courier to a reader.
-    """
-    usual = CODE_FAMILY if is_fixed else INTERFACE_FAMILY
-    families = [name for name in QFontDatabase.families() if not QFontDatabase.isPrivateFamily(name)]
-    chosen = [name for name in families if QFontDatabase.isFixedPitch(name)] if is_fixed else families
-    others = sorted({name.partition(" [")[0] for name in chosen} - {usual}, key=str.casefold)
-    return {**_interface_fonts(usual), **{name: name for name in others}}
-
-
-def _interface_fonts(usual: str = INTERFACE_FAMILY) -> Mapping[str, str]:
-    return {"": usual, SYSTEM: tr("System font")}
-
-
-def _pool_note(facts: Facts) -> str:
-    if facts.model is None or facts.settings.n_ctx:
-        return ""
-    return tr("Automatic: {tokens} tokens.", tokens=_count(facts.model.n_ctx))
-
-
-def _part_note(facts: Facts) -> str:
-    pool = facts.settings.n_ctx or (facts.model.n_ctx if facts.model else 0)
-    if not pool:
-        return ""
-    slots = facts.settings.n_seq_max
-    return tr(
-        "{part} tokens per slot ({pool} / {slots}).",
-        part=_count(pool // slots),
-        pool=_count(pool),
-        slots=slots,
-    )
-
-
-def _checkpoint_note(facts: Facts) -> str:
-    if facts.model is None:
-        return ""
-    if not facts.model.takes_checkpoints:
-        return tr("{model} needs none: it can be rolled back anywhere.", model=facts.model.name)
-    if facts.settings.checkpoint_mib:
-        return ""
-    return tr("Automatic: {size}.", size=data_size(facts.model.max_checkpoint_bytes))
-
-
-def _core_note(facts: Facts) -> str:
-    return tr_n(
-        "This computer has {n} physical core.", "This computer has {n} physical cores.", facts.num_cores
-    )
-
-
-def _why_not_kept(facts: Facts) -> str:
-    return tr_said(facts.why_not_kept)
-
-
-def _why_no_hub(address: str) -> str:
-    try:
-        endpoint_of(address)
-    except HubError as error:
-        return tr_said(error.args[0])
-    return ""
-
-
-def _recommended(facts: Facts, name: str) -> str:
-    if facts.model is None:
-        return ""
-    value = getattr(facts.model.sampling, name)
-    shown = locale().toString(float(value), "g", 4) if isinstance(value, float) else str(value)
-    return tr("Recommended for {model}: {value}.", model=facts.model.name, value=shown)
+from app.ui.base.choices import COLUMNS, MOTIONS, OVERFLOWS, SPEEDS, THEMES
+from app.ui.base.setting_kinds import CommandRow, HubToken, Page, Remark, Setting
+from app.ui.base.setting_notes import (
+    checkpoint_note,
+    core_note,
+    families,
+    interface_fonts,
+    language_names,
+    part_note,
+    pool_note,
+    recommended,
+    text_sizes,
+    why_no_hub,
+    why_not_kept,
+)
 
 
 def _sampled(name: str, label: str, sentence: str, step: float = 1) -> Setting:
     """None is what the model's maker recommends."""
-    note = partial(_recommended, name=name)
+    note = partial(recommended, name=name)
     return Setting(name, label, sentence, word=mark("Recommended"), step=step, note=note)
-
-
-def _count(number: int) -> str:
-    return locale().toString(number)
 
 
 PAGES = (
@@ -185,7 +43,7 @@ PAGES = (
                 "language",
                 mark("Language"),
                 mark("Takes effect when Skein restarts."),
-                named=_languages,
+                named=language_names,
             ),
             Setting(
                 "enter_sends",
@@ -220,7 +78,7 @@ PAGES = (
                 "zoom",
                 mark("Text size"),
                 mark("Ctrl and the mouse wheel change it, too."),
-                named=_text_sizes,
+                named=text_sizes,
             ),
             Setting(
                 "column",
@@ -232,19 +90,19 @@ PAGES = (
                 "interface_font",
                 mark("Interface font"),
                 mark("Takes effect when Skein restarts."),
-                named=_interface_fonts,
+                named=interface_fonts,
             ),
             Setting(
                 "reading_font",
                 mark("Message font"),
                 "",
-                named=partial(_families, is_fixed=False),
+                named=partial(families, is_fixed=False),
             ),
             Setting(
                 "code_font",
                 mark("Code font"),
                 "",
-                named=partial(_families, is_fixed=True),
+                named=partial(families, is_fixed=True),
             ),
             Setting(
                 "motion",
@@ -297,7 +155,7 @@ PAGES = (
                 mark("Mirror of Hugging Face"),
                 mark("For networks that cannot reach the hub itself."),
                 word=DEFAULT_ENDPOINT,
-                check=_why_no_hub,
+                check=why_no_hub,
             ),
             Setting(
                 "unload_after_min",
@@ -373,7 +231,7 @@ PAGES = (
                 mark("Threads"),
                 mark("CPU threads for computing."),
                 word=mark("Automatic"),
-                note=_core_note,
+                note=core_note,
             ),
             Setting(
                 "num_drafted_tokens",
@@ -403,7 +261,7 @@ PAGES = (
                 mark("Tokens for all chats together."),
                 word=mark("Automatic"),
                 step=1024,
-                note=_pool_note,
+                note=pool_note,
             ),
             Setting(
                 "n_seq_max",
@@ -414,7 +272,7 @@ PAGES = (
                 "isolated",
                 mark("Isolated memory"),
                 mark("Each slot gets its own part of the pool. If off, shared prefixes are stored once."),
-                note=_part_note,
+                note=part_note,
             ),
             Setting(
                 "checkpoint_mib",
@@ -425,7 +283,7 @@ PAGES = (
                 ),
                 word=mark("Automatic"),
                 step=64,
-                note=_checkpoint_note,
+                note=checkpoint_note,
             ),
             Setting(
                 "max_chat_tokens",
@@ -476,7 +334,7 @@ PAGES = (
                     "after a restart. Encrypted with a key in your keyring, at most 4 GB; removed when "
                     "the tab is closed or this is turned off."
                 ),
-                note=_why_not_kept,
+                note=why_not_kept,
             ),
             CommandRow("tools.backups"),
             CommandRow("chat.export-all"),

@@ -17,7 +17,7 @@ from app.ui.base.fuzzy import fold
 from app.ui.base.menu_commands import plain
 from app.ui.base.setting_controls import Control, control_for
 from app.ui.base.setting_fields import Field, field_of
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_kinds import Setting
 
 RESET_SIDE = 28
 

@@ -20,7 +20,8 @@ from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences
 from app.ui.base.fuzzy import fold
 from app.ui.base.menu_commands import MenuCommand
-from app.ui.base.setting_list import PAGES, CommandRow, Facts, HubToken, Page, Remark, Setting
+from app.ui.base.setting_kinds import CommandRow, Facts, HubToken, Page, Remark, Setting
+from app.ui.base.setting_list import PAGES
 from app.ui.base.setting_row import ActionRow, RemarkRow, Row, SettingRow
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.settings.shortcut_table import ShortcutTable

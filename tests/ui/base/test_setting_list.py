@@ -3,7 +3,8 @@ import pytest
 from app.look.words import tr
 from app.settings.settings import Settings
 from app.ui.base.setting_fields import field_of
-from app.ui.base.setting_list import PAGES, Facts, Setting
+from app.ui.base.setting_kinds import Facts, Setting
+from app.ui.base.setting_list import PAGES
 from tests.fakes import model_info
 
 SETTINGS = [row for page in PAGES for row in page.rows if isinstance(row, Setting)]

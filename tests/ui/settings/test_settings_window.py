@@ -12,7 +12,8 @@ from app.settings.settings import Settings
 from app.system import paths
 from app.ui.base.actions import add_menu, make_action
 from app.ui.base.setting_controls import DecimalNumber, LongText, NamedControl, Switch, WholeNumber
-from app.ui.base.setting_list import PAGES, Facts
+from app.ui.base.setting_kinds import Facts
+from app.ui.base.setting_list import PAGES
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.settings.settings_window import SettingsWindow
 from app.ui.settings.shortcuts import Shortcuts
