@@ -139,6 +139,8 @@ class Menus(QObject):
             new("view.palette", parts.show_palette),
             None,
             self.inspector,
+            new("tab.split", parts.tabs.toggle_split),
+            new("tab.other-side", parts.tabs.show_other_side),
             None,
             self.themes,
             text_size,
