@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look.words import tr
 from app.services.model_fits import ModelFits
@@ -68,9 +67,6 @@ class ModelCommands(QObject):
                 self._hub = self._make_hub(self._window)
                 self._window.add_page(self._hub, tr("Get more"))
         return self._window
-
-    def add_to(self, menu: QMenu, before: QAction) -> None:
-        menu.insertAction(before, self.show)
 
     def offer_hub(self, make_page: MakePage) -> None:
         """The page of models that can be downloaded, made when it is first asked for."""
