@@ -41,7 +41,7 @@ from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
-from app.ui.models.hub_commands import HubCommands
+from app.ui.models.download_notices import DownloadNotices
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.chat_options import ChatOptionsPanel
@@ -120,22 +120,10 @@ class MainWindow(QObject):
             frame,
         )
         self.model_commands = ModelCommands(
-            services.model_library,
-            services.model_fits,
-            preferences,
-            self.models,
-            lambda path: self.load_settings.show_for(path),
-            self.tabs,
-            frame,
+            services, self.models, lambda path: self.load_settings.show_for(path), self.tabs, frame
         )
-        self.hub_commands = HubCommands(
-            services.hub,
-            services.downloads,
-            preferences,
-            self.models,
-            self.model_commands,
-            self.notices,
-            frame,
+        self.download_notices = DownloadNotices(
+            services.downloads, self.models, self.model_commands, self.notices, frame
         )
 
         # 4. The commands.
