@@ -1,10 +1,9 @@
 """Navigation to any chat: the sidebar with all chats, and the search over all messages. GUI thread.
 
-Connects the two with the library, the tabs and the menus; draws nothing itself.
+Connects the two with the library and the tabs; draws nothing itself.
 """
 
 from collections.abc import Iterable
-from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow, QSplitter
@@ -21,7 +20,6 @@ from app.ui.base.proportions import LIST_WIDTH, has_list
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_rows import Kind
-from app.ui.commands.menus import Menus
 from app.ui.tabs.chat_tabs import ChatTabs
 
 
@@ -62,16 +60,6 @@ class Navigation(QObject):
         self._connect(notices)
         middle.installEventFilter(self)
         self._fit()
-
-    def add_to(self, menus: Menus) -> None:
-        first, new = menus.view.actions()[0], partial(command, self._window)
-        search = new("chat.search", self.open_search)
-        filter_chats = new("view.filter-chats", self.focus_filter)
-        menus.view.insertActions(first, [self.show_sidebar, filter_chats, search])
-        menus.view.insertSeparator(first)
-        menus.file.insertAction(menus.reopen, new("chat.new-folder", self.new_folder))
-        menus.chat.addSeparator()
-        menus.chat.addAction(new("chat.delete", self.delete_current))
 
     # Saved state
 

@@ -50,9 +50,9 @@ class EmptyChat(QWidget):
         super().resizeEvent(event)
         self._share_room()
 
-    def offer(self, *, can_download: bool, num_of_others: int) -> None:
+    def offer(self, num_of_others: int) -> None:
         """Offers other models than the open one."""
-        self.offers.apply(can_download=can_download, num_of_others=num_of_others)
+        self.offers.apply(num_of_others)
         self._share_room()
 
     def _share_room(self) -> None:
@@ -112,12 +112,12 @@ class ModelOffers(QWidget):
             self._layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         self._layout.addStretch(1)
 
-    def apply(self, *, can_download: bool, num_of_others: int) -> None:
+    def apply(self, num_of_others: int) -> None:
         use_theirs = tr_n(
             "Use {n} model from other programs", "Use {n} models from other programs", num_of_others
         )
         self.open_button.show()
-        self.download_button.setVisible(can_download)
+        self.download_button.show()
         self.others_button.setText(use_theirs)
         self.others_button.setVisible(num_of_others > 0)
 

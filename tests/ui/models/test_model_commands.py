@@ -1,11 +1,12 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.models.model_file import Source
 from app.ui.main_window import MainWindow
 from tests.ui.fakes import FakeEngine, FakeWorkspace
+from tests.ui.models.hub_fakes import FakeDownloads, FakeModelHub
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
 from tests.ui.test_accessibility import nameless
 
@@ -19,7 +20,8 @@ def library(qapp: QApplication) -> FakeModelLibrary:
 
 @pytest.fixture
 def services(library: FakeModelLibrary) -> dict[str, object]:
-    return {"model_library": library, "model_fits": FakeModelFits()}
+    models = {"model_library": library, "model_fits": FakeModelFits()}
+    return {"hub": FakeModelHub(), "downloads": FakeDownloads(), **models}
 
 
 def test_a_model_is_opened_from_the_window_of_models(
@@ -56,20 +58,13 @@ def test_an_empty_chat_offers_what_there_is(
     dialog.close()
 
 
-def test_more_models_can_be_got_where_there_is_a_page_for_it(
-    window: MainWindow, library: FakeModelLibrary
-) -> None:
-    pages: list[QWidget] = []
-
-    def make(parent: QWidget) -> QWidget:
-        pages.append(QWidget(parent))
-        return pages[-1]
-
-    window.model_commands.offer_hub(make)
-    assert pages == []
+def test_more_models_can_be_got(window: MainWindow) -> None:
+    assert window.model_commands._window is None, "it is made when it is first asked for"
+    assert not window.model_commands.shows_hub
     assert window.tabs.current
     window.tabs.current.empty.offers.download_button.click()
-    assert pages[0].isVisible()
+    assert window.model_commands.window.hub.isVisible()
+    assert window.model_commands.shows_hub
     window.model_commands.show_library()
-    assert not pages[0].isVisible()
+    assert not window.model_commands.window.hub.isVisible()
     window.model_commands.window.close()
