@@ -94,6 +94,7 @@ class MainWindow(QMainWindow):
         from app.inspector.arrangement import ROWS
         from app.inspector.docks import InspectorDocks
         from app.look.icons import app_icon
+        from app.services.model_state import ModelWatch
         from app.services.preferences import Preferences
         from app.ui.base.notices import Notices, UndoToast
         from app.ui.commands.menus import Menus
@@ -157,7 +158,9 @@ class MainWindow(QMainWindow):
             self.pausing,
             self.answers,
         )
-        self.status.model_clicked.connect(self.show_load_settings)
+        self.model_watch = ModelWatch(engine, self)
+        self.model_watch.changed.connect(self.status.show_state)
+        self.status.show_state(self.model_watch.state)
         self.appearance.text_changed.connect(self.tabs.set_zoom)
         self.is_filled = True
         self.middle.show()  # Qt would do so later, and paint something else meanwhile
@@ -289,6 +292,16 @@ class MainWindow(QMainWindow):
             self,
         )
         self.model_commands.add_to(self.menus.model, before=self.menus.load_settings)
+        self._show_picker(library)
+
+    def _show_picker(self, library: ModelLibrary) -> None:
+        from app.ui.engine.model_picker import ModelPicker
+
+        menus, models = self.menus, self.model_commands
+        commands = (menus.open_model, models.show, models.get_more, None, menus.load_settings, menus.sleep)
+        self.picker = ModelPicker(self.model_watch, library, self.preferences, self.models, commands, self)
+        menus.model.insertAction(menus.open_model, self.picker.switch)
+        self.tabs.show_above(self.picker)
 
     def show_model_hub(self, hub: ModelHub, downloads: Downloads) -> None:
         """Models to download get their page beside the local ones."""

@@ -206,6 +206,7 @@ class Menus(QObject):
 
     def _make_model_menu(self) -> None:
         parts, new = self._parts, self._new
+        self.open_model = new("model.open", parts.models.choose)
         self.reload = new("model.reload", parts.models.reload)
         self.cancel_load = new("model.cancel-load", parts.models.cancel)
         self.sleep = new("model.sleep", parts.engine.sleep)
@@ -219,7 +220,7 @@ class Menus(QObject):
             action.setProperty("needs", tr("Pause all chats first."))
         self.model = self._add(
             tr(menu_titles.MODEL),
-            new("model.open", parts.models.choose),
+            self.open_model,
             self.load_settings,
             self.reload,
             self.cancel_load,

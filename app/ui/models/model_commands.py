@@ -48,6 +48,7 @@ class ModelCommands(QObject):
         self._make_hub: MakePage | None = None
         self._hub: QWidget | None = None
         self.show = command(parent, "model.library", self.show_library)
+        self.get_more = command(parent, "model.hub", self.show_hub)
         library.changed.connect(self._show_offers)
         tabs.view_made.connect(self._on_view_made)
         for view in tabs.views:
@@ -70,7 +71,7 @@ class ModelCommands(QObject):
         return self._window
 
     def add_to(self, menu: QMenu, before: QAction) -> None:
-        menu.insertAction(before, self.show)
+        menu.insertActions(before, [self.show, self.get_more])
 
     def offer_hub(self, make_page: MakePage) -> None:
         """The page of models that can be downloaded, made when it is first asked for."""

@@ -21,6 +21,7 @@ from app.ui.tabs.first_view import FirstLayout
 from app.ui.window_state import WindowState
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace
+from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary
 
 APPEARANCE = AppearanceSettings(theme="light", zoom=2, enter_sends=True)
 SETTINGS = Settings(theme="light", zoom=2)
@@ -45,6 +46,7 @@ def editor_of(window: MainWindow) -> MessageEditor:
 def fill(window: MainWindow) -> FakeWorkspace:
     workspace = FakeWorkspace()
     window.fill(workspace, FakeEngine(model_info()), SETTINGS)  # type: ignore[arg-type]
+    window.show_model_library(FakeModelLibrary(), FakeModelFits())  # type: ignore[arg-type]
     window.inspector.set_shown(False)
     return workspace
 
