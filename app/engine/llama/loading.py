@@ -145,7 +145,7 @@ def _check_file(path: Path) -> None:
             magic = file.read(4)
     except FileNotFoundError as error:
         raise ModelLoadError(
-            said("{name} is not in {folder}.", name=path.name, folder=path.parent)
+            said("{name} is not in {folder}.", name=path.name, folder=str(path.parent))
         ) from error
     except OSError as error:
         raise ModelLoadError(
