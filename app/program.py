@@ -31,7 +31,6 @@ from app.bridge.garbage import GarbageCollector
 from app.bridge.hang_watch import HangWatch
 from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
-from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.engine.freed_memory import keep_little
 from app.look.words import tr, tr_said
@@ -40,20 +39,10 @@ from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
 from app.services import other_starts
 from app.services.bug_reporter import BugReporter
-from app.services.cell_keeping import CellKeeping
-from app.services.chat_backups import ChatBackups
-from app.services.chat_library import ChatLibrary
-from app.services.chat_search import ChatSearch
-from app.services.chat_transfer import ChatTransfer
-from app.services.downloads import Downloads
 from app.services.idle_unload import IdleUnload
-from app.services.local_api import LocalApi
-from app.services.model_fits import ModelFits
-from app.services.model_hub import ModelHub
-from app.services.model_library import ModelLibrary
 from app.services.other_starts import OtherStarts, StartMessage
-from app.services.presets import Presets
-from app.services.self_test import SelfTest
+from app.services.preferences import Preferences
+from app.services.services import Services
 from app.services.title_writer import TitleWriter
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
@@ -64,6 +53,7 @@ from app.system.private_files import opener
 from app.ui.application import Application
 from app.ui.base.help_commands import open_folder
 from app.ui.data.unsaved import ask_to_end
+from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
 from app.ui.tabs.plain_chats import PlainChats
 from app.ui.window_state import WindowState
@@ -94,7 +84,7 @@ def model_to_load(asked_for: Path | None, remembered: Path | None, starter: Path
 
 def run(
     application: Application,
-    window: MainWindow,
+    frame: Frame,
     state: WindowState,
     options: argparse.Namespace,
     lock: FolderLock,
@@ -112,7 +102,7 @@ def run(
     with _crash_file(log_dir) as crash_file:
         start = Start(options.model, crash_file, marker, report, leave=partial(_leave, lock, marker))
         with asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner:
-            exit_code = runner.run(_run_program(application, window, state, settings, start))
+            exit_code = runner.run(_run_program(application, frame, state, settings, start))
     _leave(lock, marker, exit_code)
 
 
@@ -130,9 +120,9 @@ def cache_notice() -> str:
 
 
 async def _run_program(
-    application: Application, window: MainWindow, state: WindowState, settings: Settings, start: Start
+    application: Application, frame: Frame, state: WindowState, settings: Settings, start: Start
 ) -> int:
-    program = Program(application, window, state, settings, start)
+    program = Program(application, frame, state, settings, start)
     return await program.run()
 
 
@@ -186,7 +176,7 @@ class Program(QObject):
     def __init__(
         self,
         application: Application,
-        window: MainWindow,
+        frame: Frame,
         state: WindowState,
         settings: Settings,
         start: Start,
@@ -205,40 +195,19 @@ class Program(QObject):
         self._engine.post(SetSpeed(Speed(settings.speed)))
         self._workspace = Workspace(self._engine, self._store, settings, self)
         self._router = ReportRouter(self._engine, self._workspace, self)
-        self._hangs = HangWatch(
-            self._workspace, paths.data_dir(), self
-        )  # hears what is shown before the window
-        self._window = window
-        with window.held_still():
-            window.fill(self._workspace, self._engine, settings)
-        self._plain_chats = PlainChats(self._window.tabs, self._hangs, self)
-        self._api = LocalApi(self._engine, settings, self)
-        self._window.show_api(self._api)
-        self._backups = ChatBackups(self._store, self._workspace, self)
-        self._window.show_backups(self._backups)
+        # It hears of a chat that is shown before the window does.
+        self._hangs = HangWatch(self._workspace, paths.data_dir(), self)
+        self._preferences = Preferences(settings, self)
+        self._services = Services(self._engine, self._workspace, self._store, self._preferences, self)
+        self._workspace.options_for_new = self._services.presets.options_for_new
         self._other_starts = OtherStarts(other_starts.socket_name(paths.data_dir()), self)
-        self._self_test = SelfTest(self)
-        self._window.show_self_test(self._self_test)
-        self._chat_library = ChatLibrary(self._store, self._workspace, self)
-        self._idle_unload = IdleUnload(self._engine, self._window.preferences, self)
+        self._idle_unload = IdleUnload(self._engine, self._preferences, self)
         self._ahead_reader = AheadReader(self._engine, self._workspace, settings, self)
         self._titles = TitleWriter(self._engine, self._workspace, settings, self)
-        self._window.show_library(self._chat_library, ChatSearch(self._store, self))
-        self._window.show_chat_files(ChatTransfer(self._workspace, self._store, self._chat_library, self))
-        self._presets = Presets(paths.presets_dir(), self._window.preferences, self)
-        self._workspace.options_for_new = self._presets.options_for_new
-        self._window.show_presets(self._presets, TokenCounter(self._engine, self))
-        self._cells = CellKeeping(
-            self._engine, self._workspace, self._window.preferences, paths.kept_cells_dir(), self
-        )
-        self._window.show_cell_keeping(self._cells)
-        self._model_library = ModelLibrary(self._window.preferences, self._engine, self)
-        self._model_fits = ModelFits(self._window.preferences, self._engine, self)
-        self._window.show_model_library(self._model_library, self._model_fits)
-        self._hub = ModelHub(self._window.preferences, self, self._engine)
-        self._downloads = Downloads(self._window.preferences, self._hub.token, self)
-        self._downloads.finished.connect(self._model_library.refresh)
-        self._window.show_model_hub(self._hub, self._downloads)
+        self._frame = frame
+        with frame.held_still():
+            self._window = MainWindow(frame, self._services)
+        self._plain_chats = PlainChats(self._window.tabs, self._hangs, self)
         self._window_state = state
 
     async def run(self) -> int:
@@ -255,17 +224,17 @@ class Program(QObject):
             self._window.notices.show_error(tr_said(notice))
         if notice := cache_notice():
             self._window.notices.show_error(notice)
-        await self._presets.reload()
+        await self._services.presets.reload()
         if self._start.marker.is_safe_mode:
             self._workspace.start_without_tabs()
         else:
             await self._workspace.restore()
         self._report_crash()
-        await self._chat_library.load()
-        self._backups.start()
-        self._model_library.refresh()
-        await self._downloads.restore()
-        self._cells.start()
+        await self._services.chat_library.load()
+        self._services.backups.start()
+        self._services.model_library.refresh()
+        await self._services.downloads.restore()
+        self._services.cells.start()
         QTimer.singleShot(SETTLED_AFTER_MS, self, self._start.marker.settle)
         await self._quit.wait()
         await self._shut_down()
@@ -282,20 +251,19 @@ class Program(QObject):
 
     def _connect(self) -> None:
         self._bugs.seen.connect(self._on_bug)
-        self._window.quit_requested.connect(self._on_quit_requested)
+        self._frame.quit_requested.connect(self._on_quit_requested)
         self._window.languages.restart_requested.connect(self._on_restart_requested)
-        self._backups.restored.connect(self._on_restored)
+        self._services.backups.restored.connect(self._on_restored)
         self._other_starts.asked.connect(self._on_other_start)
         self._application.asked_to_open.connect(self._on_asked_to_open)
         self._application.commitDataRequest.connect(self._on_session_ending)
         self._engine.loaded.connect(self._on_loaded)
 
     def _complete_window(self) -> None:
-        with self._window.held_still():
+        with self._frame.held_still():
             self._window_state.restore(self._window)
-        self._window.shortcuts.apply()  # all menus are there now
         logger.info("The window is complete.")
-        if self._window.was_closed:
+        if self._frame.was_closed:
             self._end(0)
 
     def _report_crash(self) -> None:
@@ -324,7 +292,7 @@ class Program(QObject):
 
     def _load_what_answers(self) -> None:
         self._window.models.load(self._model_path)
-        self._api.apply()
+        self._services.api.apply()
 
     async def _shut_down(self) -> None:
         """Each step relies on the ones before it."""
@@ -332,22 +300,17 @@ class Program(QObject):
         # A hang must not stay behind unseen, holding the lock.
         faulthandler.dump_traceback_later(MAX_SHUTDOWN_S, exit=True, file=self._start.crash_file)
         self._window_state.save(self._window)
-        self._window.preferences.flush()
-        self._window.hide()
+        self._preferences.flush()
+        self._frame.hide()
         self._other_starts.close()
-        self._model_library.close()
-        self._model_fits.close()
-        self._hub.close()
-        await self._downloads.close()
-        await self._self_test.close()
-        await self._api.close()
+        await self._services.close()
         has_ended = await self._engine.close()
-        await self._cells.close()
+        await self._services.cells.close()
         await self._workspace.shut_down()
         await tasks.finish_all()
         await self._workspace.stop_saving()  # including what those tasks have changed
         await self._store.close()
-        self._window.deleteLater()
+        self._frame.deleteLater()
         faulthandler.cancel_dump_traceback_later()
         logger.info("Ended in order.")
         if not has_ended:
@@ -370,7 +333,7 @@ class Program(QObject):
     async def _end_if_saved(self, exit_code: int) -> None:
         await self._workspace.flush()
         if why := self._workspace.why_not_saved:
-            ask_to_end(why, partial(self._end, exit_code), self._window)
+            ask_to_end(why, partial(self._end, exit_code), self._frame)
         else:
             self._end(exit_code)
 
@@ -394,9 +357,9 @@ class Program(QObject):
     @Slot(object)
     def _on_other_start(self, start: StartMessage) -> None:
         """Another start of Skein asks this one to come up, perhaps with a model."""
-        self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowMinimized)
-        self._window.raise_()
-        self._window.activateWindow()
+        self._frame.setWindowState(self._frame.windowState() & ~Qt.WindowState.WindowMinimized)
+        self._frame.raise_()
+        self._frame.activateWindow()
         if start.model:
             self._window.models.load(start.model)
 
@@ -408,11 +371,11 @@ class Program(QObject):
         if self._window.models.stands_in:
             return
         self._settings.model_path = None if model.path == paths.starter_model() else model.path
-        self._window.preferences.note_changes()
+        self._preferences.note_changes()
 
     @Slot(str)
     def _on_bug(self, trace: str) -> None:
-        box = QMessageBox(self._window)
+        box = QMessageBox(self._frame)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("Skein")
         box.setText(

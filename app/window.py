@@ -16,6 +16,7 @@ from PySide6.QtCore import QEventLoop, QStorageInfo, Qt, QTimer
 
 import app
 from app.look.dressing import dress
+from app.look.fonts import add_shipped_fonts, choose_interface_family
 from app.look.language import apply_language, prefer_its_fonts
 from app.look.words import mark
 from app.settings.appearance import AppearanceSettings, read_appearance
@@ -23,7 +24,7 @@ from app.system import log, paths, refusal
 from app.system.folder_lock import FolderLock, Holder
 from app.system.said import said
 from app.ui.application import Application
-from app.ui.main_window import MainWindow
+from app.ui.frame import Frame
 from app.ui.window_state import WindowState
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ PIECES = (
     "app.inspector.arrangement",
     "app.ui.commands.menus",
     "app.ui.chats.navigation",
+    "app.ui.main_window",
     "app.program",
 )
 
@@ -66,15 +68,15 @@ def run(options: argparse.Namespace) -> int:
     appearance = appearance._replace(theme=options.overrides.get("theme", appearance.theme))
     application = _new_application(appearance)
     state = WindowState(paths.window_state_file())
-    window = MainWindow(appearance, state.layout)
-    window.restoreGeometry(state.geometry)
-    _show_painted(window)
+    frame = Frame(appearance, state.layout)
+    frame.restoreGeometry(state.geometry)
+    _show_painted(frame)
     for piece in PIECES:
         importlib.import_module(piece)
         application.processEvents()
     from app import program
 
-    return program.run(application, window, state, options, lock)
+    return program.run(application, frame, state, options, lock)
 
 
 def _new_application(appearance: AppearanceSettings) -> Application:
@@ -86,18 +88,20 @@ def _new_application(appearance: AppearanceSettings) -> Application:
     application.setDesktopFileName("skein")
     application.setQuitOnLastWindowClosed(False)  # the end is `Program.run` returning
     apply_language(application, appearance.language)
+    add_shipped_fonts()
+    choose_interface_family(appearance.interface_font)
     dress(application, appearance)
     return application
 
 
-def _show_painted(window: MainWindow) -> None:
+def _show_painted(frame: Frame) -> None:
     """Returns when it is visible. A nested loop is fine here: no coroutine runs yet."""
     painting = QEventLoop()
-    window.first_view.painted.connect(painting.quit, Qt.ConnectionType.QueuedConnection)
+    frame.first_view.painted.connect(painting.quit, Qt.ConnectionType.QueuedConnection)
     late = QTimer(painting, singleShot=True, interval=MAX_PAINT_MS)
     late.timeout.connect(painting.quit)
     late.start()
-    window.show()
+    frame.show()
     painting.exec()
     logger.info("The window is painted, after %.3f s of computing.", time.process_time())
 

@@ -1,4 +1,4 @@
-"""The few fonts of the window, all derived from the system's own or from the families that were chosen.
+"""The few fonts of the window: Inter and JetBrains Mono, which come with Skein, or those that were chosen.
 
 GUI thread.
 """
@@ -10,20 +10,37 @@ from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import QApplication
 
 from app.look.words import tr
+from app.system.paths import resources_dir
+
+INTERFACE_FAMILY, CODE_FAMILY = "Inter", "JetBrains Mono"
+SYSTEM = "system"  # in place of a family: the system's own
+READING_POINTS, CODE_POINTS = 2.0, 1.0  # larger than the rest of the window
+FONTS_DIR = resources_dir() / "fonts"
 
 _CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei")
 _READING, _CODE = "skein.reading-font", "skein.code-font"  # stated in one place: on the application
 
 
+def add_shipped_fonts() -> None:
+    for path in sorted(FONTS_DIR.glob("*.?tf")):
+        QFontDatabase.addApplicationFont(str(path))
+
+
+def choose_interface_family(family: str) -> None:
+    """ "" means Inter. Before the first widget is created."""
+    system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    QApplication.setFont(_with_family(system, "" if family == SYSTEM else INTERFACE_FAMILY))
+
+
 def choose_families(app: QObject, reading: str, code: str) -> None:
-    """Sets the families for messages and code; "" or a missing one means the system's."""
-    app.setProperty(_READING, _if_there(reading))
-    app.setProperty(_CODE, _if_there(code))
+    """Sets the families for messages and code. "" or a missing one: Inter or JetBrains Mono."""
+    app.setProperty(_READING, _if_there(reading, INTERFACE_FAMILY))
+    app.setProperty(_CODE, _if_there(code, CODE_FAMILY))
 
 
 def reading_font(zoom: int = 0) -> QFont:
-    """What messages are read and written in: a point larger than the rest of the window."""
-    return _resized(_with_family(QApplication.font(), _READING), 1 + zoom)
+    """What messages are read and written in."""
+    return _resized(_chosen(QFontDatabase.SystemFont.GeneralFont, _READING), READING_POINTS + zoom)
 
 
 def small_font() -> QFont:
@@ -32,9 +49,8 @@ def small_font() -> QFont:
 
 
 def code_font(zoom: int = 0) -> QFont:
-    font = _with_family(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont), _CODE)
+    font = _resized(_chosen(QFontDatabase.SystemFont.FixedFont, _CODE), CODE_POINTS + zoom)
     font.setStyleHint(QFont.StyleHint.Monospace)
-    font.setPointSizeF(reading_font(zoom).pointSizeF() - 1)
     return font
 
 
@@ -51,14 +67,21 @@ def tabular(font: QFont) -> QFont:
     return aligned
 
 
-def _if_there(family: str) -> str:
-    return family if family and QFontDatabase.hasFamily(family) else ""
+def _if_there(family: str, otherwise: str) -> str:
+    if family == SYSTEM:
+        return ""
+    return family if family and QFontDatabase.hasFamily(family) else otherwise
 
 
-def _with_family(font: QFont, place: str) -> QFont:
-    """The system's own families stay as fallback, for characters that the chosen one lacks."""
+def _chosen(system: QFontDatabase.SystemFont, place: str) -> QFont:
     app = QApplication.instance()
-    family = app.property(place) if app else None
+    font = _with_family(QFontDatabase.systemFont(system), app.property(place) or "" if app else "")
+    font.setPointSizeF(QApplication.font().pointSizeF())
+    return font
+
+
+def _with_family(font: QFont, family: str) -> QFont:
+    """The system's own families stay as fallback, for characters that the chosen one lacks."""
     chosen = QFont(font)
     families = [*([family] if family else []), *font.families()]
     if sys.platform == "linux":

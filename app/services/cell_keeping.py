@@ -33,7 +33,7 @@ class KeyringError(Exception):
 
 
 class CellKeeping(QObject):
-    refused = Signal()  # `why_not` says why it was switched off again
+    refused = Signal(object)  # why it was switched off again
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class CellKeeping(QObject):
     def _refuse(self, reason: str) -> None:
         self._asking, self.why_not = None, reason
         self._preferences.set("keeps_cells", False)
-        self.refused.emit()
+        self.refused.emit(reason)
 
     def _stop_asking(self) -> None:
         if self._asking:

@@ -19,7 +19,8 @@ class AppearanceSettings(NamedTuple):
 
     theme: Theme = "system"
     zoom: int = 0
-    reading_font: str = ""  # a family; "": the system's
+    interface_font: str = ""  # "system": the system's; "": the one that comes with Skein
+    reading_font: str = ""  # the same, or a family
     code_font: str = ""
     motion: Motion = "system"
     language: str = ""  # a code such as "de"; "": the system's

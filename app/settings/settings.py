@@ -92,6 +92,7 @@ class Settings(BaseModel):
 
     theme: Theme = USUAL_APPEARANCE.theme
     zoom: Annotated[int, Field(ge=MIN_ZOOM, le=MAX_ZOOM)] = USUAL_APPEARANCE.zoom
+    interface_font: str = USUAL_APPEARANCE.interface_font
     reading_font: str = USUAL_APPEARANCE.reading_font
     code_font: str = USUAL_APPEARANCE.code_font
     motion: Motion = USUAL_APPEARANCE.motion

@@ -45,6 +45,7 @@ class WindowPresenter(QObject):
         window: QMainWindow,
         workspace: Workspace,
         engine: ActiveEngine,
+        api: LocalApi,
         preferences: Preferences,
         tabs: ChatTabs,
         inspector: InspectorDocks,
@@ -60,6 +61,7 @@ class WindowPresenter(QObject):
         self._window = window
         self._workspace = workspace
         self._engine = engine
+        self._api = api
         self._preferences = preferences
         self._tabs = tabs
         self._inspector = inspector
@@ -70,7 +72,6 @@ class WindowPresenter(QObject):
         self._models = models
         self._pausing = pausing
         self._answers = answers
-        self._api: LocalApi | None = None
         self._report: StepReport | None = None
         self._not_saved = ""  # the last message of a failed save
         self._no_model = ""  # the message after a cancelled load
@@ -85,11 +86,6 @@ class WindowPresenter(QObject):
         self._on_num_busy_changed(0)
         self._show_models()
         self._show_current_state()
-
-    def follow_api(self, api: LocalApi) -> None:
-        self._api = api
-        api.failed.connect(self._notices.show_error)
-        api.titles_changed.connect(self._on_api_titles_changed)
 
     def _connect(self) -> None:
         self._workspace.closed.connect(self._on_closed)
@@ -108,6 +104,8 @@ class WindowPresenter(QObject):
         self._engine.recovering.connect(self._on_recovering)
         self._engine.reported.connect(self._on_reported)
         self._report_timer.timeout.connect(self.show_report)
+        self._api.failed.connect(self._notices.show_error)
+        self._api.titles_changed.connect(self._on_api_titles_changed)
         self._inspector.chat_activated.connect(self._tabs.show_chat)
         self._inspector.commanded.connect(self._engine.post)
         self._inspector.stop_requested.connect(lambda request_id: self._engine.post(Abort(request_id)))
@@ -262,7 +260,7 @@ class WindowPresenter(QObject):
             self._engine.post(SetSpeed(Speed(self._preferences.settings.speed)))
         elif name == "max_chat_tokens":
             self._tabs.show_limits()
-        elif name in ("api_enabled", "api_port") and self._api:
+        elif name in ("api_enabled", "api_port"):
             self._api.apply()
 
     @Slot(str)

@@ -40,20 +40,18 @@ class WindowState:
         self._restore_inspector(window)
         share = float(str(self._kept.value("split/share", HALF)))
         window.tabs.pages.share = min(max(share, 0.1), 0.9)
-        if window.navigation:
-            closed = str(self._kept.value("chats/closed_folders", "")).splitlines()
-            window.navigation.restore(self.layout.list_width, self.layout.list_choice, closed)
+        closed = str(self._kept.value("chats/closed_folders", "")).splitlines()
+        window.navigation.restore(self.layout.list_width, self.layout.list_choice, closed)
         window.command_palette.recent = str(self._kept.value("palette/recent", "")).splitlines()
 
     def save(self, window: MainWindow) -> None:
-        kept = self._kept
-        kept.setValue("geometry", window.saveGeometry())
+        kept, navigation = self._kept, window.navigation
+        kept.setValue("geometry", window.frame.saveGeometry())
         kept.setValue("palette/recent", "\n".join(window.command_palette.recent))
         kept.setValue("split/share", window.tabs.pages.share)
-        if navigation := window.navigation:
-            kept.setValue("chats/width", navigation.width)
-            kept.setValue("chats/choice", _CHOICES.index(navigation.choice))
-            kept.setValue("chats/closed_folders", "\n".join(navigation.sidebar.model.closed_folders))
+        kept.setValue("chats/width", navigation.width)
+        kept.setValue("chats/choice", _CHOICES.index(navigation.choice))
+        kept.setValue("chats/closed_folders", "\n".join(navigation.sidebar.model.closed_folders))
         inspector = window.inspector
         arrangement, is_shown = inspector.saved_state()
         kept.setValue("inspector/arrangement", arrangement)
@@ -87,7 +85,8 @@ class WindowState:
 
 def _around(window: MainWindow) -> tuple[int, int, int, int]:
     """The space of the inspector on each side of the list and the tabs."""
-    corner = window.middle.mapTo(window, QPoint(0, 0))
-    right = window.width() - corner.x() - window.middle.width()
-    bottom = window.height() - window.status.height() - corner.y() - window.middle.height()
-    return corner.x(), corner.y() - window.menuBar().height(), right, bottom
+    frame, middle = window.frame, window.middle
+    corner = middle.mapTo(frame, QPoint(0, 0))
+    right = frame.width() - corner.x() - middle.width()
+    bottom = frame.height() - window.status.height() - corner.y() - middle.height()
+    return corner.x(), corner.y() - frame.menuBar().height(), right, bottom

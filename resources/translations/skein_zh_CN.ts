@@ -8995,6 +8995,21 @@ accepted</source>
         <translation>让两个对话以相同的 {number} 个词元开始，为其中一个建立分支，休眠、恢复并编辑了它</translation>
     </message>
     <message>
+        <source>&amp;Guide</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>指南(&amp;G)</translation>
+    </message>
+    <message>
+        <source>How Skein works, page by page</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>逐页说明 Skein 的工作方式</translation>
+    </message>
+    <message>
+        <source>Guide</source>
+        <extracomment>app/ui/base/guide.py</extracomment>
+        <translation>指南</translation>
+    </message>
+    <message>
         <source>{model} needs none: it can be rolled back anywhere.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>{model} 不需要检查点：它可以回到任意位置。</translation>
@@ -9035,7 +9050,12 @@ accepted</source>
         <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
     </message>
     <message>
-        <source>Font for reading</source>
+        <source>Interface font</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>界面字体</translation>
+    </message>
+    <message>
+        <source>Message font</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>阅读字体</translation>
     </message>
@@ -9045,7 +9065,7 @@ accepted</source>
         <translation>消息使用的字体。</translation>
     </message>
     <message>
-        <source>Font for code</source>
+        <source>Code font</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>代码字体</translation>
     </message>
@@ -9356,7 +9376,7 @@ accepted</source>
     </message>
     <message>
         <source>Pages</source>
-        <extracomment>app/ui/models/models_window.py</extracomment>
+        <extracomment>app/ui/base/guide.py</extracomment>
         <translation>页面</translation>
     </message>
     <message>

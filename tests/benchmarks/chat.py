@@ -110,7 +110,7 @@ async def _streams(options: argparse.Namespace, verdict: Verdict, home: Path) ->
 
     async with scripted_program(home, MIX) as program:
         program.window.inspector.set_shown(False)
-        program.window.show()
+        program.window.frame.show()
         for _ in range(NUM_STREAMS):
             program.workspace.new_chat().send("Tell me everything")
         await asyncio.sleep(1.0)
@@ -224,7 +224,7 @@ async def _open(options: argparse.Namespace, verdict: Verdict, home: Path) -> No
             chat = _long_chat(num_turns)
             await _save(program.store, [chat])
             await program.workspace.restore()
-            program.window.show()
+            program.window.frame.show()
             await asyncio.sleep(1.0)
             took, whole, blocked = [], [], []
             for _ in range(options.repeats + 1):
@@ -293,10 +293,10 @@ async def _tabs(options: argparse.Namespace, verdict: Verdict, home: Path) -> No
         begin = time.perf_counter()
         async with scripted_program(home) as program:
             await program.workspace.restore()
-            program.window.show()
+            program.window.frame.show()
             while not (program.window.tabs.current and program.window.tabs.current.transcript.live_views):
                 await asyncio.sleep(0)
-            program.window.repaint()
+            program.window.frame.repaint()
             took.append(time.perf_counter() - begin)
             assert len(program.workspace.sessions) == NUM_TABS
     verdict.at_most("s to start", show(f"{NUM_TABS:,} tabs: start", took, "s", 2), WANTED_START_S)
@@ -313,7 +313,7 @@ async def _line(options: argparse.Namespace, verdict: Verdict, home: Path) -> No
 
     line = "x" * LINE_BYTES
     async with scripted_program(home) as program:
-        program.window.show()
+        program.window.frame.show()
         gaps: dict[str, list[float]] = {"pasted": [], "sent": [], "received": []}
         for _ in range(max(1, options.repeats // 2)):
             session = program.workspace.new_chat()

@@ -126,6 +126,7 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
     from app.system import paths
     from app.system.crashes import RunMarker
     from app.ui.application import Application
+    from app.ui.frame import Frame
     from app.ui.window_state import WindowState
     from tests.benchmarks.watched_window import WatchedWindow
 
@@ -139,10 +140,10 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
 
     async def main() -> dict[str, list[Measured]]:
         start = Start(options.model, crash_file, RunMarker(home / "running.json"), None)
-        window = WatchedWindow()
-        window.show()
+        frame = Frame()
+        frame.show()
         state = WindowState(paths.window_state_file())
-        program = Program(application, window, state, settings, start)
+        program = Program(application, frame, state, settings, start)
         running = asyncio.ensure_future(program.run())
         try:
             return await _measure_all(program, options)
@@ -153,6 +154,7 @@ def _run_program(options: argparse.Namespace, home: Path) -> dict[str, list[Meas
     with (
         (home / "crash.log").open("a") as crash_file,
         mock.patch("app.bridge.chat_session.sampling_params", _endless),
+        mock.patch("app.program.MainWindow", WatchedWindow),
         asyncio.Runner(loop_factory=lambda: QtLoop(application)) as runner,
     ):
         return runner.run(main())
@@ -168,7 +170,7 @@ async def _measure_all(program: Program, options: argparse.Namespace) -> dict[st
     while not (program._engine.model and program._workspace.current):
         await asyncio.sleep(0.05)
     print(f"{program._engine.model.description}, {NUM_TABS} tabs, {program._engine.model.n_ctx:,} cells")
-    watched.move(0, 0)
+    watched.frame.move(0, 0)
     for _ in range(NUM_TABS - len(program._workspace.sessions)):
         program._workspace.new_chat()
     for number, session in enumerate(program._workspace.sessions, start=1):

@@ -32,8 +32,11 @@ from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.report import CellUsage, SlotSnapshot, SlotState, Span, StepReport
 from app.protocol.request import Request
+from app.services.preferences import Preferences
+from app.services.services import Services
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
+from app.ui.frame import Frame
 from tests.benchmarks.watched_window import WatchedWindow
 from tests.fakes import model_info
 
@@ -170,9 +173,11 @@ class ScriptedProgram:
         self.workspace = Workspace(self.engine, self.store, self.settings)
         self.router = ReportRouter(self.engine, self.workspace)
         WatchedWindow.record.lateness.clear()
-        self.window = WatchedWindow()
-        self.window.fill(self.workspace, self.engine, self.settings)
-        self.window.resize(*WINDOW_SIZE)
+        frame = Frame()
+        preferences = Preferences(self.settings, frame)
+        services = Services(self.engine, self.workspace, self.store, preferences, frame)
+        self.window = WatchedWindow(frame, services)
+        frame.resize(*WINDOW_SIZE)
 
     def _make_thread(self, text: str, parent: QObject) -> ScriptedThread:
         self.script = ScriptedThread(text, parent)
@@ -189,8 +194,8 @@ class ScriptedProgram:
         await self.engine.close()
         await self.workspace.stop_saving()
         await self.store.close()
-        self.window.hide()
-        self.window.deleteLater()
+        self.window.frame.hide()
+        self.window.frame.deleteLater()
 
 
 @asynccontextmanager

@@ -11,14 +11,15 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 from unittest import mock
 
 from PySide6.QtCore import Qt, QTimer, Slot
 
 import app.main
-import app.window
 from app.protocol.report import StepReport
+from app.services.services import Services
+from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
 
 PERIOD_S = 0.005
@@ -55,10 +56,9 @@ class Record:
 class WatchedWindow(MainWindow):
     record = Record()
 
-    def fill(self, *arguments: Any) -> None:
-        super().fill(*arguments)
-        _workspace, engine, _settings = arguments
-        engine.reported.connect(self._on_steps)
+    def __init__(self, frame: Frame, services: Services) -> None:
+        super().__init__(frame, services)
+        services.engine.reported.connect(self._on_steps)
         self._due = time.perf_counter() + PERIOD_S
         self._clock = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=round(PERIOD_S * 1000))
         self._clock.timeout.connect(self._tick)
@@ -90,7 +90,7 @@ class WatchedWindow(MainWindow):
 def main() -> int:
     path = Path(sys.argv.pop(1))
     code: object = 0
-    with mock.patch.object(app.window, "MainWindow", WatchedWindow), mock.patch("os._exit", sys.exit):
+    with mock.patch("app.ui.main_window.MainWindow", WatchedWindow), mock.patch("os._exit", sys.exit):
         try:
             app.main.main()
         except SystemExit as end:  # the program ends the process

@@ -54,8 +54,8 @@ def _turn_places(turn: TurnView) -> dict[str, list[int]]:
 
 
 def _list_places(window: MainWindow) -> dict[str, list[int]]:
-    side = window.navigation.sidebar if window.navigation else None
-    if side is None or not side.isVisible():
+    side = window.navigation.sidebar
+    if not side.isVisible():
         return {}
     view, model = side.list, side.model
     rects = {row.text: view.visualRect(model.index(place)) for place, row in enumerate(model.rows)}

@@ -52,7 +52,9 @@ def _rows(table: QTableView) -> list[list[str]]:
 
 
 def _tabs(window: MainWindow) -> dict[str, list[int]]:
-    bars = [bar for bar in window.findChildren(QTabBar) if bar.parent() is window and bar.isVisible()]
+    bars = [
+        bar for bar in window.frame.findChildren(QTabBar) if bar.parent() is window.frame and bar.isVisible()
+    ]
     return {
         f"tab {bar.tabText(index)}": middle(bar, bar.tabRect(index))
         for bar in bars

@@ -12,10 +12,12 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton
 
 import app.main
-import app.window
+import app.ui.main_window
 from app.inspector.sequences import SequencesPanel
+from app.services.services import Services
 from app.system.crashes import RunMarker
 from app.ui.base.notices import Banner
+from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
 from tests.e2e.conversed import conversed, conversed_places
 from tests.e2e.inspected import inspected, inspected_places, middle
@@ -27,8 +29,8 @@ _HORIZONTAL = Qt.Orientation.Horizontal
 class ObservedWindow(MainWindow):
     state_file: Path
 
-    def fill(self, *args: Any) -> None:
-        super().fill(*args)
+    def __init__(self, frame: Frame, services: Services) -> None:
+        super().__init__(frame, services)
         self._num_states = 0
         self._observer = QTimer(self)
         self._observer.timeout.connect(self._write_state)
@@ -44,7 +46,7 @@ class ObservedWindow(MainWindow):
         self._num_states += 1
         return {
             "number": self._num_states,
-            "title": self.windowTitle(),
+            "title": self.frame.windowTitle(),
             "tabs": [bar.tabText(index) for index in range(bar.count())],
             "current": bar.currentIndex(),
             "busy": [tab.session.is_busy for tab in self.tabs.tabs],
@@ -61,7 +63,7 @@ class ObservedWindow(MainWindow):
             "has_focus": bool(self.tabs.current and self.tabs.current.composer.editor.hasFocus()),
             "notices": [
                 " ".join(label.text() for label in banner.findChildren(QLabel))
-                for banner in self.findChildren(Banner)
+                for banner in self.frame.findChildren(Banner)
             ],
             "offers": self._offers(),
             "setting": self._focused_setting(),
@@ -73,24 +75,24 @@ class ObservedWindow(MainWindow):
 
     def _list(self) -> list[str] | None:
         """The list of all chats, if it can be seen."""
-        side = self.navigation.sidebar if self.navigation else None
-        return [row.text for row in side.model.rows] if side and side.isVisible() else None
+        side = self.navigation.sidebar
+        return [row.text for row in side.model.rows] if side.isVisible() else None
 
     def _found(self) -> list[str] | None:
         """What the search shows, if it is open."""
-        popup = self.navigation.popup if self.navigation else None
-        model = popup.model if popup and popup.isVisible() else None
+        popup = self.navigation.popup
+        model = popup.model if popup.isVisible() else None
         return [str(model.index(row).data()) for row in range(model.rowCount())] if model else None
 
     def _offers(self) -> dict[str, list[int]]:
         """Where to click, by what stands on the buttons of the notices."""
-        banners = self.findChildren(Banner)
+        banners = self.frame.findChildren(Banner)
         buttons = (button for banner in banners for button in banner.findChildren(QPushButton))
         return {button.text(): middle(button) for button in buttons}
 
     def _focused_setting(self) -> str | None:
         """The one that has the keyboard in the window of settings."""
-        window = self._settings_window
+        window = vars(self).get("settings_window")  # none if it was never asked for
         rows = window.rows if window and window.isActiveWindow() else {}
         return next((name for name, row in rows.items() if row.widget.hasFocus()), None)
 
@@ -108,7 +110,7 @@ class ObservedWindow(MainWindow):
 
 def main() -> int:
     ObservedWindow.state_file = Path(sys.argv.pop(1))
-    app.window.MainWindow = ObservedWindow  # type: ignore[misc,attr-defined]
+    app.ui.main_window.MainWindow = ObservedWindow  # type: ignore[misc]
     # On a busy machine a test may crash it only after the time in which crashes count as one after the other.
     RunMarker.settle = lambda _marker: None  # type: ignore[method-assign]
     return app.main.main()

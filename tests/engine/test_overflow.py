@@ -295,8 +295,8 @@ def test_the_system_prompt_is_never_cut():
             3,
             2,
             (
-                "3 messages in the middle of this chat and the middle of 2 long texts no longer fit the context "
-                "and were"
+                "3 messages in the middle of this chat and the middle of 2 long texts no longer fit the "
+                "context and were"
             ),
         ),
     ],

@@ -11,9 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from app.look.theme import apply_theme
 from app.settings.settings import Settings
+from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
-from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace
+from tests.ui.fakes import FakeEngine, FakeWorkspace
+from tests.ui.windows import scripted_window
 
 
 @pytest.fixture(autouse=True)
@@ -34,20 +36,29 @@ def workspace() -> FakeWorkspace:
 
 
 @pytest.fixture
+def services() -> dict[str, object]:
+    """What a module's tests put in the place of the window's services, by name."""
+    return {}
+
+
+@pytest.fixture
 def window(
-    qtbot: QtBot, qapp: QApplication, workspace: FakeWorkspace, engine: FakeEngine, tmp_path: Path
+    qtbot: QtBot,
+    qapp: QApplication,
+    workspace: FakeWorkspace,
+    engine: FakeEngine,
+    services: dict[str, object],
+    tmp_path: Path,
 ) -> Iterator[MainWindow]:
     """Shown, in the light theme, with one empty chat."""
     apply_theme(qapp, "light")
     settings = Settings.load(tmp_path / "settings.json")
     settings.theme = "light"
-    window = MainWindow()
-    window.fill(workspace, engine, settings)  # type: ignore[arg-type]
-    window.show_presets(FakePresets(), FakeTokenCounter(window))  # type: ignore[arg-type]
-    qtbot.addWidget(window, before_close_func=lambda widget: widget.hide())
+    window = scripted_window(engine, workspace, settings, **services)
+    qtbot.addWidget(window.frame, before_close_func=lambda widget: widget.hide())
     workspace.new_chat()
-    window.show()
-    qtbot.waitExposed(window)
+    window.frame.show()
+    qtbot.waitExposed(window.frame)
     yield window
     apply_theme(qapp, "light")
 
@@ -64,12 +75,11 @@ def whole_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -
         for name in ("DATA", "CONFIG", "CACHE", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(home / name))
         start = Start(Path("none.gguf"), StringIO(), RunMarker(home / "marker"), None)
-        window = MainWindow()
-        state = WindowState(home / "window.ini")
-        program = Program(qapp, window, state, Settings(theme="light"), start)  # type: ignore[arg-type]
-        window.show()
-        yield window
-        window.hide()
-        window.deleteLater()
+        frame, state = Frame(), WindowState(home / "window.ini")
+        program = Program(qapp, frame, state, Settings(theme="light"), start)  # type: ignore[arg-type]
+        frame.show()
+        yield program._window
+        frame.hide()
+        frame.deleteLater()
         program.deleteLater()
         qapp.processEvents()

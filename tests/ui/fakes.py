@@ -31,6 +31,7 @@ class FakeEngine(QObject):
     engine_failed = Signal(object)
     recovering = Signal(object)
     reported = Signal(object)
+    ended = Signal(object)
 
     def __init__(self, model: ModelInfo | None = None) -> None:
         super().__init__()

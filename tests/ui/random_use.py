@@ -29,7 +29,6 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
-from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.look.theme import apply_theme
@@ -38,9 +37,6 @@ from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Request, Role
-from app.services.chat_library import ChatLibrary
-from app.services.chat_search import ChatSearch
-from app.services.presets import Presets
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.ui.application import Application
@@ -49,11 +45,24 @@ from app.ui.main_window import MainWindow
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.turn_actions import TurnAction, is_possible, offered
 from tests.bridge.conftest import ScriptedThread
+from tests.ui.windows import new_window
 
 NUM_ACTIONS = 120
 WORDS = ("one", "two **bold**", "- three", "`four`", "five\n\nsix", "```\nseven", "<think>eight", "$n$", "")
 # Files, other programs and the end are not for this; nor are looks and languages, which dress all anew.
-LEFT_OUT = ("app.", "help.", "theme.", "language.", "view.full-screen", "model.open", "chat.attach", "data.")
+LEFT_OUT = (
+    *(
+        "app.",
+        "help.",
+        "theme.",
+        "language.",
+        "view.full-screen",
+        "model.open",
+        "model.library",
+        "chat.attach",
+    ),
+    *("chat.export", "chat.import", "tools.", "api."),
+)
 
 
 class AtOnce(Executor):
@@ -163,14 +172,10 @@ class RandomUse:
         settings = Settings.load(folder / "settings.json")
         self.workspace = Workspace(self.engine, self.store, settings, self.root)
         self.router = ReportRouter(self.engine, self.workspace, self.root)
-        self.window = MainWindow()
-        self.window.fill(self.workspace, self.engine, settings)
-        self.library = ChatLibrary(self.store, self.workspace, self.root)
-        self.window.show_library(self.library, ChatSearch(self.store, self.root))
-        presets = Presets(folder / "presets", self.window.preferences, self.root)
-        self.window.show_presets(presets, TokenCounter(self.engine, self.root))
-        self.window.show()
-        self.window.activateWindow()
+        self.window = new_window(self.engine, self.workspace, self.store, settings)
+        self.library = self.window._services.chat_library
+        self.window.frame.show()
+        self.window.frame.activateWindow()
 
     def _new_thread(self, params: LoadParams, parent: QObject) -> RandomThread:
         self.threads.append(RandomThread(params, parent))
@@ -229,8 +234,8 @@ class RandomUse:
         await self.store.close()
 
     async def close(self) -> None:
-        self.window.hide()
-        self.window.deleteLater()
+        self.window.frame.hide()
+        self.window.frame.deleteLater()
         await self.engine.close()
         for task in tuple(tasks._running):
             task.cancel()
@@ -440,7 +445,7 @@ def _told(turns: Iterable[Turn]) -> list[tuple[str, str]]:
 
 
 def _commands(window: MainWindow) -> list[QAction]:
-    commands = commands_of(window.menuBar())
+    commands = commands_of(window.frame.menuBar())
     return [one.action for one in commands if one.name and not one.name.startswith(LEFT_OUT)]
 
 

@@ -65,7 +65,7 @@ def _name_of(widget: QWidget) -> str:
 
 
 def test_everything_in_the_window_has_a_name(whole_window: MainWindow) -> None:
-    assert nameless(whole_window) == [], nameless(whole_window)
+    assert nameless(whole_window.frame) == [], nameless(whole_window.frame)
 
 
 def test_everything_in_a_chat_has_a_name(window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot) -> None:
@@ -75,7 +75,7 @@ def test_everything_in_a_chat_has_a_name(window: MainWindow, workspace: FakeWork
     session.finish()
     qtbot.waitUntil(lambda: "link" in window.tabs.views[0].transcript.plain_text())
     QApplication.processEvents()  # docks settle
-    assert nameless(window) == []
+    assert nameless(window.frame) == []
 
 
 @pytest.fixture

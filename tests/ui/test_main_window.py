@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QAction, QDropEvent, QKeySequence
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
@@ -26,6 +26,7 @@ from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 from tests.ui.fakes import FakeEngine, FakeWorkspace
+from tests.ui.windows import scripted_window
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -34,8 +35,8 @@ NONE = Qt.KeyboardModifier.NoModifier
 
 
 def press(qtbot: QtBot, window: MainWindow, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
-    window.activateWindow()
-    qtbot.keyClick(QApplication.focusWidget() or window, key, modifiers)
+    window.frame.activateWindow()
+    qtbot.keyClick(QApplication.focusWidget() or window.frame, key, modifiers)
 
 
 def sequences(window: MainWindow) -> SequencesPanel:
@@ -45,7 +46,9 @@ def sequences(window: MainWindow) -> SequencesPanel:
 
 
 def all_actions(window: MainWindow) -> list[QAction]:
-    return [action for action in window.findChildren(QAction) if action.text() and not action.isSeparator()]
+    return [
+        action for action in window.frame.findChildren(QAction) if action.text() and not action.isSeparator()
+    ]
 
 
 def offer(banner: Banner, label: str) -> QPushButton:
@@ -86,7 +89,7 @@ class TestTabs:
     def test_the_shown_tabs_composer_has_the_focus(
         self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
     ) -> None:
-        window.activateWindow()
+        window.frame.activateWindow()
         workspace.new_chat()
         current_view = window.tabs.current
         assert current_view
@@ -95,7 +98,7 @@ class TestTabs:
     def test_a_tab_follows_its_chats_title(self, window: MainWindow, workspace: FakeWorkspace) -> None:
         workspace.sessions[0].send("Count from 7 to 30")
         assert window.tabs.strip.bar.tabText(0) == "Count from 7 to 30"
-        assert window.windowTitle() == "Count from 7 to 30 — Skein"
+        assert window.frame.windowTitle() == "Count from 7 to 30 — Skein"
 
     def test_an_answer_finished_behind_makes_the_tab_unread_until_it_is_shown(
         self, window: MainWindow, workspace: FakeWorkspace
@@ -188,8 +191,8 @@ class TestForks:
     ) -> None:
         first = workspace.sessions[0]
         second = workspace.new_chat()
-        window.tabs.strip.bar.menu_requested.emit(0, window.pos())
-        menu = window.findChild(TabMenu)
+        window.tabs.strip.bar.menu_requested.emit(0, window.frame.pos())
+        menu = window.frame.findChild(TabMenu)
         assert menu
         assert not menu.isModal()
         menu.settings_requested.emit()
@@ -387,7 +390,7 @@ class TestModel:
         assert engine.loads == []
         (banner,) = window.notices.banners()
         offer(banner, "Locate…").click()
-        (dialog,) = window.findChildren(QFileDialog)
+        (dialog,) = window.frame.findChildren(QFileDialog)
         dialog.close()
         assert window.notices.banners() == [banner], "nothing was chosen yet"
         assert not window.models.stands_in
@@ -403,15 +406,19 @@ class TestModel:
         for name in ("notes.txt", "My model.gguf"):
             data = QMimeData()
             data.setUrls([QUrl.fromLocalFile(f"/m/{name}")])
-            event = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, NONE)
-            window.dropEvent(event)
+            copied = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, NONE)
+            entering = QDragEnterEvent(QPoint(5, 5), *copied)
+            entering.ignore()
+            window.eventFilter(window.frame, entering)
+            assert entering.isAccepted() == name.endswith("gguf")
+            window.eventFilter(window.frame, QDropEvent(QPointF(5, 5), *copied))
         assert [params.path for params in engine.loads] == [Path("/m/My model.gguf")]
 
     def test_opening_a_file_does_not_block(
         self, window: MainWindow, engine: FakeEngine, qtbot: QtBot
     ) -> None:
         press(qtbot, window, Qt.Key.Key_O, CTRL)
-        dialog = window.findChild(QFileDialog)
+        dialog = window.frame.findChild(QFileDialog)
         assert dialog
         dialog.fileSelected.emit("/m/other.gguf")
         dialog.close()
@@ -461,13 +468,13 @@ class TestReports:
     ) -> None:
         session = workspace.sessions[0]
         session.send("2+2=")
-        window.showMinimized()
+        window.frame.showMinimized()
         session.say("4, as everybody knows")
         engine.reported.emit((report(1, decoding(0, session.chat.id, 823)),))
         QApplication.processEvents()
         assert "everybody" not in window.tabs.views[0].transcript.plain_text()
         assert window.status.model.toolTip().startswith("0 / ")
-        window.showNormal()
+        window.frame.showNormal()
         qtbot.waitUntil(lambda: "everybody" in window.tabs.views[0].transcript.plain_text())
         assert window.status.model.toolTip().startswith("823 / ")
 
@@ -497,7 +504,7 @@ class TestReports:
     ) -> None:
         forked = Told(EventKind.FORK, "forked sequence 0 into 1", 1)
         engine.reported.emit((report(7, events=(forked,)),))
-        window.activateWindow()
+        window.frame.activateWindow()
         window.inspector.show_panel(EventsPanel.NAME)
         events = window.inspector.panel(EventsPanel.NAME)
         assert isinstance(events, EventsPanel)
@@ -527,12 +534,12 @@ def test_a_wide_window_can_become_small_again(
 ) -> None:
     workspace.sessions[0].send("Count")
     window.appearance.set_zoom(zoom)
-    window.resize(2400, 1200)
+    window.frame.resize(2400, 1200)
     window.inspector.set_shown(False)
     QApplication.processEvents()
-    window.resize(900, 600)
+    window.frame.resize(900, 600)
     QApplication.processEvents()
-    assert (window.width(), window.height()) == (900, 600)
+    assert (window.frame.width(), window.frame.height()) == (900, 600)
 
 
 class TestCommands:
@@ -555,7 +562,7 @@ class TestCommands:
 
     def test_the_inspector_comes_back_as_wide_as_it_went(self, window: MainWindow, qtbot: QtBot) -> None:
         dock = window.inspector.dock("sequences")
-        window.resizeDocks([dock], [480], Qt.Orientation.Horizontal)
+        window.frame.resizeDocks([dock], [480], Qt.Orientation.Horizontal)
         qtbot.waitUntil(lambda: dock.width() == 480)
         narrow = window.tabs.width()
         press(qtbot, window, Qt.Key.Key_F12)
@@ -596,10 +603,10 @@ class TestCommands:
     ) -> None:
         usual = window.tabs.views[0].composer.editor.font().pointSizeF()
         window.appearance.set_zoom(3)
-        again = MainWindow()
-        again.fill(FakeWorkspace(), engine, window.preferences.settings)  # type: ignore[arg-type]
-        qtbot.addWidget(again, before_close_func=lambda widget: widget.hide())
-        again._workspace.new_chat()
+        other = FakeWorkspace()
+        again = scripted_window(engine, other, window.preferences.settings)
+        qtbot.addWidget(again.frame, before_close_func=lambda widget: widget.hide())
+        other.new_chat()
         assert again.tabs.views[0].composer.editor.font().pointSizeF() == usual + 3
 
     def test_ctrl_and_the_wheel_over_messages_change_the_size_of_the_text(
@@ -608,16 +615,16 @@ class TestCommands:
         workspace.sessions[0].send("Count")
         viewport = window.tabs.views[0].transcript.viewport()
         for modifiers, zoom in ((NONE, 0), (CTRL, 1)):
-            place = viewport.mapTo(window, viewport.rect().center())
-            QTest.wheelEvent(window.windowHandle(), QPointF(place), QPoint(0, 120), QPoint(), modifiers)
+            place = viewport.mapTo(window.frame, viewport.rect().center())
+            QTest.wheelEvent(window.frame.windowHandle(), QPointF(place), QPoint(0, 120), QPoint(), modifiers)
             assert window.preferences.settings.zoom == zoom
 
     def test_full_screen_and_back(self, window: MainWindow, qtbot: QtBot) -> None:
         press(qtbot, window, Qt.Key.Key_F11)
-        assert window.isFullScreen()
+        assert window.frame.isFullScreen()
         assert window.menus.full_screen.isChecked()
         press(qtbot, window, Qt.Key.Key_F11)
-        assert not window.isFullScreen()
+        assert not window.frame.isFullScreen()
         assert not window.menus.full_screen.isChecked()
 
     def test_the_palette_runs_commands_and_finds_chats_and_settings(
@@ -650,7 +657,7 @@ class TestCommands:
         assert len(workspace.sessions) == 2
 
     def test_a_chosen_theme_is_applied_and_remembered(self, window: MainWindow, tmp_path: Path) -> None:
-        menu = next(menu for menu in window.findChildren(QMenu) if menu.title() == "&Theme")
+        menu = next(menu for menu in window.frame.findChildren(QMenu) if menu.title() == "&Theme")
         next(action for action in menu.actions() if action.text() == "&Dark").trigger()
         assert current() is DARK
         window.preferences.flush()
@@ -659,15 +666,17 @@ class TestCommands:
         assert current() is LIGHT
 
     def test_closing_the_window_only_asks_to_quit(self, window: MainWindow, qtbot: QtBot) -> None:
-        with qtbot.waitSignal(window.quit_requested):
-            window.close()
-        assert window.isVisible()
+        with qtbot.waitSignal(window.frame.quit_requested):
+            window.frame.close()
+        assert window.frame.isVisible()
 
     def test_every_command_says_what_it_does(self, window: MainWindow) -> None:
         commands = [
             action for action in all_actions(window) if action.menu() is None and action.statusTip() == ""
         ]
-        assert [action.text() for action in commands if action.parent() in (window, window.inspector)] == []
+        assert [
+            action.text() for action in commands if action.parent() in (window.frame, window.inspector)
+        ] == []
 
     def test_no_two_commands_share_a_key(self, window: MainWindow) -> None:
         keys = [key.toString() for action in all_actions(window) for key in action.shortcuts()]
@@ -677,7 +686,7 @@ class TestCommands:
 class TestAccessibility:
     def test_labels_fed_from_outside_are_plain(self, window: MainWindow, engine: FakeEngine) -> None:
         engine.load_failed.emit(Path("/m/<img src=file:zero>.gguf"), "It is not a GGUF file.")
-        rich = [label for label in window.findChildren(QLabel) if "<" in label.text()]
+        rich = [label for label in window.frame.findChildren(QLabel) if "<" in label.text()]
         assert rich
         assert all(label.textFormat() is Qt.TextFormat.PlainText for label in rich)
 

@@ -25,8 +25,8 @@ def test_tab_goes_through_the_composer_as_it_is_read_and_round_the_whole_window(
     window: MainWindow, qtbot: QtBot
 ) -> None:
     """The editor of the first composer was there before all else."""
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    window.frame.activateWindow()
+    qtbot.waitUntil(window.frame.isActiveWindow)
     composer = window.tabs.views[0].composer
     stops = walk(composer.editor, qtbot)
     assert stops[:4] == [composer.editor, composer.attach, composer.settings, composer.more]

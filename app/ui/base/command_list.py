@@ -153,6 +153,7 @@ COMMANDS = {
         "&Self-test…", "Check with this model, on this computer, that chats do not disturb each other"
     ),
     # Help
+    "help.guide": Words("&Guide", "How Skein works, page by page"),
     "help.shortcuts": Words(
         "&Keyboard shortcuts", "Show and change all keyboard shortcuts", (Key.HelpContents, "Ctrl+/")
     ),

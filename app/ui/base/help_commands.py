@@ -1,4 +1,4 @@
-"""The Help menu: About, the log, and Skein's folders. GUI thread."""
+"""The Help menu: the guide, the log, About, and Skein's folders. GUI thread."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +13,7 @@ from app.services import diagnostics
 from app.system import paths
 from app.system.log import recent_lines
 from app.ui.base.about import About
+from app.ui.base.guide import Guide
 from app.ui.base.log_viewer import LogViewer
 
 
@@ -23,6 +24,7 @@ class HelpCommands:
         self._diagnose = diagnose
         self._window = window
         self._log: LogViewer | None = None
+        self._guide: Guide | None = None
 
     def open_data_folder(self) -> None:
         open_folder(paths.data_dir())
@@ -38,6 +40,11 @@ class HelpCommands:
         about = About(self._diagnose(), diagnostics.licences(), folders, self._window)
         about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         about.open()  # never exec: a nested loop would stop every coroutine
+
+    def show_guide(self) -> None:
+        if self._guide is None:
+            self._guide = Guide(self._window)
+        come_up(self._guide)
 
     def show_log(self) -> None:
         """One window, which stays beside the chats."""

@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtGui import QFontDatabase
 
 from app.look.figures import data_size
-from app.look.fonts import reading_font
+from app.look.fonts import CODE_FAMILY, INTERFACE_FAMILY, SYSTEM, reading_font
 from app.look.language import languages
 from app.look.words import locale, mark, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
@@ -85,10 +85,19 @@ def _text_size(zoom: int) -> str:
 
 
 def _families(is_fixed: bool) -> Mapping[str, str]:
-    """The system's font, and all that can be chosen instead."""
+    """The font that comes with Skein, the system's, and all that can be chosen instead.
+
+    A family of several foundries is one: "Courier [bitstream]" is Courier to a reader.
+    """
+    usual = CODE_FAMILY if is_fixed else INTERFACE_FAMILY
     families = [name for name in QFontDatabase.families() if not QFontDatabase.isPrivateFamily(name)]
     chosen = [name for name in families if QFontDatabase.isFixedPitch(name)] if is_fixed else families
-    return {"": tr("System font"), **{name: name for name in chosen}}
+    others = sorted({name.partition(" [")[0] for name in chosen} - {usual}, key=str.casefold)
+    return {**_interface_fonts(usual), **{name: name for name in others}}
+
+
+def _interface_fonts(usual: str = INTERFACE_FAMILY) -> Mapping[str, str]:
+    return {"": usual, SYSTEM: tr("System font")}
 
 
 def _pool_note(facts: Facts) -> str:
@@ -175,14 +184,20 @@ PAGES = (
                 named=_text_sizes,
             ),
             Setting(
+                "interface_font",
+                mark("Interface font"),
+                mark("Takes effect when Skein restarts."),
+                named=_interface_fonts,
+            ),
+            Setting(
                 "reading_font",
-                mark("Font for reading"),
+                mark("Message font"),
                 mark("The font that messages are shown in."),
                 named=partial(_families, is_fixed=False),
             ),
             Setting(
                 "code_font",
-                mark("Font for code"),
+                mark("Code font"),
                 mark("A monospaced font for code blocks and inline code."),
                 named=partial(_families, is_fixed=True),
             ),

@@ -98,10 +98,10 @@ class Menus(QObject):
         parts, new = self._parts, self._new
         self.reopen = new("chat.reopen", parts.workspace.reopen)
         new_chat = new("chat.new", parts.workspace.new_chat)
-        close = new("chat.close", parts.tabs.close_current)
+        self.close = new("chat.close", parts.tabs.close_current)
         quit_skein = new("app.quit", parts.quit)
         quit_skein.setMenuRole(QAction.MenuRole.QuitRole)
-        self.file = self._add(tr(menu_titles.FILE), new_chat, self.reopen, None, close, quit_skein)
+        self.file = self._add(tr(menu_titles.FILE), new_chat, self.reopen, None, self.close, quit_skein)
 
     def _make_edit_menu(self) -> None:
         chats, new = self._parts.chats, self._new
@@ -247,6 +247,7 @@ class Menus(QObject):
         about.setMenuRole(QAction.MenuRole.AboutRole)
         self.help = self._add(
             tr(menu_titles.HELP),
+            new("help.guide", parts.help.show_guide),
             new("help.shortcuts", partial(parts.show_settings, "shortcuts")),
             None,
             new("help.log", parts.help.show_log),

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.fonts import code_font
-from app.look.layouts import hbox, vbox
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_n
 from app.ui.base.choice_list import ChoiceList
@@ -90,7 +90,7 @@ class ApiPanel(QDialog):
         self._add_row(grid, tr("Address"), self.address, self.copy_address)
         self._add_row(grid, tr("Key"), self.key, self.copy_key, self.new_key)
         note = PlainLabel(
-            tr("A curl command with address and key, to try in a terminal."), self, tone="muted"
+            tr("A curl command with address and key, to try in a terminal."), self, tone="muted", wraps=True
         )
         self._add_row(grid, tr("Example"), note, self.copy_example)
         vbox(
@@ -104,9 +104,11 @@ class ApiPanel(QDialog):
 
     def _add_row(self, grid: QGridLayout, name: str, *parts: QWidget) -> None:
         row = grid.rowCount()
-        line = hbox(*parts)
-        if not isinstance(parts[0], ChoiceList):
-            line.addStretch(1)
+        first, *others = parts
+        if first.sizePolicy().hasHeightForWidth() or isinstance(first, ChoiceList):
+            line = hbox((first, 1), *others)
+        else:
+            line = hbox(first, *others, STRETCH)
         label = PlainLabel(name, self)
         has_lines = isinstance(parts[0], ChoiceList)
         label.setContentsMargins(0, FIRST_LINE if has_lines else 0, 0, 0)

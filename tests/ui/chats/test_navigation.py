@@ -16,7 +16,6 @@ from app.chats.chat import Chat, Turn
 from app.look.theme import apply_theme
 from app.protocol.request import Role
 from app.services.chat_library import ChatLibrary
-from app.services.chat_search import ChatSearch
 from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
@@ -26,6 +25,7 @@ from app.ui.chats.sidebar_rows import Kind
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
+from tests.ui.windows import new_window
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -49,8 +49,8 @@ class Run:
             await asyncio.sleep(0.005)
 
     def press(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-        self.window.activateWindow()
-        QTest.keyClick(QApplication.focusWidget() or self.window, key, modifiers)
+        self.window.frame.activateWindow()
+        QTest.keyClick(QApplication.focusWidget() or self.window.frame, key, modifiers)
 
 
 def chat(chat_id: str, title: str, *texts: str, **values: object) -> Chat:
@@ -77,22 +77,20 @@ def run(qloop: asyncio.AbstractEventLoop, qapp: QApplication, tmp_path: Path) ->
         await store.open()
         await store.save([ChatChange.of(each) for each in CHATS], Tabs(("a",), "a"))
         workspace = Workspace(engine, store, settings, parent)  # type: ignore[arg-type]
-        library = ChatLibrary(store, workspace, parent)
-        window = MainWindow()
-        window.fill(workspace, engine, settings)  # type: ignore[arg-type]
-        window.show_library(library, ChatSearch(store, parent))
-        window.resize(width, 700)
-        window.show()
+        window = new_window(engine, workspace, store, settings)
+        library = window._services.chat_library
+        window.frame.resize(width, 700)
+        window.frame.show()
         await workspace.restore()
         await library.load()
         running = Run(window, workspace, library)
         await running.until(lambda: len(running.listed) == len(CHATS))
         yield running
-        window.hide()
+        window.frame.hide()
         await workspace.shut_down()
         await tasks.finish_all()
         await store.close()
-        window.deleteLater()
+        window.frame.deleteLater()
         parent.deleteLater()
         await asyncio.sleep(0)
 
@@ -144,7 +142,7 @@ async def test_the_list_is_hidden_in_a_narrow_window_until_it_is_asked_for(qloop
         assert side.list.hasFocus()
         it.press(Qt.Key.Key_B, CTRL)
         assert side.isHidden()
-        it.window.resize(1300, 700)  # it was hidden on purpose by now
+        it.window.frame.resize(1300, 700)  # it was hidden on purpose by now
         assert side.isHidden()
         assert it.navigation.choice is False
 
@@ -153,7 +151,7 @@ async def test_the_list_follows_the_width_until_somebody_has_chosen(qloop, run) 
     async with run(width=900) as it:
         it.window.inspector.set_shown(False)
         for width, is_shown in ((1300, True), (950, False)):
-            it.window.resize(width, 700)
+            it.window.frame.resize(width, 700)
             await it.until(lambda is_shown=is_shown: it.navigation.sidebar.isVisible() is is_shown)
         assert it.navigation.choice is None
 
@@ -220,7 +218,7 @@ async def test_a_renamed_chat_is_renamed_everywhere(qloop, run) -> None:
         it.navigation.sidebar.rename_requested.emit("a", "Adding")
         await it.until(lambda: "Adding" in it.listed)
         assert it.tabs == ["Adding"]
-        assert it.window.windowTitle() == "Adding — Skein"
+        assert it.window.frame.windowTitle() == "Adding — Skein"
 
 
 async def test_the_button_at_the_end_of_the_tabs_lists_them_all(qloop, run) -> None:

@@ -19,7 +19,7 @@ MACOS_WORDS = re.compile(r"about|config|options|preferences|settings|setup|quit|
 
 @pytest.fixture(scope="module")
 def commands(whole_window: MainWindow) -> list[MenuCommand]:
-    return commands_of(whole_window.menuBar())
+    return commands_of(whole_window.frame.menuBar())
 
 
 def menus_of(place: QWidget) -> Iterator[QMenu]:
@@ -30,7 +30,7 @@ def menus_of(place: QWidget) -> Iterator[QMenu]:
 
 
 def test_the_menus_are_the_usual_ones_in_the_usual_order(whole_window) -> None:
-    titles = [action.text().replace("&", "") for action in whole_window.menuBar().actions()]
+    titles = [action.text().replace("&", "") for action in whole_window.frame.menuBar().actions()]
     assert titles == ["File", "Edit", "View", "Chat", "Model", "Tools", "Help"]
 
 
@@ -55,7 +55,7 @@ def test_no_two_commands_share_a_key(commands) -> None:
 
 
 def test_no_menu_has_the_same_mnemonic_twice(whole_window) -> None:
-    for menu in [whole_window.menuBar(), *menus_of(whole_window.menuBar())]:
+    for menu in [whole_window.frame.menuBar(), *menus_of(whole_window.frame.menuBar())]:
         letters = Counter(
             found.group(1).lower()
             for action in menu.actions()
@@ -75,13 +75,15 @@ def test_the_palette_has_what_the_menus_have_and_nothing_else(whole_window, comm
 
 def test_every_action_of_the_window_with_a_name_stands_in_a_menu(whole_window, commands) -> None:
     in_menus = {command.action for command in commands}
-    named = {action for action in whole_window.findChildren(QAction) if NAME.fullmatch(action.objectName())}
+    named = {
+        action for action in whole_window.frame.findChildren(QAction) if NAME.fullmatch(action.objectName())
+    }
     assert sorted(action.objectName() for action in named - in_menus) == []
 
 
 def test_a_key_works_only_for_a_command_of_the_menus(whole_window, commands) -> None:
     in_menus = {command.action for command in commands}
-    with_keys = [action for action in whole_window.findChildren(QAction) if action.shortcuts()]
+    with_keys = [action for action in whole_window.frame.findChildren(QAction) if action.shortcuts()]
     loose = [action for action in with_keys if action not in in_menus and not _is_of_a_text(action)]
     assert [action.text() for action in loose] == []
 

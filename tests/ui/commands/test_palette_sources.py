@@ -19,7 +19,7 @@ def two_chats(window: MainWindow, workspace: FakeWorkspace) -> FakeWorkspace:
 
 
 def test_a_command_comes_with_all_its_menu_tells(window: MainWindow) -> None:
-    entries = {entry.name: entry for entry in command_entries(window.menuBar())}
+    entries = {entry.name: entry for entry in command_entries(window.frame.menuBar())}
     new, light, stop = (entries[f"command {name}"] for name in ("chat.new", "theme.light", "chat.stop"))
     assert (new.text, new.detail, new.keys) == ("New chat", "File", "Ctrl+T")
     assert (light.text, light.detail, light.is_on) == ("Theme: Light", "View › Theme", True)

@@ -162,8 +162,7 @@ def test_a_failure_that_nobody_waits_for_is_a_banner(
     assert [banner.text for banner in notices.banners()] == ["The disk is full."]
 
 
-def test_in_the_window_it_stands_in_the_tools_menu(window: MainWindow, backups: FakeBackups) -> None:
-    window.show_backups(backups)  # type: ignore[arg-type]
+def test_in_the_window_it_stands_in_the_tools_menu(window: MainWindow) -> None:
     assert window.backups_menu.open in window.menus.tools.actions()
 
 

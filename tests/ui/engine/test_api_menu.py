@@ -48,9 +48,13 @@ def api(qapp: QApplication) -> FakeApi:
 
 
 @pytest.fixture
+def services(api: FakeApi) -> dict[str, object]:
+    return {"api": api}
+
+
+@pytest.fixture
 def window_with_api(window: MainWindow, api: FakeApi) -> MainWindow:
     window.preferences.settings.api_key = KEY
-    window.show_api(api)  # type: ignore[arg-type]
     api.changed.emit()
     return window
 
@@ -86,7 +90,7 @@ def test_the_menu_switches_it_and_copies_address_and_key(window_with_api: MainWi
 
 
 def test_the_tools_menu_stands_before_help(window_with_api: MainWindow) -> None:
-    titles = [action.text() for action in window_with_api.menuBar().actions()]
+    titles = [action.text() for action in window_with_api.frame.menuBar().actions()]
     assert titles[-2:] == ["&Tools", "&Help"]
 
 

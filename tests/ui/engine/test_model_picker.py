@@ -12,18 +12,21 @@ from app.ui.engine.model_picker import ModelPicker, state_texts
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
-from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
+from tests.ui.models.library_fakes import FakeModelLibrary, model_file
 from tests.ui.test_accessibility import nameless
 
 BIG = Path("/models/big.gguf")
 
 
 @pytest.fixture
+def services() -> dict[str, object]:
+    return {"model_library": FakeModelLibrary(model_file("big", size_gib=2.0))}
+
+
+@pytest.fixture
 def picker(window: MainWindow) -> ModelPicker:
     """The starter answers; two other models were opened before, of which one is not there any more."""
-    library = FakeModelLibrary(model_file("big", size_gib=2.0))
     window.preferences.set("recent_models", [BIG, Path("/models/gone.gguf")])
-    window.show_model_library(library, FakeModelFits())  # type: ignore[arg-type]
     return window.picker
 
 

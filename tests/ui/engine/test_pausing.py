@@ -22,14 +22,14 @@ def show(window: MainWindow, engine: FakeEngine, newest: StepReport, qtbot: QtBo
 
 
 def test_the_keys_ask_for_what_makes_sense(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
-    qtbot.keyClick(window, Qt.Key.Key_F5)
-    qtbot.keyClick(window, Qt.Key.Key_F10)
+    qtbot.keyClick(window.frame, Qt.Key.Key_F5)
+    qtbot.keyClick(window.frame, Qt.Key.Key_F10)
     assert engine.posted[-1:] != [StepOnce()]
-    qtbot.keyClick(window, Qt.Key.Key_F8)
+    qtbot.keyClick(window.frame, Qt.Key.Key_F8)
     assert engine.posted[-1] == Pause()
     show(window, engine, PAUSED, qtbot)
-    qtbot.keyClick(window, Qt.Key.Key_F10)
-    qtbot.keyClick(window, Qt.Key.Key_F5)
+    qtbot.keyClick(window.frame, Qt.Key.Key_F10)
+    qtbot.keyClick(window.frame, Qt.Key.Key_F5)
     assert engine.posted[-2:] == [StepOnce(), Resume()]
 
 
@@ -54,7 +54,7 @@ def test_an_answer_can_be_stopped_in_a_pause(
 ) -> None:
     workspace.sessions[0].send("2+2=")
     show(window, engine, PAUSED, qtbot)
-    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    qtbot.keyClick(window.frame, Qt.Key.Key_Escape)
     assert workspace.sessions[0].num_stops == 1
 
 

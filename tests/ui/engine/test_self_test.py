@@ -54,9 +54,13 @@ def test(qapp: QApplication) -> FakeTest:
 
 
 @pytest.fixture
-def menu(window: MainWindow, test: FakeTest, monkeypatch: pytest.MonkeyPatch) -> SelfTestMenu:
+def services(test: FakeTest) -> dict[str, object]:
+    return {"self_test": test}
+
+
+@pytest.fixture
+def menu(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> SelfTestMenu:
     monkeypatch.setattr(self_test, "free_memory", lambda: 8 << 30)
-    window.show_self_test(test)  # type: ignore[arg-type]
     return window.self_test_menu
 
 

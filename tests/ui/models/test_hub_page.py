@@ -290,9 +290,13 @@ def test_a_long_name_and_trouble_leave_room_for_the_buttons(
     assert page.downloads.sizeHint().height() >= max(heights)  # of the newest three, whatever is told of them
 
 
-def test_who_looks_elsewhere_is_told(window: MainWindow, hub: FakeModelHub, downloads: FakeDownloads) -> None:
-    window.show_model_library(FakeModelLibrary(), FakeModelFits())  # type: ignore[arg-type]
-    window.show_model_hub(hub, downloads)  # type: ignore[arg-type]
+@pytest.fixture
+def services(hub: FakeModelHub, downloads: FakeDownloads) -> dict[str, object]:
+    models = {"model_library": FakeModelLibrary(), "model_fits": FakeModelFits()}
+    return {"hub": hub, "downloads": downloads, **models}
+
+
+def test_who_looks_elsewhere_is_told(window: MainWindow, downloads: FakeDownloads) -> None:
     downloads.items = (download(State.PAUSED),)
     downloads.restored.emit()
     assert [banner.text for banner in window.notices.banners()] == ["1 download is not finished."]

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.models.model_file import Source
 from app.ui.main_window import MainWindow
@@ -13,10 +13,13 @@ THEIRS = model_file("Theirs", source=Source.JAN)
 
 
 @pytest.fixture
-def library(window: MainWindow) -> FakeModelLibrary:
-    library = FakeModelLibrary(model_file("Mine"))
-    window.show_model_library(library, FakeModelFits())  # type: ignore[arg-type]
-    return library
+def library(qapp: QApplication) -> FakeModelLibrary:
+    return FakeModelLibrary(model_file("Mine"))
+
+
+@pytest.fixture
+def services(library: FakeModelLibrary) -> dict[str, object]:
+    return {"model_library": library, "model_fits": FakeModelFits()}
 
 
 def test_a_model_is_opened_from_the_window_of_models(
@@ -38,7 +41,7 @@ def test_an_empty_chat_offers_what_there_is(
 ) -> None:
     assert window.tabs.current
     offers = window.tabs.current.empty.offers
-    assert [button.isHidden() for button in offers.buttons] == [False, True, True]
+    assert [button.isHidden() for button in offers.buttons] == [False, False, True]
 
     library.become(THEIRS, THEIRS)
     assert offers.others_button.text() == "Use 2 models from other programs"
@@ -49,7 +52,7 @@ def test_an_empty_chat_offers_what_there_is(
     window.model_commands.window.close()
 
     offers.open_button.click()
-    (dialog,) = window.findChildren(QFileDialog)
+    (dialog,) = window.frame.findChildren(QFileDialog)
     dialog.close()
 
 

@@ -78,11 +78,11 @@ def test_asking_twice_closes_it_and_the_keyboard_goes_back(window: MainWindow) -
 
 def test_it_stays_in_the_window_when_that_shrinks(window: MainWindow) -> None:
     panel = opened(window)
-    window.resize(700, 420)
+    window.frame.resize(700, 420)
     QApplication.processEvents()
     composer = window.tabs.views[0].composer
-    assert window.rect().contains(panel.geometry())
-    assert panel.geometry().bottom() <= composer.mapTo(window, composer.rect().topLeft()).y()
+    assert window.frame.rect().contains(panel.geometry())
+    assert panel.geometry().bottom() <= composer.mapTo(window.frame, composer.rect().topLeft()).y()
 
 
 def test_another_model_recommends_something_else(window: MainWindow, engine: FakeEngine) -> None:
@@ -179,12 +179,12 @@ def test_presets_go_out_and_come_in_as_files(window: MainWindow, tmp_path: Path)
     panel = opened(window)
     choose(panel.presets, "Story && <b>tale</b>")
     choose(panel.presets, "Export…")
-    (dialog,) = window.findChildren(QFileDialog)
+    (dialog,) = window.frame.findChildren(QFileDialog)
     dialog.fileSelected.emit(str(tmp_path / "out.json"))
     dialog.close()
     choose(panel.presets, "Import a preset…")
     dialog = next(
-        each for each in window.findChildren(QFileDialog) if each.windowTitle() == "Import a preset"
+        each for each in window.frame.findChildren(QFileDialog) if each.windowTitle() == "Import a preset"
     )
     dialog.filesSelected.emit([str(tmp_path / "in.json")])
     dialog.close()

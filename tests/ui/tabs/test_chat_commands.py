@@ -21,13 +21,13 @@ def session(window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot) -> FakeS
         session.say(answer)
         session.finish()
     qtbot.waitUntil(lambda: "Second." in window.tabs.views[0].transcript.plain_text())
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    window.frame.activateWindow()
+    qtbot.waitUntil(window.frame.isActiveWindow)
     return session
 
 
 def action(window: MainWindow, name: str) -> QAction:
-    found = window.findChild(QAction, name)
+    found = window.frame.findChild(QAction, name)
     assert isinstance(found, QAction)
     return found
 

@@ -11,44 +11,47 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat
 from app.look.dressing import dress
+from app.look.fonts import READING_POINTS
 from app.program import Program, Start
 from app.settings.appearance import AppearanceSettings
 from app.settings.settings import Settings
 from app.system.crashes import RunMarker
+from app.ui.base.proportions import LIST_WIDTH
 from app.ui.composer.message_editor import MessageEditor
+from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
 from app.ui.tabs.first_view import FirstLayout
 from app.ui.window_state import WindowState
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace
-from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary
+from tests.ui.windows import scripted_window
 
 APPEARANCE = AppearanceSettings(theme="light", zoom=2, enter_sends=True)
 SETTINGS = Settings(theme="light", zoom=2)
 
 
 @pytest.fixture
-def window(qtbot: QtBot, qapp: QApplication) -> Iterator[MainWindow]:
+def frame(qtbot: QtBot, qapp: QApplication) -> Iterator[Frame]:
     """Shown, and not filled."""
     dress(qapp, APPEARANCE)
-    window = MainWindow(APPEARANCE, FirstLayout(list_choice=False))
-    qtbot.addWidget(window, before_close_func=lambda widget: widget.hide())
-    with qtbot.waitSignal(window.first_view.painted):
-        window.show()
-    qtbot.waitUntil(lambda: editor_of(window).hasFocus())
-    yield window
+    frame = Frame(APPEARANCE, FirstLayout(list_choice=False))
+    qtbot.addWidget(frame, before_close_func=lambda widget: widget.hide())
+    with qtbot.waitSignal(frame.first_view.painted):
+        frame.show()
+    qtbot.waitUntil(lambda: editor_of(frame).hasFocus())
+    yield frame
 
 
-def editor_of(window: MainWindow) -> MessageEditor:
-    return window.first_view.page.editor
+def editor_of(frame: Frame) -> MessageEditor:
+    return frame.first_view.page.editor
 
 
-def fill(window: MainWindow) -> FakeWorkspace:
+def fill(frame: Frame) -> tuple[MainWindow, FakeWorkspace]:
     workspace = FakeWorkspace()
-    window.fill(workspace, FakeEngine(model_info()), SETTINGS)  # type: ignore[arg-type]
-    window.show_model_library(FakeModelLibrary(), FakeModelFits())  # type: ignore[arg-type]
+    window = scripted_window(FakeEngine(model_info()), workspace, SETTINGS, frame)
     window.inspector.set_shown(False)
-    return workspace
+    window.navigation.restore(LIST_WIDTH, False, ())
+    return window, workspace
 
 
 def place_of(widget: QWidget) -> QRect:
@@ -57,62 +60,62 @@ def place_of(widget: QWidget) -> QRect:
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (900, 600), (563, 401)])
-def test_what_is_written_in_stands_where_it_stays(size: tuple[int, int], window, qtbot, qapp) -> None:
-    window.resize(*size)
-    qtbot.keyClick(editor_of(window), Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+def test_what_is_written_in_stands_where_it_stays(size: tuple[int, int], frame, qtbot, qapp) -> None:
+    frame.resize(*size)
+    qtbot.keyClick(editor_of(frame), Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     qapp.processEvents()
-    page, editor = place_of(window.first_view.page), place_of(editor_of(window))
-    titles = [action.text() for action in window.menuBar().actions()]
+    page, editor = place_of(frame.first_view.page), place_of(editor_of(frame))
+    titles = [action.text() for action in frame.menuBar().actions()]
 
-    workspace = fill(window)
+    window, workspace = fill(frame)
     qapp.processEvents()
-    assert [action.text() for action in window.menuBar().actions()] == titles
+    assert [action.text() for action in frame.menuBar().actions()] == titles
     assert place_of(window.tabs.pages) == page
-    assert place_of(editor_of(window)) == editor
+    assert place_of(editor_of(frame)) == editor
     workspace.new_chat()
     qapp.processEvents()
     composer = window.tabs.current.composer
     assert place_of(composer.editor) == editor
-    assert composer.editor.font().pointSizeF() == qapp.font().pointSizeF() + 3
+    assert composer.editor.font().pointSizeF() == qapp.font().pointSizeF() + READING_POINTS + 2
 
 
-def test_no_letter_is_lost_while_the_window_is_filled(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.keyClicks(window.focusWidget(), "before, ")
-    workspace = fill(window)
-    qtbot.keyClicks(window.focusWidget(), "between, ")
+def test_no_letter_is_lost_while_the_window_is_filled(frame: Frame, qtbot: QtBot) -> None:
+    qtbot.keyClicks(frame.focusWidget(), "before, ")
+    window, workspace = fill(frame)
+    qtbot.keyClicks(frame.focusWidget(), "between, ")
     session = workspace.add(Chat(), 0)
     session.draft = "A draft. "
     workspace.set_current(session)
-    qtbot.keyClicks(window.focusWidget(), "after")
+    qtbot.keyClicks(frame.focusWidget(), "after")
     assert window.tabs.current.composer.editor.toPlainText() == "A draft. before, between, after"
     assert session.draft == "A draft. before, between, after"
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # what is not needed any more goes
     assert window.tabs.current.composer.editor.hasFocus()
 
 
-def test_what_was_sent_before_there_was_a_chat_is_sent_then(window: MainWindow, qtbot: QtBot) -> None:
-    editor = editor_of(window)
+def test_what_was_sent_before_there_was_a_chat_is_sent_then(frame: Frame, qtbot: QtBot) -> None:
+    editor = editor_of(frame)
     for text in ("2 + 2?", "  ", "3 + 3?"):
         editor.setPlainText(text)
         qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert editor.toPlainText() == ""
     qtbot.keyClicks(editor, "and")
-    session = fill(window).new_chat()
+    session = fill(frame)[1].new_chat()
     assert [*session.sent, *(message.text for message in session.chat.queue)] == ["2 + 2?", "3 + 3?"]
     assert session.draft == "and"
 
 
-def test_a_file_pasted_before_there_was_a_chat_is_read_then(window: MainWindow) -> None:
+def test_a_file_pasted_before_there_was_a_chat_is_read_then(frame: Frame) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/notes.txt")])
-    editor_of(window).insertFromMimeData(data)
-    session = fill(window).new_chat()
+    editor_of(frame).insertFromMimeData(data)
+    session = fill(frame)[1].new_chat()
     assert session.files.asked_for == [Path("/notes.txt")]
 
 
-def test_of_two_chats_the_one_in_front_takes_what_was_written(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.keyClicks(editor_of(window), "mine")
-    workspace = fill(window)
+def test_of_two_chats_the_one_in_front_takes_what_was_written(frame: Frame, qtbot: QtBot) -> None:
+    qtbot.keyClicks(editor_of(frame), "mine")
+    window, workspace = fill(frame)
     left, right = workspace.add(Chat(), 0), workspace.add(Chat(), 1)
     workspace._row.show_beside(right, left)
     workspace.set_current(right)
@@ -121,10 +124,10 @@ def test_of_two_chats_the_one_in_front_takes_what_was_written(window: MainWindow
     assert isinstance(left, FakeSession)
 
 
-def test_a_window_closed_before_it_is_filled_is_known_to_be(window: MainWindow) -> None:
-    window.close()
-    assert window.was_closed
-    assert window.isVisible()
+def test_a_window_closed_before_it_is_filled_is_known_to_be(frame: Frame) -> None:
+    frame.close()
+    assert frame.was_closed
+    assert frame.isVisible()
 
 
 @pytest.fixture
@@ -141,25 +144,26 @@ def test_the_list_and_the_inspector_find_the_places_kept_for_them(
     state = WindowState(home / "window.ini")
     places = []
     for _start in range(2):
-        window = MainWindow(APPEARANCE, state.layout)
-        window.restoreGeometry(state.geometry)
-        window.show()
-        qtbot.waitExposed(window)
-        first = place_of(window.first_view.page)
+        frame = Frame(APPEARANCE, state.layout)
+        frame.restoreGeometry(state.geometry)
+        frame.show()
+        qtbot.waitExposed(frame)
+        first = place_of(frame.first_view.page)
         start = Start(Path("none.gguf"), StringIO(), RunMarker(home / "marker"), None)
-        program = Program(qapp, window, state, SETTINGS, start)  # type: ignore[arg-type]
+        program = Program(qapp, frame, state, SETTINGS, start)  # type: ignore[arg-type]
+        window = program._window
         state.restore(window)
         qapp.processEvents()
         places.append((first, place_of(window.tabs.pages)))
         window.inspector.set_shown(has_inspector)
         window.navigation.restore(211, not has_inspector, ())
-        window.resize(791, 707)  # the screen of these tests has no room for all three
+        frame.resize(791, 707)  # the screen of these tests has no room for all three
         docks = [window.inspector.dock(name) for name in window.inspector.names]
-        window.resizeDocks(docks[:1], [400], Qt.Orientation.Horizontal)
+        frame.resizeDocks(docks[:1], [400], Qt.Orientation.Horizontal)
         qapp.processEvents()
         state.save(window)
-        window.hide()
-        window.deleteLater()
+        frame.hide()
+        frame.deleteLater()
         program.deleteLater()
         qapp.processEvents()
     (usual, usual_filled), (kept, kept_filled) = places

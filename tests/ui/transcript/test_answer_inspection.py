@@ -36,7 +36,7 @@ def test_the_key_brings_the_newest_answer_to_the_panel(
     window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel, qtbot: QtBot
 ) -> None:
     qtbot.keyClick(
-        window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+        window.frame, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     )
     qtbot.waitUntil(panel.isVisible)
     assert engine.posted[-1] == TokensOf(session.chat.id)

@@ -288,11 +288,12 @@ def test_it_stays_where_the_reader_is_and_offers_to_jump(
     settle(transcript, qtbot)
     bar = transcript.verticalScrollBar()
     bar.setValue(bar.maximum() - STICKY_PX - 10)
-    place, before = bar.value(), bar.maximum()
+    read = chat.turns[-2]
+    place, before = place_on_screen(transcript, read), bar.maximum()
     fill(chat, 6)
     transcript.mark_dirty()
     qtbot.waitUntil(lambda: bar.maximum() > before)
-    assert bar.value() == place
+    assert place_on_screen(transcript, read) == place
     assert transcript._jump.isVisible()
     assert transcript._jump.accessibleName() == "Jump to latest: 6 new messages"
     qtbot.mouseClick(transcript._jump, Qt.MouseButton.LeftButton)

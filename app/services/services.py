@@ -1,0 +1,59 @@
+"""All that the window asks for besides answers, in one place. GUI thread."""
+
+from PySide6.QtCore import QObject
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.token_counter import TokenCounter
+from app.bridge.workspace import Workspace
+from app.services.cell_keeping import CellKeeping
+from app.services.chat_backups import ChatBackups
+from app.services.chat_library import ChatLibrary
+from app.services.chat_search import ChatSearch
+from app.services.chat_transfer import ChatTransfer
+from app.services.downloads import Downloads
+from app.services.local_api import LocalApi
+from app.services.model_fits import ModelFits
+from app.services.model_hub import ModelHub
+from app.services.model_library import ModelLibrary
+from app.services.preferences import Preferences
+from app.services.presets import Presets
+from app.services.self_test import SelfTest
+from app.storage.chat_store import ChatStore
+from app.system import paths
+
+
+class Services:
+    def __init__(
+        self,
+        engine: ActiveEngine,
+        workspace: Workspace,
+        store: ChatStore,
+        preferences: Preferences,
+        parent: QObject,
+    ) -> None:
+        self.engine = engine
+        self.workspace = workspace
+        self.preferences = preferences
+        self.api = LocalApi(engine, preferences.settings, parent)
+        self.backups = ChatBackups(store, workspace, parent)
+        self.self_test = SelfTest(parent)
+        self.chat_library = ChatLibrary(store, workspace, parent)
+        self.search = ChatSearch(store, parent)
+        self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
+        self.presets = Presets(paths.presets_dir(), preferences, parent)
+        self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
+        self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
+        self.model_library = ModelLibrary(preferences, engine, parent)
+        self.model_fits = ModelFits(preferences, engine, parent)
+        self.hub = ModelHub(preferences, parent, engine)
+        self.downloads = Downloads(preferences, self.hub.token, parent)
+        self.downloads.finished.connect(self.model_library.refresh)
+
+    async def close(self) -> None:
+        """Returns when nothing of theirs runs any more. `cells` closes after the engine."""
+        self.model_library.close()
+        self.model_fits.close()
+        self.hub.close()
+        await self.downloads.close()
+        await self.self_test.close()
+        await self.api.close()
