@@ -95,8 +95,16 @@ class InspectorDocks(QObject):
 
     # Calls of the window.
 
+    def set_loading(self, is_loading: bool) -> None:
+        self.recording.is_loading = is_loading
+        if self.shown.is_live and self.recording.model is None:
+            for panel in self.panels:
+                panel.reset()
+            self._draw()
+
     def set_model(self, model: ModelInfo | None) -> None:
         """A new model means a new context: the recording starts anew."""
+        self.recording.is_loading = False
         self.recording.start(model)
         if not self.shown.is_live:
             return

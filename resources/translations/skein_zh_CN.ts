@@ -2177,6 +2177,16 @@ High water: most cells used since the model was loaded.</source>
         <translation>返回实时</translation>
     </message>
     <message>
+        <source>{name} is not in {folder}.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>{name} 不在 {folder} 中。</translation>
+    </message>
+    <message>
+        <source>Loading the model…</source>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <translation>正在加载模型…</translation>
+    </message>
+    <message>
         <source>Recording {name}</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>录制 {name}</translation>
@@ -4799,7 +4809,7 @@ accepted</source>
     </message>
     <message>
         <source>Chat settings</source>
-        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>对话设置</translation>
     </message>
     <message>
@@ -5460,7 +5470,7 @@ accepted</source>
     <message>
         <source>&amp;Unload until needed</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>让模型睡眠(&amp;S)</translation>
+        <translation type="vanished">让模型睡眠(&amp;S)</translation>
     </message>
     <message>
         <source>Free the model&apos;s memory; the next message loads it again</source>
@@ -7370,12 +7380,12 @@ accepted</source>
     <message>
         <source>Model load settings</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>这个模型的加载方式</translation>
+        <translation type="vanished">这个模型的加载方式</translation>
     </message>
     <message>
         <source>{name}, asleep</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>{name}，睡眠中</translation>
+        <translation type="vanished">{name}，睡眠中</translation>
     </message>
     <message>
         <source>Loading {name} was cancelled, so no model is loaded.</source>
@@ -7459,7 +7469,7 @@ accepted</source>
     </message>
     <message>
         <source>Try again</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>重试</translation>
     </message>
     <message>
@@ -7520,12 +7530,12 @@ accepted</source>
     </message>
     <message>
         <source>{name} has been downloaded.</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>{name} 已下载完成。</translation>
     </message>
     <message>
         <source>{name} could not be loaded.</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>{name} 无法下载。</translation>
     </message>
     <message>
@@ -7600,14 +7610,14 @@ accepted</source>
     </message>
     <message numerus="yes">
         <source>{n} downloads are not finished.</source>
-        <extracomment>app/ui/models/hub_commands.py</extracomment>
+        <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>
             <numerusform>有 {n} 个下载尚未完成。</numerusform>
         </translation>
     </message>
     <message>
         <source>Show</source>
-        <extracomment>app/ui/models/hub_commands.py</extracomment>
+        <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>显示</translation>
     </message>
     <message>
@@ -7741,6 +7751,63 @@ accepted</source>
         <source>Folder for downloads</source>
         <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>下载文件夹</translation>
+    </message>
+    <message>
+        <source>Locate…</source>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
+        <translation>定位…</translation>
+    </message>
+    <message>
+        <source>Use the starter model</source>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
+        <translation>使用入门模型</translation>
+    </message>
+    <message>
+        <source>Model: {name}</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>模型：{name}</translation>
+    </message>
+    <message>
+        <source>{name}
+Switch, load settings, eject</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>{name}
+切换、加载设置、弹出</translation>
+    </message>
+    <message>
+        <source>loading {percent}</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>正在加载 {percent}</translation>
+    </message>
+    <message>
+        <source>not loaded</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>未加载</translation>
+    </message>
+    <message>
+        <source>asleep</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>已休眠</translation>
+    </message>
+    <message>
+        <source>Skein starter</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>Skein 入门模型</translation>
+    </message>
+    <message>
+        <source>Show the inspector</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>显示检查器</translation>
+    </message>
+    <message>
+        <source>loading {name} {percent}</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>正在加载 {name} {percent}</translation>
+    </message>
+    <message>
+        <source>answering {number}</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>正在回答 {number} 个</translation>
     </message>
     <message>
         <source>Search Hugging Face</source>
@@ -8332,7 +8399,7 @@ accepted</source>
     </message>
     <message>
         <source>Get more</source>
-        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <extracomment>app/ui/models/models_window.py</extracomment>
         <translation>获取更多</translation>
     </message>
     <message>
@@ -9000,6 +9067,31 @@ accepted</source>
         <translation>让两个对话以相同的 {number} 个词元开始，为其中一个建立分支，休眠、恢复并编辑了它</translation>
     </message>
     <message>
+        <source>S&amp;witch model…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>切换模型(&amp;W)…</translation>
+    </message>
+    <message>
+        <source>Choose the model that answers</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>选择用来回答的模型</translation>
+    </message>
+    <message>
+        <source>&amp;Get more models…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>获取更多模型(&amp;G)…</translation>
+    </message>
+    <message>
+        <source>Models to download that fit this machine</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>适合这台电脑的可下载模型</translation>
+    </message>
+    <message>
+        <source>E&amp;ject</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>弹出(&amp;J)</translation>
+    </message>
+    <message>
         <source>&amp;Guide</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>指南(&amp;G)</translation>
@@ -9609,22 +9701,22 @@ accepted</source>
     <message>
         <source>Engine settings</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>引擎设置</translation>
+        <translation type="vanished">引擎设置</translation>
     </message>
     <message>
         <source>Show the KV map</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>显示 KV 图</translation>
+        <translation type="vanished">显示 KV 图</translation>
     </message>
     <message>
         <source>Show the sequences</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>显示序列</translation>
+        <translation type="vanished">显示序列</translation>
     </message>
     <message>
         <source>Show the batch timeline</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>显示批次时间线</translation>
+        <translation type="vanished">显示批次时间线</translation>
     </message>
     <message>
         <source>Stop all {number}</source>
@@ -9638,7 +9730,7 @@ accepted</source>
     </message>
     <message>
         <source>No model</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
         <translation>无模型</translation>
     </message>
     <message>
