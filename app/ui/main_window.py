@@ -51,6 +51,7 @@ from app.ui.settings.shortcuts import Shortcuts
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.first_view import LINE
+from app.ui.tabs.tab_commands import TabCommands
 from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.window_presenter import WindowPresenter
 
@@ -86,7 +87,8 @@ class MainWindow(QObject):
         frame.setStatusBar(self.status)
         self.inspector = InspectorDocks(frame, ROWS)
 
-        # 2. What commands of the engine act on.
+        # 2. What commands act on.
+        self.tab_commands = TabCommands(self.tabs, workspace, self.undo, self.status.say, frame)
         self.models = ModelLoading(engine, preferences, frame)
         self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
@@ -165,6 +167,7 @@ class MainWindow(QObject):
             engine=self._services.engine,
             preferences=self.preferences,
             tabs=self.tabs,
+            tab_commands=self.tab_commands,
             chats=ChatCommands(self.tabs, self.answers, self.frame),
             models=self.models,
             model_commands=self.model_commands,
