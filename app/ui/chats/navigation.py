@@ -115,6 +115,7 @@ class Navigation(QObject):
         self._search.failed.connect(notices.show_error)
         self._tabs.marks_changed.connect(self._marks_timer.start)
         self._tabs.strip.list_requested.connect(self.open_tab_list)
+        self._tabs.strip.sidebar_requested.connect(self.toggle_sidebar)
         self._marks_timer.timeout.connect(self._show_marks)
         self.popup.typed.connect(self._search.look_for)
         self.popup.chosen.connect(self._on_chosen)
@@ -149,6 +150,7 @@ class Navigation(QObject):
             if is_wanted:
                 self._middle.setSizes([self._width, max(1, self._middle.width() - self._width)])
         self.show_sidebar.setChecked(is_wanted)
+        self._tabs.strip.sidebar.setVisible(not is_wanted)
 
     def _mark_by_id(self) -> dict[str, Mark]:
         return {tab.session.chat.id: tab.mark for tab in self._tabs.tabs}

@@ -168,6 +168,8 @@ class Menus(QObject):
             new("view.palette", parts.show_palette),
             None,
             self.inspector,
+            new("tab.split", parts.tab_commands.toggle_split),
+            new("tab.other-side", parts.tab_commands.show_other_side),
             None,
             self.themes,
             text_size,

@@ -1,4 +1,4 @@
-"""Chat > Tabs: switch, move, pin and close tabs, and split the view. GUI thread."""
+"""Chat > Tabs: switch, move, pin and close tabs. GUI thread."""
 
 from functools import partial
 
@@ -26,9 +26,6 @@ def tabs_menu(tabs: ChatTabs, commands: TabCommands, window: QWidget) -> QMenu:
         new("tab.rename", of_current(commands.rename)),
         new("tab.close-others", of_current(commands.close_others)),
         new("tab.close-right", of_current(commands.close_right_of)),
-        None,
-        new("tab.split", commands.toggle_split),
-        new("tab.other-side", commands.show_other_side),
         None,
         *(
             make_action(
