@@ -235,8 +235,7 @@ class MainWindow(QObject):
         """Made when it is first asked for: it reads headers of models."""
         from app.ui.models.load_settings import LoadSettings
 
-        library, engine = self._services.model_library, self._services.engine
-        return LoadSettings(self.preferences, self.models, engine, self.frame, library)
+        return LoadSettings(self._services, self.models, self.frame)
 
     def show_load_settings(self) -> None:
         """The settings of the open model, or those of the engine without one."""
