@@ -9,13 +9,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QContextMenuEvent, QDropEvent, QWheelEvent, QWindowStateChangeEvent
+from PySide6.QtGui import QAction, QContextMenuEvent, QDropEvent, QWheelEvent, QWindowStateChangeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from app.inspector.arrangement import ROWS
 from app.inspector.docks import InspectorDocks
 from app.look.icons import app_icon
 from app.services import diagnostics
+from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.system.cores import num_physical_cores
 from app.ui.base.dropped_model import dropped_model
@@ -37,6 +38,7 @@ from app.ui.data.chat_files import ChatFiles
 from app.ui.engine.api_menu import ApiMenu
 from app.ui.engine.chat_models import ChatModels
 from app.ui.engine.model_loading import ModelLoading
+from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
@@ -127,6 +129,11 @@ class MainWindow(QObject):
         self.download_notices = DownloadNotices(
             services.downloads, self.models, self.model_commands, self.notices, frame
         )
+        self.model_watch = ModelWatch(engine, frame)
+        self.picker = ModelPicker(
+            self.model_watch, services.model_library, preferences, self.models, self._model_actions, frame
+        )
+        self.tabs.show_above(self.picker)
 
         # 4. The commands.
         self.command_palette = CommandPalette(frame)
@@ -171,6 +178,7 @@ class MainWindow(QObject):
             chats=ChatCommands(self.tabs, self.answers, self.frame),
             models=self.models,
             model_commands=self.model_commands,
+            picker=self.picker,
             navigation=self.navigation,
             files=self.chat_files,
             appearance=self.appearance,
@@ -191,6 +199,11 @@ class MainWindow(QObject):
     def _diagnose(self) -> str:
         return diagnostics.report(self.preferences.settings, self._services.engine.model)
 
+    def _model_actions(self) -> tuple[QAction | None, ...]:
+        """What the menu of the model's name offers besides the models."""
+        menus, models = self.menus, self.model_commands
+        return menus.open_model, models.show, models.get_more, None, menus.load_settings, menus.sleep
+
     def _fill_palette(self) -> None:
         library, palette = self._services.chat_library, self.command_palette
         palette.add_source(self._command_entries)
@@ -209,7 +222,8 @@ class MainWindow(QObject):
         self.tabs.view_made.connect(self.key_hints.correct)
         self.tabs.num_busy_changed.connect(self.self_test_menu.dialog.set_num_busy)
         self.self_test_menu.ended_unseen.connect(self.status.say)
-        self.status.model_clicked.connect(self.show_load_settings)
+        self.model_watch.changed.connect(self.status.show_state)
+        self.status.show_state(self.model_watch.state)
         self.status.api_clicked.connect(self.api_menu.show_panel)
         self.api_menu.state_changed.connect(self.status.set_api)
         self.navigation.export_requested.connect(self.chat_files.export_chats)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QMainWindow
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.inspector.arrangement import KV_MAP, TIMELINE
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
 from app.look.words import tr, tr_said
@@ -21,6 +20,7 @@ from app.services.local_api import LocalApi
 from app.services.preferences import Preferences
 from app.ui.base.notices import (
     Notices,
+    Offer,
     UndoToast,
     closed_text,
     engine_error_text,
@@ -118,9 +118,7 @@ class WindowPresenter(QObject):
         self._tabs.current_state_changed.connect(self._show_current_state)
         self._tabs.num_busy_changed.connect(self._on_num_busy_changed)
         self._status.stop_all_requested.connect(self._menus.stop_all.trigger)
-        self._status.cells_clicked.connect(partial(self._inspector.show_panel, KV_MAP.NAME))
-        self._status.queue_clicked.connect(partial(self._inspector.show_panel, SequencesPanel.NAME))
-        self._status.speed_clicked.connect(partial(self._inspector.show_panel, TIMELINE.NAME))
+        self._status.model_clicked.connect(partial(self._inspector.show_panel, SequencesPanel.NAME))
         self._models.changed.connect(self._show_models)
         self._preferences.changed.connect(self._on_setting_changed)
         self._preferences.save_failed.connect(self._on_save_failed)
@@ -138,7 +136,7 @@ class WindowPresenter(QObject):
     def _show_model(self, model: ModelInfo | None) -> None:
         self._notices.progress.end()
         self._report = None
-        self._status.set_model(model)
+        self._status.apply(None)
         self._pausing.set_model(model)
         self._answers.set_model(model)
         self._tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
@@ -149,11 +147,13 @@ class WindowPresenter(QObject):
         if self._engine.model is None:  # also one that was asleep and failed to load again
             self._show_model(None)
         told = load_error_text(path, message, self._engine.model)
-        if self._engine.model or not self._models.can_reload:
+        if self._engine.model:
             self._notices.show_error(told)
-            self._stay_loaded += [told] if self._engine.model else []
-        else:  # there was one before: its engine has crashed, for example
-            self._notices.show_error(told, tr("Reload model"), self._models.reload)
+            self._stay_loaded.append(told)
+        elif self._models.path in (None, path):
+            self._notices.show_error(told, *self._models.remedies(path))
+        else:  # there was another before: its engine has crashed, for example
+            self._notices.show_error(told, Offer(tr("Reload model"), self._models.reload))
 
     @Slot(object)
     def _on_load_cancelled(self, path: Path) -> None:
@@ -170,7 +170,6 @@ class WindowPresenter(QObject):
         model = self._engine.model
         self._inspector.set_model(None)
         self._show_model(None)
-        self._status.set_model(model, is_asleep=True)
         self._show_models()
         self._tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
 
@@ -179,7 +178,7 @@ class WindowPresenter(QObject):
         """The inspector keeps the last steps, which show why."""
         self._show_model(None)
         self._inspector.note_engine_gone()
-        self._notices.show_error(engine_error_text(message), tr("Reload model"), self._models.reload)
+        self._notices.show_error(engine_error_text(message), Offer(tr("Reload model"), self._models.reload))
 
     @Slot(object)
     def _on_recovering(self, message: str) -> None:

@@ -143,6 +143,10 @@ def _check_file(path: Path) -> None:
             )
         with path.open("rb") as file:
             magic = file.read(4)
+    except FileNotFoundError as error:
+        raise ModelLoadError(
+            said("{name} is not in {folder}.", name=path.name, folder=str(path.parent))
+        ) from error
     except OSError as error:
         raise ModelLoadError(
             said("{name} cannot be read: {reason}. Check the path.", name=path.name, reason=error.strerror)

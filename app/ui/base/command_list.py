@@ -110,6 +110,8 @@ COMMANDS = {
         "&Delete chat", "Delete this chat; it can be had back for a moment", "Ctrl+Shift+Backspace"
     ),
     # Model
+    "model.switch": Words("S&witch model…", "Choose the model that answers", "Ctrl+Alt+M"),
+    "model.hub": Words("&Get more models…", "Models to download that fit this machine"),
     "model.open": Words("&Open model…", "Open a model from a GGUF file", "Ctrl+O"),
     "model.library": Words("&Models…", "Models on this machine, and where to get more", "Ctrl+Shift+M"),
     "model.load-settings": Words(
@@ -126,7 +128,7 @@ COMMANDS = {
         needs="No model is being loaded.",
     ),
     "model.sleep": Words(
-        "&Unload until needed",
+        "E&ject",
         "Free the model's memory; the next message loads it again",
         needs="No model is loaded, or it is answering.",
     ),

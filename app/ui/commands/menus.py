@@ -29,6 +29,7 @@ from app.ui.data.backups_menu import BackupsMenu
 from app.ui.data.chat_files import ChatFiles
 from app.ui.engine.api_menu import ApiMenu
 from app.ui.engine.model_loading import ModelLoading
+from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.models.model_commands import ModelCommands
@@ -65,6 +66,7 @@ class Parts:
     chats: ChatCommands
     models: ModelLoading
     model_commands: ModelCommands
+    picker: ModelPicker
     navigation: Navigation
     files: ChatFiles
     appearance: Appearance
@@ -239,6 +241,7 @@ class Menus(QObject):
 
     def _make_model_menu(self) -> None:
         parts, new = self._parts, self._new
+        self.open_model = new("model.open", parts.models.choose)
         self.reload = new("model.reload", parts.models.reload)
         self.cancel_load = new("model.cancel-load", parts.models.cancel)
         self.sleep = new("model.sleep", parts.engine.sleep)
@@ -252,8 +255,10 @@ class Menus(QObject):
             action.setProperty("needs", tr("Pause all chats first."))
         self.model = self._add(
             tr(menu_titles.MODEL),
-            new("model.open", parts.models.choose),
+            parts.picker.switch,
+            self.open_model,
             parts.model_commands.show,
+            parts.model_commands.get_more,
             self.load_settings,
             self.reload,
             self.cancel_load,

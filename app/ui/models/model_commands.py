@@ -36,6 +36,7 @@ class ModelCommands(QObject):
         self._parent = parent
         self._window: ModelsWindow | None = None
         self.show = command(parent, "model.library", self.show_library)
+        self.get_more = command(parent, "model.hub", self.show_hub)
         services.model_library.changed.connect(self._show_offers)
         tabs.view_made.connect(self._on_view_made)
         for view in tabs.views:

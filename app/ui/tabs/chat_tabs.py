@@ -62,7 +62,7 @@ class ChatTabs(QWidget):
         self._is_paused = False
         self.strip = TabStrip(self)
         self.pages = SplitPages(self)
-        vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
+        self._column = vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
         self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
         self._connect()
         if first_page:
@@ -138,6 +138,10 @@ class ChatTabs(QWidget):
                 self._show_mark(tab)
             if tab.mark is not mark:
                 self.marks_changed.emit()
+
+    def show_above(self, line: QWidget) -> None:
+        """Something that is about all chats, right below the tabs."""
+        self._column.insertWidget(1, line)
 
     # Called by menus and others
 
