@@ -11,7 +11,7 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
-from app.look.words import tr, tr_n, tr_said
+from app.look.words import tr, tr_said
 from app.protocol.commands import Abort, SetSpeed
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
@@ -114,8 +114,6 @@ class WindowPresenter(QObject):
         self._inspector.files.failed.connect(self._notices.show_error)
         self._inspector.files.saved.connect(self._status.say)
         self._tabs.titles_changed.connect(self._on_tab_titles_changed)
-        self._tabs.said.connect(self._status.say)
-        self._tabs.closed_many.connect(self._on_closed_many)
         self._tabs.tokens_requested.connect(self._answers.show_answer)
         self._tabs.undo_offered.connect(self._undo.offer)
         self._tabs.current_state_changed.connect(self._show_current_state)
@@ -235,17 +233,6 @@ class WindowPresenter(QObject):
         if not session.is_blank:
             self._undo.offer(closed_text(session.chat.display_title), self._workspace.reopen)
         self._show_current_state()
-
-    @Slot(int)
-    def _on_closed_many(self, num_chats: int) -> None:
-        def reopen() -> None:
-            shown = self._workspace.current
-            for _ in range(num_chats):
-                self._workspace.reopen()
-            if shown:
-                self._workspace.set_current(shown)
-
-        self._undo.offer(tr_n("Closed {n} chat.", "Closed {n} chats.", num_chats), reopen)
 
     @Slot()
     def _show_current_state(self) -> None:
