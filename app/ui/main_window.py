@@ -9,7 +9,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QContextMenuEvent, QDropEvent, QWheelEvent, QWindowStateChangeEvent
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QWheelEvent,
+    QWindowStateChangeEvent,
+)
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from app.inspector.arrangement import ROWS
@@ -19,7 +26,8 @@ from app.services import diagnostics
 from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.system.cores import num_physical_cores
-from app.ui.base.dropped_model import dropped_model
+from app.ui.base.drop_overlay import DropOverlay
+from app.ui.base.dropped_model import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
 from app.ui.base.notices import Notices, UndoToast
 from app.ui.base.panes import Panes
@@ -43,6 +51,7 @@ from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
+from app.ui.models.greetings import Greetings
 from app.ui.models.hub_commands import HubCommands
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
@@ -83,6 +92,7 @@ class MainWindow(QObject):
         self.tabs.set_zoom(self.appearance.zoom)
         self.middle.addWidget(self.tabs)
         frame.setCentralWidget(self.middle)  # replaces the first view
+        self.overlay = DropOverlay(self.tabs)
         self.undo = UndoToast(self.tabs)
         self.status = StatusBar(frame)
         frame.setStatusBar(self.status)
@@ -131,7 +141,6 @@ class MainWindow(QObject):
             preferences,
             self.models,
             lambda path: self.load_settings.show_for(path),
-            self.tabs,
             frame,
         )
         self.hub_commands = HubCommands(
@@ -148,6 +157,15 @@ class MainWindow(QObject):
             self.model_watch, services.model_library, preferences, self.models, self._model_actions(), frame
         )
         self.tabs.show_above(self.picker)
+        self.greetings = Greetings(
+            self.model_watch,
+            services.model_library,
+            services.hub,
+            self.models,
+            self.model_commands,
+            self.tabs,
+            frame,
+        )
         self._extend_menus()
         self._fill_palette()
 
@@ -295,8 +313,12 @@ class MainWindow(QObject):
                 return True  # not Qt's own menu of docks
             case QDropEvent() if path := dropped_model(event.mimeData()):
                 event.acceptProposedAction()
+                self.overlay.tell(drop_text(event.mimeData()))
                 if event.type() == QEvent.Type.Drop:
+                    self.overlay.hide()
                     self.models.load(path)
+            case QDragLeaveEvent():
+                self.overlay.hide()
             case QWheelEvent() if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
                 self.appearance.turn_wheel(event.angleDelta().y())  # which no chat took
                 return True

@@ -1,4 +1,4 @@
-"""Models in the main window: the command, the models window, and the offers of an empty chat. GUI thread."""
+"""Models in the main window: the command, and the models window. GUI thread."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -16,11 +16,9 @@ from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.ui.base.actions import command
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
     from app.ui.models.models_window import ModelsWindow
-    from app.ui.tabs.chat_view import ChatView
 
 MakePage = Callable[[QWidget], QWidget]
 
@@ -33,7 +31,6 @@ class ModelCommands(QObject):
         preferences: Preferences,
         models: ModelLoading,
         show_load_settings: Callable[[Path], object],
-        tabs: ChatTabs,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -42,17 +39,12 @@ class ModelCommands(QObject):
         self._preferences = preferences
         self._models = models
         self._show_load_settings = show_load_settings
-        self._tabs = tabs
         self._parent = parent
         self._window: ModelsWindow | None = None
         self._make_hub: MakePage | None = None
         self._hub: QWidget | None = None
         self.show = command(parent, "model.library", self.show_library)
         self.get_more = command(parent, "model.hub", self.show_hub)
-        library.changed.connect(self._show_offers)
-        tabs.view_made.connect(self._on_view_made)
-        for view in tabs.views:
-            self._on_view_made(view)
 
     @property
     def window(self) -> ModelsWindow:
@@ -77,7 +69,6 @@ class ModelCommands(QObject):
         """The page of models that can be downloaded, made when it is first asked for."""
         assert self._window is None
         self._make_hub = make_page
-        self._show_offers()
 
     def show_library(self) -> None:
         self.window.show_page(self.window.library)
@@ -85,18 +76,3 @@ class ModelCommands(QObject):
     def show_hub(self) -> None:
         window = self.window
         window.show_page(self._hub or window.library)
-
-    @Slot(object)
-    def _on_view_made(self, view: ChatView) -> None:
-        view.empty.offers.open_requested.connect(self._models.choose)
-        view.empty.offers.download_requested.connect(self.show_hub)
-        view.empty.offers.library_requested.connect(self.show_library)
-        self._offer_in(view)
-
-    @Slot()
-    def _show_offers(self) -> None:
-        for view in self._tabs.views:
-            self._offer_in(view)
-
-    def _offer_in(self, view: ChatView) -> None:
-        view.empty.offer(can_download=self._make_hub is not None, num_of_others=self._library.num_of_others)
