@@ -51,8 +51,8 @@ from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
+from app.ui.models.download_notices import DownloadNotices
 from app.ui.models.greetings import Greetings
-from app.ui.models.hub_commands import HubCommands
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.chat_options import ChatOptionsPanel
@@ -98,17 +98,13 @@ class MainWindow(QObject):
         frame.setStatusBar(self.status)
         self.inspector = InspectorDocks(frame, ROWS)
 
-        # 2. What the commands act on, and the commands.
+        # 2. What commands of the engine act on.
         self.models = ModelLoading(engine, preferences, frame)
         self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
         self.answers = AnswerInspection(self.inspector, workspace, engine, frame)
-        self.command_palette = CommandPalette(frame)
-        self.menus = Menus(frame, self._parts())
-        self.shortcuts = Shortcuts(frame.menuBar(), preferences, frame)
-        self.key_hints = KeyHints(self.shortcuts, frame)
 
-        # 3. The services.
+        # 3. What shows the services.
         self.api_menu = ApiMenu(services.api, preferences.settings, frame)
         self.backups_menu = BackupsMenu(services.backups, self.notices, frame)
         self.self_test_menu = SelfTestMenu(services.self_test, engine, preferences.settings, frame)
@@ -136,40 +132,29 @@ class MainWindow(QObject):
             frame,
         )
         self.model_commands = ModelCommands(
-            services.model_library,
-            services.model_fits,
-            preferences,
-            self.models,
-            lambda path: self.load_settings.show_for(path),
-            frame,
+            services, self.models, lambda path: self.load_settings.show_for(path), frame
         )
-        self.hub_commands = HubCommands(
-            services.hub,
-            services.downloads,
-            preferences,
-            self.models,
-            self.model_commands,
-            self.notices,
-            frame,
+        self.download_notices = DownloadNotices(
+            services.downloads, self.models, self.model_commands, self.notices, frame
         )
         self.model_watch = ModelWatch(engine, frame)
         self.picker = ModelPicker(
-            self.model_watch, services.model_library, preferences, self.models, self._model_actions(), frame
+            self.model_watch, services.model_library, preferences, self.models, self._model_actions, frame
         )
         self.tabs.show_above(self.picker)
         self.greetings = Greetings(
-            self.model_watch,
-            services.model_library,
-            services.hub,
-            self.models,
-            self.model_commands,
-            self.tabs,
-            frame,
+            services, self.model_watch, self.models, self.model_commands, self.tabs, frame
         )
-        self._extend_menus()
-        self._fill_palette()
 
-        # 4. The connections.
+        # 4. The commands.
+        self.command_palette = CommandPalette(frame)
+        self._fill_palette()
+        self.menus = Menus(frame, self._parts())
+        self.shortcuts = Shortcuts(frame.menuBar(), preferences, frame)
+        self.shortcuts.apply()
+        self.key_hints = KeyHints(self.shortcuts, frame)
+
+        # 5. The connections.
         self.presenter = WindowPresenter(
             frame,
             workspace,
@@ -202,10 +187,17 @@ class MainWindow(QObject):
             tabs=self.tabs,
             chats=ChatCommands(self.tabs, self.answers, self.frame),
             models=self.models,
+            model_commands=self.model_commands,
+            picker=self.picker,
+            navigation=self.navigation,
+            files=self.chat_files,
             appearance=self.appearance,
             languages=self.languages,
             inspector=self.inspector,
             pausing=self.pausing,
+            api=self.api_menu,
+            backups=self.backups_menu,
+            self_test=self.self_test_menu,
             panes=Panes(self._panes),
             help=HelpCommands(self._diagnose, self.frame),
             quit=self.frame.quit_requested.emit,
@@ -221,18 +213,6 @@ class MainWindow(QObject):
         """What the menu of the model's name offers besides the models."""
         menus, models = self.menus, self.model_commands
         return menus.open_model, models.show, models.get_more, None, menus.load_settings, menus.sleep
-
-    def _extend_menus(self) -> None:
-        menus = self.menus
-        self.api_menu.add_to(menus.tools)
-        self.backups_menu.add_to(menus.tools)
-        menus.tools.addSeparator()
-        menus.tools.addAction(self.self_test_menu.open)
-        self.navigation.add_to(menus)
-        self.chat_files.add_to(menus.file, before=menus.close)
-        self.model_commands.add_to(menus.model, before=menus.load_settings)
-        menus.model.insertAction(menus.open_model, self.picker.switch)
-        self.shortcuts.apply()  # all menus are there now
 
     def _fill_palette(self) -> None:
         library, palette = self._services.chat_library, self.command_palette

@@ -3067,6 +3067,11 @@ rate</source>
         <translation>预设名称</translation>
     </message>
     <message>
+        <source>Show the list of chats (Ctrl+B)</source>
+        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
+        <translation>显示对话列表 (Ctrl+B)</translation>
+    </message>
+    <message>
         <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型只能回到检查点。</translation>
@@ -6609,7 +6614,7 @@ accepted</source>
         <translation>关闭这个标签页右侧的所有标签页</translation>
     </message>
     <message>
-        <source>&amp;Split view</source>
+        <source>Split &amp;view</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>拆分视图(&amp;S)</translation>
     </message>
@@ -9688,7 +9693,7 @@ accepted</source>
     </message>
     <message>
         <source>New chat (Ctrl+T)</source>
-        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>新建对话 (Ctrl+T)</translation>
     </message>
     <message>

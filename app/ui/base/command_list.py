@@ -102,9 +102,9 @@ COMMANDS = {
     "tab.rename": Words("R&ename chat…", "Change this chat's title"),
     "tab.close-others": Words("Close &others", "Close all other tabs"),
     "tab.close-right": Words("Close to the ri&ght", "Close all tabs to the right"),
-    "tab.split": Words("&Split view", "Show two chats side by side, or go back to one", "Ctrl+Alt+\\"),
+    "tab.split": Words("Split &view", "Show two chats side by side, or go back to one", "Ctrl+\\"),
     "tab.other-side": Words(
-        "Ot&her side", "Switch to the other side of the split view, or open one", "Ctrl+\\"
+        "Ot&her side", "Switch to the other side of the split view, or open one", "Ctrl+Alt+\\"
     ),
     "chat.delete": Words(
         "&Delete chat", "Delete this chat; it can be had back for a moment", "Ctrl+Shift+Backspace"

@@ -1,10 +1,9 @@
 """Navigation to any chat: the sidebar with all chats, and the search over all messages. GUI thread.
 
-Connects the two with the library, the tabs and the menus; draws nothing itself.
+Connects the two with the library and the tabs; draws nothing itself.
 """
 
 from collections.abc import Iterable
-from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow, QSplitter
@@ -21,7 +20,6 @@ from app.ui.base.proportions import LIST_WIDTH, has_list
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_rows import Kind
-from app.ui.commands.menus import Menus
 from app.ui.tabs.chat_tabs import ChatTabs
 
 
@@ -62,16 +60,6 @@ class Navigation(QObject):
         self._connect(notices)
         middle.installEventFilter(self)
         self._fit()
-
-    def add_to(self, menus: Menus) -> None:
-        first, new = menus.view.actions()[0], partial(command, self._window)
-        search = new("chat.search", self.open_search)
-        filter_chats = new("view.filter-chats", self.focus_filter)
-        menus.view.insertActions(first, [self.show_sidebar, filter_chats, search])
-        menus.view.insertSeparator(first)
-        menus.file.insertAction(menus.reopen, new("chat.new-folder", self.new_folder))
-        menus.chat.addSeparator()
-        menus.chat.addAction(new("chat.delete", self.delete_current))
 
     # Saved state
 
@@ -127,6 +115,7 @@ class Navigation(QObject):
         self._search.failed.connect(notices.show_error)
         self._tabs.marks_changed.connect(self._marks_timer.start)
         self._tabs.strip.list_requested.connect(self.open_tab_list)
+        self._tabs.strip.sidebar_requested.connect(self.toggle_sidebar)
         self._marks_timer.timeout.connect(self._show_marks)
         self.popup.typed.connect(self._search.look_for)
         self.popup.chosen.connect(self._on_chosen)
@@ -161,6 +150,7 @@ class Navigation(QObject):
             if is_wanted:
                 self._middle.setSizes([self._width, max(1, self._middle.width() - self._width)])
         self.show_sidebar.setChecked(is_wanted)
+        self._tabs.strip.sidebar.setVisible(not is_wanted)
 
     def _mark_by_id(self) -> dict[str, Mark]:
         return {tab.session.chat.id: tab.mark for tab in self._tabs.tabs}

@@ -15,7 +15,7 @@ from app.look.buttons import IconButton
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.words import tr
 from app.protocol.request import Overflow, Role
 from app.ui.base.choices import overflow_label
@@ -31,6 +31,7 @@ from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
 
 SIDE = 28
+MAX_PROMPT, PROMPT_WIDTH = 200, 220  # what the settings button shows of a system prompt: characters, pixels
 EDITORS_SHARE, CHIPS_SHARE = 0.4, 0.2  # of the chat's height, at most
 
 
@@ -265,7 +266,7 @@ class Composer(QWidget):
 
 
 class ChatSettingsButton(QToolButton):
-    """Shows the overflow choice of its chat."""
+    """Shows the beginning of the chat's system prompt, if it has one."""
 
     requested = Signal()  # clicked
 
@@ -281,11 +282,13 @@ class ChatSettingsButton(QToolButton):
         self.setIcon(icon("sliders-horizontal"))
         self.clicked.connect(self.open_settings)
 
-    def apply(self, overflow: Overflow, limit: int) -> None:
+    def apply(self, system_prompt: str, overflow: Overflow, limit: int) -> None:
         self.limit = limit
-        label = overflow_label(overflow)
-        self.setText(f" {label}")  # the style sets no gap after the icon
-        self.setAccessibleName(tr("Chat settings: {label}", label=label))
+        prompt = as_tab_text(system_prompt[:MAX_PROMPT])
+        label = self.fontMetrics().elidedText(prompt, Qt.TextElideMode.ElideRight, PROMPT_WIDTH)
+        self.setText(f" {label or tr('Chat settings')}")  # the style sets no gap after the icon
+        told = ", ".join(part for part in (prompt, overflow_label(overflow)) if part)
+        self.setAccessibleName(tr("Chat settings: {label}", label=told))
 
     def open_settings(self) -> None:
         self.requested.emit()

@@ -1,6 +1,6 @@
 """Who answers: the button above the chat with the model's name and state, and its menu. GUI thread."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -101,7 +101,7 @@ class ModelPicker(QWidget):
         library: ModelLibrary,
         preferences: Preferences,
         models: ModelLoading,
-        commands: Sequence[QAction | None],
+        commands: Callable[[], Sequence[QAction | None]],
         parent: QWidget,
     ) -> None:
         """The commands stand below the models; None is a separator."""
@@ -129,7 +129,7 @@ class ModelPicker(QWidget):
         for action in self._model_actions():
             self.menu.addAction(action)
         self.menu.addSeparator()
-        fill(self.menu, *self._commands)
+        fill(self.menu, *self._commands())
         chosen = next((action for action in self.menu.actions() if action.isChecked()), None)
         self.menu.setActiveAction(chosen or self.menu.actions()[0])
         self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))

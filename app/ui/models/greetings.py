@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app.services.model_hub import ModelHub
-from app.services.model_library import ModelLibrary
 from app.services.model_state import ModelWatch
+from app.services.services import Services
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.model_commands import ModelCommands
 from app.ui.tabs.chat_tabs import ChatTabs
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
 class Greetings(QObject):
     def __init__(
         self,
+        services: Services,
         watch: ModelWatch,
-        library: ModelLibrary,
-        hub: ModelHub,
         models: ModelLoading,
         commands: ModelCommands,
         tabs: ChatTabs,
@@ -31,14 +29,14 @@ class Greetings(QObject):
     ) -> None:
         super().__init__(parent)
         self._watch = watch
-        self._library = library
-        self._hub = hub
+        self._library = services.model_library
+        self._hub = services.hub
         self._models = models
         self._commands = commands
         self._tabs = tabs
         watch.changed.connect(self._on_changed)
-        library.changed.connect(self._show)
-        hub.measured.connect(self._show)
+        self._library.changed.connect(self._show)
+        self._hub.measured.connect(self._show)
         tabs.view_made.connect(self._on_view_made)
         for view in tabs.views:
             self._on_view_made(view)

@@ -106,7 +106,7 @@ class ChatView(QWidget):
     def show_limits(self) -> None:
         """Shows the chat's limit and overflow choice."""
         chat, limit = self.session.chat, self.session.context_limit(self._n_ctx)
-        self.composer.settings.apply(chat.overflow, limit)
+        self.composer.settings.apply(chat.system_prompt, chat.overflow, limit)
         self._show_progress()
         self.message_draft.show_state()
 

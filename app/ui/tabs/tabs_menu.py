@@ -26,9 +26,6 @@ def tabs_menu(tabs: ChatTabs, window: QWidget) -> QMenu:
         new("tab.close-others", tabs.close_others_of_current),
         new("tab.close-right", tabs.close_right_of_current),
         None,
-        new("tab.split", tabs.toggle_split),
-        new("tab.other-side", tabs.show_other_side),
-        None,
         *(
             make_action(
                 window,

@@ -6,6 +6,7 @@ from app.ui.main_window import MainWindow
 from app.ui.transcript.empty_chat import EmptyChat
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakeWorkspace
+from tests.ui.models.hub_fakes import FakeDownloads, FakeModelHub
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
 
 THEIRS = model_file("Theirs", source=Source.JAN)
@@ -23,7 +24,8 @@ def library(qapp: QApplication) -> FakeModelLibrary:
 
 @pytest.fixture
 def services(library: FakeModelLibrary) -> dict[str, object]:
-    return {"model_library": library, "model_fits": FakeModelFits()}
+    models = {"model_library": library, "model_fits": FakeModelFits()}
+    return {"hub": FakeModelHub(), "downloads": FakeDownloads(), **models}
 
 
 def page(window: MainWindow) -> EmptyChat:
@@ -61,10 +63,8 @@ def test_without_a_model_it_offers_what_there_is(
     dialog.close()
 
 
-def test_a_real_model_is_one_click_away(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[bool] = []
-    monkeypatch.setattr(type(window.model_commands.window), "come_up", lambda _self: shown.append(True))
+def test_a_real_model_is_one_click_away(window: MainWindow) -> None:
     assert page(window).primary.isVisible()
     page(window).primary.click()
-    assert shown == [True]
-    assert window.hub_commands.page is not None
+    assert window.model_commands.shows_hub
+    window.model_commands.window.close()

@@ -1,10 +1,11 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from app.ui.main_window import MainWindow
 from tests.ui.fakes import FakeEngine
+from tests.ui.models.hub_fakes import FakeDownloads, FakeModelHub
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
 from tests.ui.test_accessibility import nameless
 
@@ -16,7 +17,8 @@ def library(qapp: QApplication) -> FakeModelLibrary:
 
 @pytest.fixture
 def services(library: FakeModelLibrary) -> dict[str, object]:
-    return {"model_library": library, "model_fits": FakeModelFits()}
+    models = {"model_library": library, "model_fits": FakeModelFits()}
+    return {"hub": FakeModelHub(), "downloads": FakeDownloads(), **models}
 
 
 def test_a_model_is_opened_from_the_window_of_models(
@@ -33,19 +35,12 @@ def test_a_model_is_opened_from_the_window_of_models(
     assert not models.isVisible()
 
 
-def test_more_models_can_be_got_where_there_is_a_page_for_it(
-    window: MainWindow, library: FakeModelLibrary
-) -> None:
-    pages: list[QWidget] = []
-
-    def make(parent: QWidget) -> QWidget:
-        pages.append(QWidget(parent))
-        return pages[-1]
-
-    window.model_commands.offer_hub(make)
-    assert pages == []
+def test_more_models_can_be_got(window: MainWindow) -> None:
+    assert window.model_commands._window is None, "it is made when it is first asked for"
+    assert not window.model_commands.shows_hub
     window.model_commands.get_more.trigger()
-    assert pages[0].isVisible()
+    assert window.model_commands.window.hub.isVisible()
+    assert window.model_commands.shows_hub
     window.model_commands.show_library()
-    assert not pages[0].isVisible()
+    assert not window.model_commands.window.hub.isVisible()
     window.model_commands.window.close()

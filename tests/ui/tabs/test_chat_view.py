@@ -121,7 +121,8 @@ def test_the_meter_shows_the_chats_own_cap(view: ChatView, session: FakeSession)
 def test_the_button_beside_the_meter_follows_the_chat(view: ChatView, session: FakeSession) -> None:
     view.set_slot(None, 4096)
     session.set_limits(Overflow.ROLLING_WINDOW, 512)
-    assert view.composer.settings.text().strip() == "Rolling window"
+    assert view.composer.settings.text().strip() == "Chat settings"
+    assert view.composer.settings.accessibleName() == "Chat settings: Rolling window"
     assert view.composer.settings.limit == 512
 
 
@@ -130,7 +131,17 @@ def test_a_chat_opened_with_limits_shows_them(qtbot: QtBot) -> None:
     session.chat.overflow = Overflow.TRUNCATE_MIDDLE
     view = ChatView(session)  # type: ignore[arg-type]
     qtbot.addWidget(view)
-    assert view.composer.settings.text().strip() == "Truncate the middle"
+    assert view.composer.settings.accessibleName() == "Chat settings: Truncate the middle"
+
+
+def test_the_settings_button_shows_the_beginning_of_the_system_prompt(qtbot: QtBot) -> None:
+    session = FakeSession()
+    session.chat.system_prompt = "Answer like a pirate.\n" + "Say arr. " * 50
+    view = ChatView(session)  # type: ignore[arg-type]
+    qtbot.addWidget(view)
+    shown = view.composer.settings.text().strip()
+    assert shown.startswith("Answer like a pirate. Say")
+    assert shown.endswith("…")
 
 
 def test_a_full_chat_goes_on_with_a_rolling_window(
