@@ -420,7 +420,10 @@ class TestModel:
             entering.ignore()
             window.eventFilter(window.frame, entering)
             assert entering.isAccepted() == name.endswith("gguf")
+            assert window.overlay.isVisible() == name.endswith("gguf")
             window.eventFilter(window.frame, QDropEvent(QPointF(5, 5), *copied))
+            assert not window.overlay.isVisible()
+        assert window.overlay.text == "Open My model.gguf"
         assert [params.path for params in engine.loads] == [Path("/m/My model.gguf")]
 
     def test_opening_a_file_does_not_block(
