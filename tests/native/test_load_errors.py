@@ -59,7 +59,10 @@ def test_a_broken_file_says_why_and_what_to_do(
     [
         (
             "ggml_aligned_malloc: insufficient memory (attempted to allocate 2048.00 MB)",
-            "A context of 4,096 tokens is too large. There is not enough memory for x.gguf: an allocation of 2.0 GiB failed",
+            (
+                "A context of 4,096 tokens is too large. "
+                "There is not enough memory for x.gguf: an allocation of 2.0 GiB failed"
+            ),
         ),
         (
             "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 1073741824",

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
 from app.look.icons import icon
 from app.look.layouts import vbox
 from app.look.marks import Mark
-from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, search_field
-from app.look.tokens import current
+from app.look.popups import stand_out
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
 from app.storage.search import SearchHit
@@ -59,6 +58,7 @@ class SearchPopup(QFrame):
         self.model.modelReset.connect(self._on_reset)
         self.field.installEventFilter(self)
         ground.installEventFilter(self)
+        stand_out(self)
         self.hide()
 
     def open(self, known: Known, below: QWidget | None = None) -> None:
@@ -209,8 +209,3 @@ class SearchPopup(QFrame):
         """A click elsewhere closes it; another window in front does not."""
         if self.window().isActiveWindow():
             self.hide()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        paint_rounded(painter, self.rect(), 8, 0.5, fill=tokens.window, edge=tokens.hairline)
