@@ -3087,6 +3087,101 @@ rate</source>
         <translation>这个模型只能回到检查点。</translation>
     </message>
     <message>
+        <source>Explain how a transformer works in five sentences</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>用五句话解释 Transformer 的工作原理</translation>
+    </message>
+    <message>
+        <source>Write a Python function that finds duplicates in a list</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>写一个找出列表中重复项的 Python 函数</translation>
+    </message>
+    <message>
+        <source>Draft a short message that moves a meeting to Friday</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>起草一条把会议改到周五的简短消息</translation>
+    </message>
+    <message>
+        <source>What should I know before I bake my first bread?</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>第一次烤面包前我应该知道什么？</translation>
+    </message>
+    <message>
+        <source>A small demonstration. It adds and subtracts, counts up to 100, and knows Skein; it cannot write, translate or reason.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>一个小小的演示模型。它会加减法、数到 100、了解 Skein；不会写作、翻译或推理。</translation>
+    </message>
+    <message>
+        <source>Get a real model</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>获取真正的模型</translation>
+    </message>
+    <message>
+        <source>{name} is a base model without a chat template: it continues text.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>{name} 是没有聊天模板的基础模型：它只会续写文本。</translation>
+    </message>
+    <message>
+        <source>Open a notebook</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>打开笔记本</translation>
+    </message>
+    <message>
+        <source>What you send now is answered once it is loaded.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>现在发送的消息会在加载完成后得到回答。</translation>
+    </message>
+    <message>
+        <source>Loading {name}…</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>正在加载 {name}…</translation>
+    </message>
+    <message>
+        <source>Open a model, or drop a GGUF file here.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>打开一个模型，或把 GGUF 文件拖到这里。</translation>
+    </message>
+    <message>
+        <source>Get a model</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>获取模型</translation>
+    </message>
+    <message>
+        <source>{number} tokens of context</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>{number} 个词元的上下文</translation>
+    </message>
+    <message>
+        <source>text only, no pictures or sound</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>仅文本，不支持图片和声音</translation>
+    </message>
+    <message>
+        <source>thinks before it answers</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>回答前会思考</translation>
+    </message>
+    <message>
+        <source>tools through the API</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>可通过 API 使用工具</translation>
+    </message>
+    <message>
+        <source>no tools</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>不支持工具</translation>
+    </message>
+    <message>
+        <source>From {size}, or drop a GGUF file here</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>从 {size} 起，也可以把 GGUF 文件拖到这里</translation>
+    </message>
+    <message>
+        <source>From {size} up to {name} ({largest}), which fits this machine; or drop a GGUF file here</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>从 {size} 到适合这台电脑的 {name}（{largest}）；也可以把 GGUF 文件拖到这里</translation>
+    </message>
+    <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
         <extracomment>app/window.py</extracomment>
         <translation>{folder} 所在的磁盘已满。请释放一些空间，然后重新启动。</translation>
@@ -4963,7 +5058,7 @@ accepted</source>
     </message>
     <message numerus="yes">
         <source>Closed {n} chats.</source>
-        <extracomment>app/ui/window_presenter.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>
             <numerusform>已关闭 {n} 个对话。</numerusform>
         </translation>
@@ -5830,7 +5925,7 @@ accepted</source>
     </message>
     <message>
         <source>Pinned tabs stay open. Unpin this one, or close it from its menu.</source>
-        <extracomment>app/ui/tabs/chat_tabs.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>固定的标签页不会关闭。请取消固定，或从它的菜单中关闭。</translation>
     </message>
     <message>
@@ -6142,7 +6237,7 @@ accepted</source>
     <message>
         <source>Write a message, or try one of these.</source>
         <extracomment>app/ui/transcript/empty_chat.py</extracomment>
-        <translation>在下方输入消息，或试试下面的例子。</translation>
+        <translation type="vanished">在下方输入消息，或试试下面的例子。</translation>
     </message>
     <message>
         <source>Find in this chat</source>
@@ -6740,7 +6835,7 @@ accepted</source>
     </message>
     <message>
         <source>Message…</source>
-        <extracomment>app/ui/composer/composer.py</extracomment>
+        <extracomment>app/ui/composer/message_editor.py</extracomment>
         <translation>输入消息…</translation>
     </message>
     <message>
@@ -6898,7 +6993,7 @@ accepted</source>
     <message>
         <source>Drop to attach</source>
         <extracomment>app/ui/composer/composer.py</extracomment>
-        <translation>拖放到此处以附加</translation>
+        <translation type="vanished">拖放到此处以附加</translation>
     </message>
     <message>
         <source>&amp;Restart now</source>
@@ -7318,7 +7413,7 @@ accepted</source>
     <message>
         <source>Download a model that fits…</source>
         <extracomment>app/ui/transcript/empty_chat.py</extracomment>
-        <translation>下载放得下的模型…</translation>
+        <translation type="vanished">下载放得下的模型…</translation>
     </message>
     <message numerus="yes">
         <source>Use {n} models from other programs</source>
@@ -9102,6 +9197,23 @@ Switch, load settings, eject</source>
         <translation>逐页说明 Skein 的工作方式</translation>
     </message>
     <message>
+        <source>Open {name}</source>
+        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <translation>打开 {name}</translation>
+    </message>
+    <message numerus="yes">
+        <source>Attach {n} files</source>
+        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <translation>
+            <numerusform>附加 {n} 个文件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Attach {name}</source>
+        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <translation>附加 {name}</translation>
+    </message>
+    <message>
         <source>Guide</source>
         <extracomment>app/ui/base/guide.py</extracomment>
         <translation>指南</translation>
@@ -9750,27 +9862,27 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>&amp;Rename…</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>重命名(&amp;R)…</translation>
     </message>
     <message>
         <source>Un&amp;pin tab</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>取消固定标签页(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Pin tab</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>固定标签页(&amp;P)</translation>
     </message>
     <message>
         <source>Show &amp;beside</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>并排显示(&amp;B)</translation>
     </message>
     <message>
         <source>Chat &amp;settings…</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>对话设置(&amp;S)…</translation>
     </message>
     <message>
