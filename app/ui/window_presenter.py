@@ -99,6 +99,7 @@ class WindowPresenter(QObject):
         self._engine.load_cancelled.connect(self._on_load_cancelled)
         self._engine.slept.connect(self._on_slept)
         self._notices.progress.cancel_requested.connect(self._models.cancel)
+        self._notices.left.connect(self._on_notice_left)
         self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)
@@ -223,6 +224,11 @@ class WindowPresenter(QObject):
             self._pausing.apply(self._report)
             self._tabs.apply(self._report)
             self._report = None
+
+    @Slot()
+    def _on_notice_left(self) -> None:
+        if self._tabs.current:
+            self._tabs.current.setFocus()
 
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, _index: int) -> None:

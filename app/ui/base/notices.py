@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 
 from app.look.buttons import IconLabel, quiet_button
 from app.look.figures import percent
@@ -35,6 +35,8 @@ class Offer(NamedTuple):
 
 class Notices(QWidget):
     """The area under the tab bar. Takes no room while it is empty."""
+
+    left = Signal()  # the banner that had the keyboard is gone
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -111,9 +113,13 @@ class Banner(QWidget):
         return button
 
     def dismiss(self) -> None:
+        notices, focused = self.parent(), QApplication.focusWidget()
+        has_focus = focused is not None and self.isAncestorOf(focused)
         self.hide()
         self.setParent(None)
         self.deleteLater()
+        if has_focus and isinstance(notices, Notices):
+            notices.left.emit()
 
     def _dress(self) -> None:
         self._dismiss.setIcon(icon("x"))

@@ -122,7 +122,7 @@ def masked(key: str) -> str:
 
 
 def requests_text(num_requests: int) -> str:
-    return tr_n("{n} request", "{n} requests", num_requests)
+    return tr_n("{n} request running", "{n} requests running", num_requests)
 
 
 def example(address: str, key: str) -> str:

@@ -44,6 +44,14 @@ def test_the_key_brings_the_newest_answer_to_the_panel(
     assert panel.reader.source.text == "5"
 
 
+def test_the_panel_opens_on_the_open_chat(
+    window: MainWindow, session: FakeSession, panel: ProbabilitiesPanel
+) -> None:
+    window.inspector.show_panel("probabilities")
+    assert panel.reader.source is not None
+    assert panel.reader.source.turn is session.chat.turns[3]
+
+
 def test_of_an_earlier_answer_only_the_text_is_known(
     window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel
 ) -> None:
