@@ -9,7 +9,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QContextMenuEvent, QDropEvent, QWheelEvent, QWindowStateChangeEvent
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QWheelEvent,
+    QWindowStateChangeEvent,
+)
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from app.inspector.arrangement import ROWS
@@ -19,7 +26,8 @@ from app.services import diagnostics
 from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.system.cores import num_physical_cores
-from app.ui.base.dropped_model import dropped_model
+from app.ui.base.drop_overlay import DropOverlay
+from app.ui.base.dropped_model import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
 from app.ui.base.notices import Notices, UndoToast
 from app.ui.base.panes import Panes
@@ -44,6 +52,7 @@ from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
 from app.ui.models.download_notices import DownloadNotices
+from app.ui.models.greetings import Greetings
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.chat_options import ChatOptionsPanel
@@ -84,6 +93,7 @@ class MainWindow(QObject):
         self.tabs.set_zoom(self.appearance.zoom)
         self.middle.addWidget(self.tabs)
         frame.setCentralWidget(self.middle)  # replaces the first view
+        self.overlay = DropOverlay(self.tabs)
         self.undo = UndoToast(self.tabs)
         self.status = StatusBar(frame)
         frame.setStatusBar(self.status)
@@ -124,7 +134,7 @@ class MainWindow(QObject):
             frame,
         )
         self.model_commands = ModelCommands(
-            services, self.models, lambda path: self.load_settings.show_for(path), self.tabs, frame
+            services, self.models, lambda path: self.load_settings.show_for(path), frame
         )
         self.download_notices = DownloadNotices(
             services.downloads, self.models, self.model_commands, self.notices, frame
@@ -134,6 +144,9 @@ class MainWindow(QObject):
             self.model_watch, services.model_library, preferences, self.models, self._model_actions, frame
         )
         self.tabs.show_above(self.picker)
+        self.greetings = Greetings(
+            services, self.model_watch, self.models, self.model_commands, self.tabs, frame
+        )
 
         # 4. The commands.
         self.command_palette = CommandPalette(frame)
@@ -282,8 +295,12 @@ class MainWindow(QObject):
                 return True  # not Qt's own menu of docks
             case QDropEvent() if path := dropped_model(event.mimeData()):
                 event.acceptProposedAction()
+                self.overlay.tell(drop_text(event.mimeData()))
                 if event.type() == QEvent.Type.Drop:
+                    self.overlay.hide()
                     self.models.load(path)
+            case QDragLeaveEvent():
+                self.overlay.hide()
             case QWheelEvent() if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
                 self.appearance.turn_wheel(event.angleDelta().y())  # which no chat took
                 return True

@@ -88,10 +88,11 @@ class WindowPresenter(QObject):
         self._show_current_state()
 
     def _connect(self) -> None:
+        self._workspace.opened.connect(self._on_opened)
         self._workspace.closed.connect(self._on_closed)
         self._workspace.save_failed.connect(self._on_chats_not_saved)
         self._workspace.save_recovered.connect(self._on_chats_saved)
-        self._engine.loading.connect(self._notices.progress.start)
+        self._engine.loading.connect(self._on_loading)
         self._engine.load_progressed.connect(self._notices.progress.set_fraction)
         self._engine.loaded.connect(self._on_loaded)
         self._engine.load_failed.connect(self._on_load_failed)
@@ -124,6 +125,11 @@ class WindowPresenter(QObject):
         self._preferences.save_failed.connect(self._on_save_failed)
 
     @Slot(object)
+    def _on_loading(self, path: Path) -> None:
+        self._notices.progress.start(path)
+        self._inspector.set_loading(True)
+
+    @Slot(object)
     def _on_loaded(self, model: ModelInfo | None) -> None:
         if model:
             self._notices.dismiss_offers()
@@ -144,6 +150,7 @@ class WindowPresenter(QObject):
     @Slot(object, object)
     def _on_load_failed(self, path: Path, message: str) -> None:
         self._notices.progress.end()
+        self._inspector.set_loading(False)
         if self._engine.model is None:  # also one that was asleep and failed to load again
             self._show_model(None)
         told = load_error_text(path, message, self._engine.model)
@@ -158,6 +165,7 @@ class WindowPresenter(QObject):
     @Slot(object)
     def _on_load_cancelled(self, path: Path) -> None:
         self._notices.progress.end()
+        self._inspector.set_loading(False)
         if self._engine.model:
             self._status.say(tr("Loading {name} was cancelled.", name=path.name))
         else:
@@ -215,6 +223,10 @@ class WindowPresenter(QObject):
             self._pausing.apply(self._report)
             self._tabs.apply(self._report)
             self._report = None
+
+    @Slot(object, int)
+    def _on_opened(self, session: ChatSession, _index: int) -> None:
+        self._undo.withdraw(closed_text(session.chat.display_title))
 
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:

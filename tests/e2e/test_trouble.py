@@ -108,3 +108,16 @@ def crash(skein: Skein, number: signal.Signals = signal.SIGABRT) -> None:
     assert skein.process
     skein.process.send_signal(number)
     skein.process.wait()
+
+
+def test_a_kill_loses_little_of_the_layout(skein: Skein, desktop: Desktop) -> None:
+    layout = skein.home / "config" / "skein" / "window.ini"
+    skein.start()
+    assert skein.state()["inspector"] is None
+    desktop.keys("F12")
+    until(lambda: layout.exists() and "is_shown=true" in layout.read_text(), "the saved layout")
+    assert skein.process
+    skein.process.kill()
+    skein.process.wait()
+    skein.start()
+    assert skein.state()["inspector"] is not None

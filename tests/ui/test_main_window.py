@@ -128,6 +128,16 @@ class TestTabs:
         window.undo.button.click()
         assert workspace.sessions[0].chat.display_title == "Sums"
 
+    def test_a_chat_that_is_reopened_otherwise_is_offered_no_more(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        workspace.sessions[0].send("Sums")
+        press(qtbot, window, Qt.Key.Key_W, CTRL)
+        assert window.undo.isVisible()
+        press(qtbot, window, Qt.Key.Key_T, CTRL | SHIFT)
+        assert workspace.sessions[0].chat.display_title == "Sums"
+        assert not window.undo.isVisible()
+
     def test_all_that_was_closed_at_once_comes_back_at_once(
         self, window: MainWindow, workspace: FakeWorkspace
     ) -> None:
@@ -410,7 +420,10 @@ class TestModel:
             entering.ignore()
             window.eventFilter(window.frame, entering)
             assert entering.isAccepted() == name.endswith("gguf")
+            assert window.overlay.isVisible() == name.endswith("gguf")
             window.eventFilter(window.frame, QDropEvent(QPointF(5, 5), *copied))
+            assert not window.overlay.isVisible()
+        assert window.overlay.text == "Open My model.gguf"
         assert [params.path for params in engine.loads] == [Path("/m/My model.gguf")]
 
     def test_opening_a_file_does_not_block(

@@ -50,7 +50,6 @@ class Composer(QWidget):
         super().__init__(parent)
         self._is_busy = False
         self._can_insert = True
-        self._is_drop_target = False
         self.attachments: tuple[Attachment, ...] = ()
         self._previewed: Attachment | None = None
         self.notice = ComposerNotice(self)
@@ -58,6 +57,7 @@ class Composer(QWidget):
         self.chips = AttachmentChips(self)
         self.preview = AttachmentPreview(self)
         self.editor = editor or MessageEditor(self)
+        self.editor.leaves_files = True
         self.forecast = PlainLabel(parent=self, tone="warning", wraps=True)
         self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
         self.settings = ChatSettingsButton(self)
@@ -125,12 +125,6 @@ class Composer(QWidget):
         """What will happen to the chat if the draft is sent."""
         self.forecast.setText(text)
         self.forecast.setVisible(bool(text))
-
-    def set_drop_target(self, is_target: bool) -> None:
-        """Files are being held over the chat."""
-        self._is_drop_target = is_target
-        self.editor.setPlaceholderText(tr("Drop to attach") if is_target else tr("Message…"))
-        self.update()
 
     # What is done in it
 
@@ -268,7 +262,7 @@ class Composer(QWidget):
         button.setMaximumWidth(words if has_room else button.minimumSizeHint().width())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_frame(QPainter(self), self.rect(), self.editor.hasFocus() or self._is_drop_target)
+        paint_frame(QPainter(self), self.rect(), self.editor.hasFocus())
 
 
 class ChatSettingsButton(QToolButton):

@@ -1,4 +1,4 @@
-"""Models in the main window: the command, the models window, and the offers of an empty chat. GUI thread."""
+"""Models in the main window: the command, and the models window. GUI thread."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.services.services import Services
 from app.ui.base.actions import command
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
     from app.ui.models.models_window import ModelsWindow
-    from app.ui.tabs.chat_view import ChatView
 
 
 class ModelCommands(QObject):
@@ -25,22 +23,16 @@ class ModelCommands(QObject):
         services: Services,
         models: ModelLoading,
         show_load_settings: Callable[[Path], object],
-        tabs: ChatTabs,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._services = services
         self._models = models
         self._show_load_settings = show_load_settings
-        self._tabs = tabs
         self._parent = parent
         self._window: ModelsWindow | None = None
         self.show = command(parent, "model.library", self.show_library)
         self.get_more = command(parent, "model.hub", self.show_hub)
-        services.model_library.changed.connect(self._show_offers)
-        tabs.view_made.connect(self._on_view_made)
-        for view in tabs.views:
-            self._on_view_made(view)
 
     @property
     def window(self) -> ModelsWindow:
@@ -62,18 +54,3 @@ class ModelCommands(QObject):
 
     def show_hub(self) -> None:
         self.window.show_page(self.window.hub)
-
-    @Slot(object)
-    def _on_view_made(self, view: ChatView) -> None:
-        view.empty.offers.open_requested.connect(self._models.choose)
-        view.empty.offers.download_requested.connect(self.show_hub)
-        view.empty.offers.library_requested.connect(self.show_library)
-        self._offer_in(view)
-
-    @Slot()
-    def _show_offers(self) -> None:
-        for view in self._tabs.views:
-            self._offer_in(view)
-
-    def _offer_in(self, view: ChatView) -> None:
-        view.empty.offer(self._services.model_library.num_of_others)

@@ -24,7 +24,8 @@ from app.look.tokens import current
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow, Role
 from app.ui.base.chat_title import shown_title
-from app.ui.base.dropped_model import dropped_files
+from app.ui.base.drop_overlay import DropOverlay
+from app.ui.base.dropped_model import drop_text, dropped_files
 from app.ui.base.notices import Banner
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR, composer_width
 from app.ui.composer.composer import Composer
@@ -71,6 +72,7 @@ class ChatView(QWidget):
         self.model_line = ModelLine(self)
         self.composer = Composer(self, first_page.hand_over() if first_page else None)
         self.message_draft = MessageDraft(session, self.composer, self)
+        self.overlay = DropOverlay(self)
         self._lay_out()
         self._bound_composer()
         self._connect()
@@ -272,13 +274,13 @@ class ChatView(QWidget):
         """Files to attach; a model is for the window."""
         if dropped_files(event.mimeData()):
             event.acceptProposedAction()
-            self.composer.set_drop_target(True)
+            self.overlay.tell(drop_text(event.mimeData()))
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:
-        self.composer.set_drop_target(False)
+        self.overlay.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self.composer.set_drop_target(False)
+        self.overlay.hide()
         if files := dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.message_draft.attach(files)

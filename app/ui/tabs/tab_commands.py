@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, Qt, Slot
-from PySide6.QtWidgets import QMenu
 
 from app.bridge.workspace import Workspace
+from app.look.popups import Menu
 from app.look.words import tr, tr_n
 from app.ui.base.notices import UndoToast
 from app.ui.tabs.chat_tabs import ChatTabs
@@ -108,7 +108,7 @@ class TabCommands(QObject):
     def _on_menu_requested(self, index: int, place: QPoint) -> None:
         """Use `popup`: `exec` would stop every coroutine."""
         tab, workspace = self._tabs.tabs[index], self._workspace
-        menu = QMenu(self._tabs)
+        menu = Menu(self._tabs)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
         def add(text: str, act: Callable[[], object], *, is_enabled: bool = True) -> None:

@@ -7,7 +7,7 @@ from shiboken6 import isValid
 from app.chats.chat import Turn
 from app.protocol.request import Overflow, Role
 from app.ui.tabs.chat_view import ChatView
-from app.ui.transcript.empty_chat import SAMPLES
+from app.ui.transcript.greeting import Greeting
 from app.ui.transcript.turn_actions import TurnAction
 from tests.inspector.reports import decoding
 from tests.ui.fakes import FakeSession
@@ -27,9 +27,10 @@ def view(qtbot: QtBot, session: FakeSession) -> ChatView:
     return view
 
 
-def test_an_empty_chat_says_what_to_do_and_offers_three_samples(view: ChatView, session: FakeSession) -> None:
+def test_an_empty_chat_offers_messages_to_try(view: ChatView, session: FakeSession) -> None:
+    view.empty.apply(Greeting("starter", prompts=("What is 34 + 21?", "Count from 7 to 30")))
     assert view.empty.isVisible()
-    assert [button.text() for button in view.empty.buttons] == list(SAMPLES)
+    assert [button.text() for button in view.empty.buttons] == ["What is 34 + 21?", "Count from 7 to 30"]
     view.empty.buttons[0].click()
     assert session.sent == ["What is 34 + 21?"]
     assert not view.empty.isVisible()
