@@ -34,8 +34,6 @@ class ChatTabs(QWidget):
     titles_changed = Signal(object)  # dict of chat_id -> title
     current_state_changed = Signal()  # another chat is current, or it became busy or idle
     num_busy_changed = Signal(int)  # how many chats are being answered
-    tokens_requested = Signal(object, object)  # a ChatSession, the Turn whose tokens to show
-    undo_offered = Signal(str, object)  # what was done in a chat, and its undo function
     view_made = Signal(object)  # a new ChatView
     marks_changed = Signal()  # a tab was opened or closed, or has another mark
 
@@ -46,7 +44,7 @@ class ChatTabs(QWidget):
         parent: QWidget | None = None,
         first_page: FirstPage | None = None,
     ) -> None:
-        """The `first_page` is shown until there is a chat, which takes the editor from it."""
+        """Made before the first chat is open. Until then `first_page` is shown; a chat takes its editor."""
         super().__init__(parent)
         self._workspace = workspace
         self._first_page = first_page
@@ -67,9 +65,6 @@ class ChatTabs(QWidget):
         self._connect()
         if first_page:
             self.pages.show_pages([first_page], 0)
-        for index, session in enumerate(workspace.sessions):
-            self._on_opened(session, index)
-        self._show_pages()
 
     @property
     def tabs(self) -> tuple[Tab, ...]:
@@ -322,8 +317,6 @@ class ChatTabs(QWidget):
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
-        view.tokens_requested.connect(self.tokens_requested)
-        view.undo_offered.connect(self.undo_offered)
         self.view_made.emit(view)
         return view
 
