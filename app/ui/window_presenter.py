@@ -104,7 +104,7 @@ class WindowPresenter(QObject):
         self._engine.load_failed.connect(self._on_load_failed)
         self._engine.load_cancelled.connect(self._on_load_cancelled)
         self._engine.slept.connect(self._on_slept)
-        self._notices.progress.cancel_requested.connect(self._models.cancel)
+        self._notices.progress.cancel_requested.connect(self._engine.cancel_load)
         self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)

@@ -172,7 +172,7 @@ class ChatTabs(QWidget):
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
         self._titles_timer.timeout.connect(self._emit_titles)
-        self.strip.new_requested.connect(self._on_new_requested)
+        self.strip.new_requested.connect(self._workspace.new_chat)
         self.strip.current_changed.connect(self.show_index)
         self.strip.moved.connect(self._on_moved)
         self.strip.bar.pulled.connect(self._on_pulled)
@@ -258,10 +258,6 @@ class ChatTabs(QWidget):
         tab.is_unread = tab.session not in self._workspace.shown
         self._show_mark(tab)
         self.marks_changed.emit()
-
-    @Slot()
-    def _on_new_requested(self) -> None:
-        self._workspace.new_chat()
 
     @Slot(object, int)
     def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
