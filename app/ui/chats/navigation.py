@@ -131,7 +131,7 @@ class Navigation(QObject):
         side.move_to_new_requested.connect(self.new_folder)
         side.delete_requested.connect(self._on_delete_requested)
         side.export_requested.connect(self.export_requested)
-        side.new_requested.connect(self._on_new_requested)
+        side.new_requested.connect(self._workspace.new_chat)
         side.search_requested.connect(self.open_search)
         side.folder_requested.connect(self.new_folder)
         side.folder_renamed.connect(self._chat_library.rename_folder)
@@ -165,10 +165,6 @@ class Navigation(QObject):
     def _show_marks(self) -> None:
         current = self._workspace.current
         self.sidebar.set_marks(self._mark_by_id(), current.chat.id if current else "")
-
-    @Slot()
-    def _on_new_requested(self) -> None:
-        self._workspace.new_chat()
 
     @Slot()
     def _on_left(self) -> None:

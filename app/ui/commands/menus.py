@@ -225,11 +225,11 @@ class Menus(QObject):
         if self._parts.chats.is_busy:
             self._parts.chats.stop()
         else:
-            self._parts.models.cancel()
+            self._parts.engine.cancel_load()
 
     def show_chat_state(self) -> None:
         """Another chat is shown, or something in it has changed."""
-        is_loading = self._parts.models.is_loading
+        is_loading = self._parts.engine.is_loading
         self.stop.setEnabled(self._parts.chats.is_busy or is_loading)
         self.cancel_load.setEnabled(is_loading)
         for action in (self.copy_answer, self.tokens, self.find, *self.find_again):
@@ -243,7 +243,7 @@ class Menus(QObject):
         parts, new = self._parts, self._new
         self.open_model = new("model.open", parts.models.choose)
         self.reload = new("model.reload", parts.models.reload)
-        self.cancel_load = new("model.cancel-load", parts.models.cancel)
+        self.cancel_load = new("model.cancel-load", parts.engine.cancel_load)
         self.sleep = new("model.sleep", parts.engine.sleep)
         self.load_settings = new("model.load-settings", parts.show_load_settings)
         self.stop_all = new("engine.stop-all", partial(parts.engine.post, AbortAll()))

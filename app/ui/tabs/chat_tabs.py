@@ -34,8 +34,6 @@ class ChatTabs(QWidget):
     titles_changed = Signal(object)  # dict of chat_id -> title
     current_state_changed = Signal()  # another chat is current, or it became busy or idle
     num_busy_changed = Signal(int)  # how many chats are being answered
-    tokens_requested = Signal(object, object)  # a ChatSession, the Turn whose tokens to show
-    undo_offered = Signal(str, object)  # what was done in a chat, and its undo function
     view_made = Signal(object)  # a new ChatView
     marks_changed = Signal()  # a tab was opened or closed, or has another mark
 
@@ -46,7 +44,7 @@ class ChatTabs(QWidget):
         parent: QWidget | None = None,
         first_page: FirstPage | None = None,
     ) -> None:
-        """The `first_page` is shown until there is a chat, which takes the editor from it."""
+        """Made before the first chat is open. Until then `first_page` is shown; a chat takes its editor."""
         super().__init__(parent)
         self._workspace = workspace
         self._first_page = first_page
@@ -67,9 +65,6 @@ class ChatTabs(QWidget):
         self._connect()
         if first_page:
             self.pages.show_pages([first_page], 0)
-        for index, session in enumerate(workspace.sessions):
-            self._on_opened(session, index)
-        self._show_pages()
 
     @property
     def tabs(self) -> tuple[Tab, ...]:
@@ -177,7 +172,7 @@ class ChatTabs(QWidget):
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
         self._titles_timer.timeout.connect(self._emit_titles)
-        self.strip.new_requested.connect(self._on_new_requested)
+        self.strip.new_requested.connect(self._workspace.new_chat)
         self.strip.current_changed.connect(self.show_index)
         self.strip.moved.connect(self._on_moved)
         self.strip.bar.pulled.connect(self._on_pulled)
@@ -264,10 +259,6 @@ class ChatTabs(QWidget):
         self._show_mark(tab)
         self.marks_changed.emit()
 
-    @Slot()
-    def _on_new_requested(self) -> None:
-        self._workspace.new_chat()
-
     @Slot(object, int)
     def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
         self._workspace.fork(view.session, num_turns)
@@ -322,8 +313,6 @@ class ChatTabs(QWidget):
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
-        view.tokens_requested.connect(self.tokens_requested)
-        view.undo_offered.connect(self.undo_offered)
         self.view_made.emit(view)
         return view
 
