@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.look.fonts import reading_font
 from app.look.layouts import vbox
 from app.look.words import tr
 from app.protocol.report import HibernatedChat, StepReport
@@ -285,8 +284,8 @@ class ChatTabs(QWidget):
         had_focus = has_focus(self.pages)
         views = [self._view_of(tab) for tab in shown]
         self.pages.show_pages(views, current)
-        for view in views:  # in another place Qt gives an editor the font back that it had in the one before
-            view.composer.set_reading_font(reading_font(self._zoom))
+        for view in views:
+            view.set_reading_font()
         if had_focus and not has_focus(views[current]):  # a page that changes sides loses it
             views[current].setFocus()
         self.strip.set_current(self._tabs.index(shown[current]))
@@ -421,6 +420,7 @@ class ChatTabs(QWidget):
         view.fork_requested.connect(self._on_fork_requested)
         view.tokens_requested.connect(self.tokens_requested)
         view.undo_offered.connect(self.undo_offered)
+        view.empty.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)
         return view
 
