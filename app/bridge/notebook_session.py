@@ -21,7 +21,7 @@ CONTINUATION_TOKENS = 256  # a base model rarely ends by itself
 class NotebookSession(ChatSession):
     @property
     def text(self) -> str:
-        return _joined(self.chat.turns)
+        return self.chat.text
 
     def write(self, text: str) -> None:
         """The user has edited the text. Turns before the edit stay as they are."""

@@ -428,6 +428,8 @@ class Workspace(QObject):
     @Slot(object, object)
     def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
         self._autosave.touch(self._sender(), turns, removed)
+        if turns:
+            self._autosave.touch_tabs()  # a chat is kept from its first turn on, and its tab with it
 
     @Slot(object)
     def _on_grew(self, answer: Turn) -> None:

@@ -117,6 +117,11 @@ class Chat:
         """The given title, else one made from the first message."""
         return self.title or self.auto_title or (NEW_NOTEBOOK if self.is_notebook else NEW_CHAT)
 
+    @property
+    def text(self) -> str:
+        """Of a notebook."""
+        return "".join(turn.text for turn in self.turns)
+
     def messages(self, num_turns: int | None = None) -> tuple[Message, ...]:
         """The first `num_turns` turns as messages: those with text, except questions that failed at once.
 

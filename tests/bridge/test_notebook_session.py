@@ -11,6 +11,7 @@ from app.chats.chat import Chat, TurnState
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Role
 from app.settings.settings import Settings
+from app.storage.chat_store import ChatStore
 
 
 @pytest.fixture
@@ -134,3 +135,24 @@ def test_whatever_is_written_is_its_text(qapp: object, texts: list[str]) -> None
         assert all(turn.text for turn in session.chat.turns)
         for before, after in pairwise(session.chat.turns):
             assert after.parent_id == before.id
+
+
+@pytest.mark.parametrize("is_notebook", [False, True])
+async def test_a_tab_that_never_had_a_draft_is_there_at_the_next_start(
+    qloop, engine, tmp_path, is_notebook: bool
+) -> None:
+    """As when a message is chosen on the page of an empty chat."""
+    store = ChatStore(tmp_path / "chats.db")
+    await store.open()
+    workspace = Workspace(engine, store, Settings())
+    await workspace.restore()
+    session = workspace.new_notebook() if is_notebook else workspace.new_chat()
+    await workspace.flush()
+    if isinstance(session, NotebookSession):
+        session.write("Once")
+    else:
+        session.send("Once")
+    await workspace.flush()
+    await workspace.stop_saving()
+    assert session.chat.id in (await store.load()).tabs.open
+    await store.close()

@@ -1,27 +1,29 @@
 """The page of a notebook: one editor, whose text the model continues. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPalette, QTextCursor
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QTextEdit, QWidget
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPalette, QTextCursor
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QSizePolicy, QTextEdit, QWidget
 
 from app.bridge.notebook_session import NotebookSession
 from app.chats.chat import Turn
-from app.look.buttons import quiet_button
+from app.look.buttons import IconButton
 from app.look.fonts import small_font
 from app.look.layouts import STRETCH, Stretch, hbox, vbox
-from app.look.plain_text import PlainLabel, one_line
+from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr, tr_said
 from app.protocol.request import Role
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, COMPOSER_PADDING, composer_width
 from app.ui.composer.frame import paint_frame
 
+SIDE = 28
 TINT = 0.12  # of what the model wrote last
 _MODIFIERS = Qt.KeyboardModifier
 
 
 class NotebookEditor(QPlainTextEdit):
     submitted = Signal()
+    focus_changed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -40,6 +42,14 @@ class NotebookEditor(QPlainTextEdit):
             self.submitted.emit()
         else:
             super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus_changed.emit()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focus_changed.emit()
 
     @property
     def text(self) -> str:
@@ -90,18 +100,18 @@ class NotebookPage(QWidget):
         self.go_on.setProperty("kind", "first")
         self.stop = self._button(tr("Stop"), tr("Stop this continuation (Esc)"))
         self.stop.setProperty("command", "chat.stop")
-        self.undo = quiet_button(tr("Undo"), self, "bar")
-        self.undo.setToolTip(tr("Undo the last continuation or edit (Ctrl+Z)"))
-        self.tokens = quiet_button(tr("Token probabilities"), self, "bar")
-        self.tokens.setToolTip(tr("Show the alternatives at each token of the last continuation"))
+        self.undo = IconButton("rotate-ccw", tr("Undo the last continuation or edit (Ctrl+Z)"), SIDE, self)
+        probabilities = tr("Token probabilities of the last continuation")
+        self.tokens = IconButton("chart-bar-decreasing", probabilities, SIDE, self)
         self.state = PlainLabel(parent=self, tone="muted")
         self.state.setFont(small_font())
+        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.bar = QWidget(self)
         hbox(
-            self.go_on, self.stop, self.undo, self.tokens, self.state, STRETCH, settings, meter,
+            self.go_on, self.stop, self.undo, self.tokens, (self.state, 1), STRETCH, settings, meter,
             on=self.bar, margins=(8, 4, 8, 4),
         )  # fmt: skip
-        self._frame = _Frame(self)
+        self._frame = _Frame(self, self.editor)
         vbox((self.editor, 1), self.bar, on=self._frame, margins=COMPOSER_PADDING, spacing=4)
         middle = hbox(Stretch(0), (self._frame, 1), Stretch(0))
         margins = (BESIDE_COMPOSER, BESIDE_COMPOSER, BESIDE_COMPOSER, BELOW_COMPOSER)
@@ -165,6 +175,7 @@ class NotebookPage(QWidget):
         self.undo.setEnabled(not is_busy and self.editor.document().isUndoAvailable())
         self.tokens.setEnabled(last is not None)
         self.state.setText(self._notice if not is_busy else "")
+        self.state.setToolTip(as_tooltip(self.state.text()))
         self.state.setVisible(bool(self.state.text()))
         self.editor.mark_end(last.text if last else "")
 
@@ -207,5 +218,10 @@ class NotebookPage(QWidget):
 class _Frame(QWidget):
     """As the composer's."""
 
+    def __init__(self, parent: QWidget, editor: NotebookEditor) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        editor.focus_changed.connect(self.update)
+
     def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_frame(QPainter(self), self.rect(), False)
+        paint_frame(QPainter(self), self.rect(), self._editor.hasFocus())
