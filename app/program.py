@@ -63,6 +63,7 @@ logger = logging.getLogger(__name__)
 CRASH_FILE = "crash.log"
 MAX_SHUTDOWN_S = 10
 SETTLED_AFTER_MS = 30_000
+SAVE_LAYOUT_EVERY_MS = 5_000  # a crash loses no more of it
 RESTART = -1  # instead of an exit code
 
 
@@ -236,7 +237,11 @@ class Program(QObject):
         await self._services.downloads.restore()
         self._services.cells.start()
         QTimer.singleShot(SETTLED_AFTER_MS, self, self._start.marker.settle)
+        saving = QTimer(self, interval=SAVE_LAYOUT_EVERY_MS)
+        saving.timeout.connect(partial(self._window_state.save, self._window))
+        saving.start()
         await self._quit.wait()
+        saving.stop()
         await self._shut_down()
         return self._exit_code
 

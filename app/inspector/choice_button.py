@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.look.fonts import small_font
 from app.look.plain_text import as_tab_text
+from app.look.popups import Menu
 from app.look.words import tr
 
 MAX_CHARS = 36
@@ -31,7 +32,7 @@ class ChoiceButton(QToolButton):
         self._name = name
         self._choices: tuple[Choice, ...] = ()
         self._chosen: Choice | None = None
-        self._menu = QMenu(self)
+        self._menu = Menu(self)
         self._group = QActionGroup(self)
         self.setMenu(self._menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

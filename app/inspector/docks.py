@@ -14,6 +14,7 @@ from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.panel_dock import PanelDock
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
+from app.look.popups import Menu
 from app.look.words import tr
 from app.protocol.commands import Command, WatchCells
 from app.protocol.model import ModelInfo
@@ -95,8 +96,16 @@ class InspectorDocks(QObject):
 
     # Calls of the window.
 
+    def set_loading(self, is_loading: bool) -> None:
+        self.recording.is_loading = is_loading
+        if self.shown.is_live and self.recording.model is None:
+            for panel in self.panels:
+                panel.reset()
+            self._draw()
+
     def set_model(self, model: ModelInfo | None) -> None:
         """A new model means a new context: the recording starts anew."""
+        self.recording.is_loading = False
         self.recording.start(model)
         if not self.shown.is_live:
             return
@@ -216,7 +225,7 @@ class InspectorDocks(QObject):
 
     def menu(self, parent: QWidget) -> QMenu:
         """A toggle for the inspector, one for each panel, and a reset of the layout."""
-        menu = QMenu(tr("I&nspector"), parent)
+        menu = Menu(tr("I&nspector"), parent)
         menu.addAction(self.toggle)
         menu.addSeparator()
         menu.addActions([dock.toggleViewAction() for dock in self._docks.values()])
@@ -231,7 +240,7 @@ class InspectorDocks(QObject):
         dock = next((dock for dock in self._docks.values() if self._is_titled_at(dock, place)), None)
         if dock is None:
             return False
-        menu = QMenu(self._window)
+        menu = Menu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         tear_off = menu.addAction(tr("&Dock") if dock.isFloating() else tr("&Tear off"))
         tear_off.triggered.connect(lambda: dock.setFloating(not dock.isFloating()))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
 from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
@@ -17,6 +17,7 @@ from app.inspector.row_table import Index, RowTable
 from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, search_field
+from app.look.popups import Menu
 from app.look.tables import LEFT
 from app.look.words import mark, tr
 from app.protocol.events import EventKind
@@ -168,7 +169,7 @@ class EventsPanel(DockPanel):
             self._notice.show()
 
 
-class _KindMenu(QMenu):
+class _KindMenu(Menu):
     """Stays open while several are chosen with the mouse."""
 
     def choices(self) -> list[QAction]:

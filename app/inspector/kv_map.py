@@ -50,7 +50,7 @@ class KvMapPanel(DockPanel):
         self.figures = _Figures(self)
         self.grid.setAccessibleDescription(tr(HINT))
         self.legend = CellLegend(self)
-        self._empty = PlainLabel(tr(NO_MODEL), self, "muted", wraps=True)
+        self._empty = PlainLabel("", self, "muted", wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._cells: CellMap | None = None  # what is drawn
         self._asked_tokens: set[int] = set()
@@ -80,7 +80,7 @@ class KvMapPanel(DockPanel):
         self.grid.apply(None)
         is_live = self.recording.is_live
         has_cells = self.recording.model is not None and (is_live or self.recording.cell_map is not None)
-        self._empty.setText(tr(NO_MODEL if is_live else NO_MAP))
+        self._empty.setText(self._no_model(NO_MODEL) if is_live else tr(NO_MAP))
         self._empty.setVisible(not has_cells)
         for part in (self.badge, self.grid, self.cell, self.figures, self.legend):
             part.setVisible(has_cells)

@@ -257,5 +257,5 @@ class ProbabilitiesPanel(DockPanel):
         if not self.recording.is_live:
             return tr(RECORDED)
         if self.recording.model is None or not self._has_engine:
-            return tr(NO_MODEL)
+            return self._no_model(NO_MODEL)
         return tr_said(self.reader.message) or tr(CHOOSE)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from app.inspector.sequence_rows import SequenceRow
 from app.look.fonts import small_font
 from app.look.layouts import hbox
+from app.look.popups import Menu
 
 
 class RowAction(QAction):
@@ -60,7 +61,7 @@ class RowButtons(QWidget):
 
 def menu_of(actions: tuple[RowAction, ...], parent: QWidget) -> QMenu:
     """Lives as long as it is open."""
-    menu = QMenu(parent)
+    menu = Menu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     menu.addActions(list(actions))
     return menu

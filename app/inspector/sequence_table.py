@@ -24,6 +24,7 @@ from app.inspector.sequence_rows import (
 )
 from app.look.icons import paint_icon
 from app.look.painted import paint_mark
+from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
 
@@ -192,7 +193,7 @@ class SequenceTable(RowTable):
 
     def column_menu(self, parent: QWidget | None = None) -> QMenu:
         """A check box for each column."""
-        menu = QMenu(tr("Columns"), parent or self)
+        menu = Menu(tr("Columns"), parent or self)
         for number, column in enumerate(COLUMNS):
             action = menu.addAction(tr(column.head).replace("\n", " "))
             action.setStatusTip(tr(column.tip))

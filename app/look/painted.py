@@ -107,7 +107,7 @@ def paint_row_ground(painter: QPainter, rect: QRect, state: QStyle.StateFlag, is
     is_selected = bool(state & QStyle.StateFlag.State_Selected)
     if is_selected or state & QStyle.StateFlag.State_MouseOver:
         edge = current().accent if is_selected and is_framed else ""
-        paint_rounded(painter, rect, 6, 0.5, fill=current().raised, edge=edge)
+        paint_rounded(painter, rect, 6, 0.5, fill=current().chosen, edge=edge)
 
 
 def paint_tinted(widget: QWidget, colour: str, share: float) -> None:

@@ -62,7 +62,7 @@ def palette_of(tokens: Tokens) -> QPalette:
         role.Button: tokens.raised,
         role.ButtonText: tokens.text,
         role.BrightText: tokens.danger,
-        role.ToolTipBase: tokens.raised,
+        role.ToolTipBase: tokens.popup,
         role.ToolTipText: tokens.text,
         role.PlaceholderText: tokens.muted,
         role.Highlight: tokens.accent,
@@ -103,11 +103,12 @@ QMainWindow::separator { background: @hairline; width: 1px; height: 1px; }
 QMenuBar { background: @surface; padding: 2px 4px; border: none; }
 QMenuBar::item { padding: 4px 8px; border-radius: 6px; background: transparent; }
 QMenuBar::item:selected { background: @raised; }
-QMenu { background: @window; border: 1px solid @hairline; padding: 4px; }
+QMenu { background: @popup; border: 1px solid @hairline; padding: 5px; }
+*[stands="out"] { border-radius: 10px; }
 QMenu::item { padding: 5px 24px 5px 12px; border-radius: 6px; }
-QMenu::item:selected { background: @raised; color: @text; }
+QMenu::item:selected { background: @chosen; color: @text; }
 QMenu::separator { height: 1px; background: @hairline; margin: 4px 8px; }
-QToolTip { background: @raised; color: @text; border: 1px solid @hairline; padding: 4px 6px; }
+QToolTip { background: @popup; color: @text; border: 1px solid @hairline; padding: 4px 6px; }
 QStatusBar { background: @surface; border-top: 1px solid @hairline; }
 QStatusBar::item { border: none; }
 
@@ -180,8 +181,7 @@ QProgressBar::chunk { background: @accent; border-radius: 2px; }
 
 QDialog { background: @surface; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
-QFrame#popover { background: @window; border: 1px solid @hairline; }
-QFrame#popover[place="inside"] { border-radius: 8px; }
+QFrame#popover { background: @popup; border: 1px solid @hairline; }
 QRadioButton { spacing: 8px; padding: 2px 6px 2px 2px; border: 1px solid transparent; border-radius: 6px;
     outline: none; }
 QRadioButton:focus { border-color: @accent; }
@@ -205,19 +205,21 @@ QComboBox[kind="flat"] { background: @window; border: 1px solid @hairline; borde
     padding: 3px 8px; combobox-popup: 0; }
 QComboBox[kind="flat"]:hover { border-color: @muted; }
 QComboBox[kind="flat"]:focus { border-color: @accent; }
-QComboBox[kind="flat"] QAbstractItemView { background: @window; border: 1px solid @hairline; padding: 4px;
-    outline: none; }
+QComboBox[kind="flat"] QAbstractItemView { background: @popup; border: 1px solid @hairline;
+    border-radius: 10px; padding: 5px; outline: none; }
 QComboBox[kind="flat"] QAbstractItemView::item { padding: 5px 8px; border-radius: 6px; color: @text; }
-QComboBox[kind="flat"] QAbstractItemView::item:selected { background: @raised; color: @text; }
+QComboBox[kind="flat"] QAbstractItemView::item:selected { background: @chosen; color: @text; }
 QComboBox[kind="flat"]::drop-down { border: none; width: 22px; }
 QComboBox[kind="flat"]::down-arrow { image: none; }
-QFrame#palette { background: @window; border: 1px solid @hairline; border-radius: 8px; }
-QFrame#palette QLineEdit { border: none; border-bottom: 1px solid @hairline; border-radius: 0; }
+QFrame#palette, QFrame#search { background: @popup; border: 1px solid @hairline; }
+QFrame#palette QLineEdit { background: transparent; border: none; border-bottom: 1px solid @hairline;
+    border-radius: 0; }
+QFrame#search QListView { background: transparent; }
 QFrame#palette QListView { background: transparent; padding: 4px 0; }
 QListWidget#nav { background: transparent; border: none; outline: none; }
 QListWidget#nav::item { padding: 6px 8px; border-radius: 6px; border: 1px solid transparent; color: @text; }
 QListWidget#nav::item:hover { background: @raised; }
-QListWidget#nav::item:selected { background: @raised; color: @text; }
+QListWidget#nav::item:selected { background: @chosen; color: @text; }
 QListWidget#nav::item:selected:focus { border-color: @accent; }
 QDialog QPlainTextEdit, QFrame#popover QPlainTextEdit { background: @window; border: 1px solid @hairline;
     border-radius: 6px; padding: 2px 4px; }
@@ -231,7 +233,7 @@ QDialog QTableView:focus { border-color: @accent; }
 QTableView { background: @window; border: none; gridline-color: transparent;
     selection-background-color: @raised; selection-color: @text; outline: none; }
 QTableView::item { padding: 0 3px; border: none; }
-QTableView::item:hover { background: @surface; }
+QTableView::item:hover:!selected { background: @surface; }
 QHeaderView { background: @window; border: none; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @hairline;
     padding: 4px 6px; }

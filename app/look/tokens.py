@@ -16,6 +16,8 @@ class Tokens(NamedTuple):
     window: str  # the page the text stands on, and free cells
     surface: str  # what frames it: menus, tabs, inspector
     raised: str  # what lies on it: the user's messages, code
+    popup: str  # menus, lists that drop down, the palette: what lies over the window
+    chosen: str  # a row of them, or of another list
     text: str
     muted: str
     hairline: str
@@ -31,6 +33,8 @@ LIGHT = Tokens(
     window="#fdfdfc",
     surface="#f4f4f2",
     raised="#eeeeeb",
+    popup="#ffffff",
+    chosen="#e4e9e7",
     text="#1d1f21",
     muted="#5f6366",
     hairline="#dddedb",
@@ -46,6 +50,8 @@ DARK = Tokens(
     window="#17191b",
     surface="#1e2123",
     raised="#282c2f",
+    popup="#24282b",
+    chosen="#353c40",
     text="#e6e7e6",
     muted="#a3a8ab",
     hairline="#363b3e",
@@ -62,6 +68,7 @@ LIGHT_CONTRAST = LIGHT._replace(
     window="#ffffff",
     surface="#fafafa",
     raised="#e9e9e9",
+    chosen="#dfdfdf",
     text="#000000",
     muted="#2e2e2e",
     hairline="#5a5a5a",
@@ -74,6 +81,8 @@ DARK_CONTRAST = DARK._replace(
     window="#000000",
     surface="#0b0b0b",
     raised="#262626",
+    popup="#141414",
+    chosen="#333333",
     text="#ffffff",
     muted="#dcdcdc",
     hairline="#a6a6a6",

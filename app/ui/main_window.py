@@ -62,6 +62,7 @@ from app.ui.settings.shortcuts import Shortcuts
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.first_view import LINE
+from app.ui.tabs.tab_commands import TabCommands
 from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.window_presenter import WindowPresenter
 
@@ -98,7 +99,8 @@ class MainWindow(QObject):
         frame.setStatusBar(self.status)
         self.inspector = InspectorDocks(frame, ROWS)
 
-        # 2. What commands of the engine act on.
+        # 2. What commands act on.
+        self.tab_commands = TabCommands(self.tabs, workspace, self.undo, self.status.say, frame)
         self.models = ModelLoading(engine, preferences, frame)
         self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
@@ -185,6 +187,7 @@ class MainWindow(QObject):
             engine=self._services.engine,
             preferences=self.preferences,
             tabs=self.tabs,
+            tab_commands=self.tab_commands,
             chats=ChatCommands(self.tabs, self.answers, self.frame),
             models=self.models,
             model_commands=self.model_commands,
@@ -259,8 +262,7 @@ class MainWindow(QObject):
         """Made when it is first asked for: it reads headers of models."""
         from app.ui.models.load_settings import LoadSettings
 
-        library, engine = self._services.model_library, self._services.engine
-        return LoadSettings(self.preferences, self.models, engine, self.frame, library)
+        return LoadSettings(self._services, self.models, self.frame)
 
     def show_load_settings(self) -> None:
         """The settings of the open model, or those of the engine without one."""

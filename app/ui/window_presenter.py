@@ -11,7 +11,7 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
-from app.look.words import tr, tr_n, tr_said
+from app.look.words import tr, tr_said
 from app.protocol.commands import Abort, SetSpeed
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
@@ -88,10 +88,11 @@ class WindowPresenter(QObject):
         self._show_current_state()
 
     def _connect(self) -> None:
+        self._workspace.opened.connect(self._on_opened)
         self._workspace.closed.connect(self._on_closed)
         self._workspace.save_failed.connect(self._on_chats_not_saved)
         self._workspace.save_recovered.connect(self._on_chats_saved)
-        self._engine.loading.connect(self._notices.progress.start)
+        self._engine.loading.connect(self._on_loading)
         self._engine.load_progressed.connect(self._notices.progress.set_fraction)
         self._engine.loaded.connect(self._on_loaded)
         self._engine.load_failed.connect(self._on_load_failed)
@@ -113,8 +114,6 @@ class WindowPresenter(QObject):
         self._inspector.files.failed.connect(self._notices.show_error)
         self._inspector.files.saved.connect(self._status.say)
         self._tabs.titles_changed.connect(self._on_tab_titles_changed)
-        self._tabs.said.connect(self._status.say)
-        self._tabs.closed_many.connect(self._on_closed_many)
         self._tabs.tokens_requested.connect(self._answers.show_answer)
         self._tabs.undo_offered.connect(self._undo.offer)
         self._tabs.current_state_changed.connect(self._show_current_state)
@@ -124,6 +123,11 @@ class WindowPresenter(QObject):
         self._models.changed.connect(self._show_models)
         self._preferences.changed.connect(self._on_setting_changed)
         self._preferences.save_failed.connect(self._on_save_failed)
+
+    @Slot(object)
+    def _on_loading(self, path: Path) -> None:
+        self._notices.progress.start(path)
+        self._inspector.set_loading(True)
 
     @Slot(object)
     def _on_loaded(self, model: ModelInfo | None) -> None:
@@ -146,6 +150,7 @@ class WindowPresenter(QObject):
     @Slot(object, object)
     def _on_load_failed(self, path: Path, message: str) -> None:
         self._notices.progress.end()
+        self._inspector.set_loading(False)
         if self._engine.model is None:  # also one that was asleep and failed to load again
             self._show_model(None)
         told = load_error_text(path, message, self._engine.model)
@@ -160,6 +165,7 @@ class WindowPresenter(QObject):
     @Slot(object)
     def _on_load_cancelled(self, path: Path) -> None:
         self._notices.progress.end()
+        self._inspector.set_loading(False)
         if self._engine.model:
             self._status.say(tr("Loading {name} was cancelled.", name=path.name))
         else:
@@ -218,22 +224,15 @@ class WindowPresenter(QObject):
             self._tabs.apply(self._report)
             self._report = None
 
+    @Slot(object, int)
+    def _on_opened(self, session: ChatSession, _index: int) -> None:
+        self._undo.withdraw(closed_text(session.chat.display_title))
+
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:
         if not session.is_blank:
             self._undo.offer(closed_text(session.chat.display_title), self._workspace.reopen)
         self._show_current_state()
-
-    @Slot(int)
-    def _on_closed_many(self, num_chats: int) -> None:
-        def reopen() -> None:
-            shown = self._workspace.current
-            for _ in range(num_chats):
-                self._workspace.reopen()
-            if shown:
-                self._workspace.set_current(shown)
-
-        self._undo.offer(tr_n("Closed {n} chat.", "Closed {n} chats.", num_chats), reopen)
 
     @Slot()
     def _show_current_state(self) -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from app.look.tokens import ALL, DARK_CONTRAST, LIGHT_CONTRAST, Tokens
 
-BACKGROUNDS = ("window", "surface", "raised")
+BACKGROUNDS = ("window", "surface", "raised", "popup", "chosen")
 
 
 def luminance(colour: str) -> float:

@@ -144,7 +144,7 @@ def test_a_file_of_zeros_where_the_weights_should_be_is_found(tiny):
 
 
 def test_a_model_that_no_chat_fits_into_is_refused(tiny):
-    assert "too short to chat" in refusal(set_metadata(tiny, "qwen3.context_length", 1))
+    assert "too short for chatting" in refusal(set_metadata(tiny, "qwen3.context_length", 1))
 
 
 # Files that kill
@@ -152,7 +152,7 @@ def test_a_model_that_no_chat_fits_into_is_refused(tiny):
 
 def test_an_assertion_in_the_library_ends_the_child_and_is_named(tiny):
     message = refusal(set_metadata(tiny, "qwen3.block_count", 0))
-    assert message.startswith("tiny.gguf crashed the process that tested it (SIGABRT: llama.cpp/src/")
+    assert message.startswith("tiny.gguf crashed the process testing it (SIGABRT: llama.cpp/src/")
     assert "GGML_ASSERT" in message
 
 
@@ -183,7 +183,7 @@ def test_one_that_computes_without_end_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "BASE_CPU_S", 1)
     monkeypatch.setattr(probe, "BASE_MEMORY_BYTES", 16 << 30)
     path = write_with_tokenizer(tmp_path / "tiny.gguf", "rwkv", monkeypatch)
-    assert "took over 1 seconds of computing" in refusal(path)
+    assert "took over 1 seconds of CPU time" in refusal(path)
 
 
 def test_called_off_in_the_middle_it_leaves_no_process(tmp_path):
@@ -295,7 +295,7 @@ def test_every_mutant_ends_in_a_verdict_and_the_good_ones_answer_here(mutants):
     good = [path for path in mutants if verdicts[path] == "good"]
     assert dead, "none of them shows what a child is for"
     for path in dead[:3]:
-        assert "crashed the process that tested it" in refusal(path)
+        assert "crashed the process testing it" in refusal(path)
     assert good, "none of them shows that what passes may come in"
     for path in good:
         with open_llama_backend(params(path)) as backend, contextlib.closing(Engine(backend)) as engine:

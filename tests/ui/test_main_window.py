@@ -21,7 +21,6 @@ from app.settings.settings import Settings
 from app.system import paths
 from app.ui.base.notices import Banner
 from app.ui.main_window import MainWindow
-from app.ui.tabs.tab_menu import TabMenu
 from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
@@ -129,12 +128,22 @@ class TestTabs:
         window.undo.button.click()
         assert workspace.sessions[0].chat.display_title == "Sums"
 
+    def test_a_chat_that_is_reopened_otherwise_is_offered_no_more(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        workspace.sessions[0].send("Sums")
+        press(qtbot, window, Qt.Key.Key_W, CTRL)
+        assert window.undo.isVisible()
+        press(qtbot, window, Qt.Key.Key_T, CTRL | SHIFT)
+        assert workspace.sessions[0].chat.display_title == "Sums"
+        assert not window.undo.isVisible()
+
     def test_all_that_was_closed_at_once_comes_back_at_once(
         self, window: MainWindow, workspace: FakeWorkspace
     ) -> None:
         for title in "abc":
             workspace.open(Chat(title=title), 9)
-        window.tabs.close_others(window.tabs.tabs[2])
+        window.tab_commands.close_others(window.tabs.tabs[2])
         assert window.undo.text == "Closed 2 chats."
         window.undo.button.click()
         assert [session.chat.title for session in workspace.sessions] == ["a", "b", "c"]
@@ -192,16 +201,16 @@ class TestForks:
         first = workspace.sessions[0]
         second = workspace.new_chat()
         window.tabs.strip.bar.menu_requested.emit(0, window.frame.pos())
-        menu = window.frame.findChild(TabMenu)
-        assert menu
+        menu = next(menu for menu in window.tabs.findChildren(QMenu) if menu.isVisible())
         assert not menu.isModal()
-        menu.settings_requested.emit()
+        actions = {action.text().replace("&", ""): action for action in menu.actions()}
+        actions["Chat settings…"].trigger()
         assert workspace.current is first
         assert window.chat_options.panel.isVisible()
         window.chat_options.panel.close_up()
-        menu.fork_requested.emit()
+        actions["Fork chat"].trigger()
         assert workspace.forks == [(first, None)]
-        menu.close_requested.emit()
+        actions["Close chat"].trigger()
         assert first not in workspace.sessions
         assert second in workspace.sessions
         menu.close()

@@ -217,7 +217,7 @@ def _actions_named(window: MainWindow, *names: str) -> list[QAction]:
 
 
 def test_the_settings_of_a_chat_are_translated_and_have_room(pseudo_window: MainWindow) -> None:
-    pseudo_window.tabs.open_chat_settings()
+    pseudo_window.tab_commands.on_current(pseudo_window.tab_commands.open_settings)
     panel = pseudo_window.chat_options.panel
     panel.more.click()
     panel.presets.entry.ask("[Name]", "", lambda _name: None)

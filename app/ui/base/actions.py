@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
+from app.look.popups import Menu
 from app.look.words import tr
 from app.ui.base.choices import Choice
 from app.ui.base.command_list import COMMANDS, Shortcut
@@ -44,13 +45,13 @@ def make_action(
 
 def add_menu(bar: QMenuBar, title: str, *actions: QAction | QMenu | None) -> QMenu:
     """None is a separator."""
-    menu = bar.addMenu(title)
-    fill(menu, *actions)
+    menu = submenu(bar, title, *actions)
+    bar.addMenu(menu)
     return menu
 
 
 def submenu(parent: QWidget, title: str, *actions: QAction | QMenu | None) -> QMenu:
-    menu = QMenu(title, parent)
+    menu = Menu(title, parent)
     fill(menu, *actions)
     return menu
 
@@ -73,7 +74,7 @@ def radio_menu(
     chosen: str,
     on_chosen: Callable[[str], object],
 ) -> QMenu:
-    menu = QMenu(title, parent)
+    menu = Menu(title, parent)
     group = QActionGroup(menu)
     for choice in choices:
         action = group.addAction(menu.addAction(_with_mnemonic(tr(choice.label))))

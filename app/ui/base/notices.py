@@ -210,9 +210,14 @@ class UndoToast(QWidget):
         self.raise_()
         self._life.start()
 
+    def withdraw(self, text: str) -> None:
+        """There is nothing to undo any more."""
+        if self.text == text:
+            self.hide()
+            self._life.stop()
+
     def _on_clicked(self) -> None:
-        self.hide()
-        self._life.stop()
+        self.withdraw(self.text)
         if self._on_undo:
             self._on_undo()
 

@@ -91,9 +91,10 @@ class Navigation(QObject):
         self.popup.open(Known(self._chat_library.chats, self._mark_by_id()))
 
     def open_tab_list(self) -> None:
-        """Lists all open chats in the same popup."""
+        """Lists all open chats in the same popup, below the button for it."""
         self.popup.field.clear()
-        self.open_search()
+        known = Known(self._chat_library.chats, self._mark_by_id())
+        self.popup.open(known, below=self._tabs.strip.list)
 
     def new_folder(self, chat_ids: tuple[str, ...] = ()) -> None:
         """Creates a folder and edits its name in place."""

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
 from app.look.icons import icon
 from app.look.layouts import vbox
 from app.look.marks import Mark
-from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, search_field
-from app.look.tokens import current
+from app.look.popups import stand_out
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
 from app.storage.search import SearchHit
@@ -48,6 +47,7 @@ class SearchPopup(QFrame):
         self._ground = ground
         self._known = Known((), {})
         self._came_from: QWidget | None = None
+        self._below: QWidget | None = None
         self.model = SearchModel(self)
         self.field = search_field(tr("Search titles and messages"), self)
         self.list = QListView(self)
@@ -58,11 +58,16 @@ class SearchPopup(QFrame):
         self.model.modelReset.connect(self._on_reset)
         self.field.installEventFilter(self)
         ground.installEventFilter(self)
+        stand_out(self)
         self.hide()
 
-    def open(self, known: Known) -> None:
-        """With the last words selected, so that they can be continued or replaced."""
+    def open(self, known: Known, below: QWidget | None = None) -> None:
+        """With the last words selected, so that they can be continued or replaced.
+
+        Over the top of the window, or with its right edge `below` what was clicked.
+        """
         self._known = known
+        self._below = below
         self._came_from = self._came_from if self.isVisible() else self.window().focusWidget()
         self._place()
         self.show()
@@ -105,6 +110,9 @@ class SearchPopup(QFrame):
         width = min(WIDTH, room.width() - 32)
         self.setFixedWidth(width)
         corner = QPoint((room.width() - width) // 2, min(_TOP, room.height() // 8))
+        if self._below:
+            edge = self._below.mapTo(self._ground, self._below.rect().bottomRight())
+            corner = QPoint(max(_MARGIN, edge.x() - width), edge.y() + 1)
         self.list.setFixedHeight(min(self._wanted_height(), room.height() - corner.y() - 120))
         self.list.setVisible(self.model.rowCount() > 0)
         self.adjustSize()
@@ -201,8 +209,3 @@ class SearchPopup(QFrame):
         """A click elsewhere closes it; another window in front does not."""
         if self.window().isActiveWindow():
             self.hide()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        paint_rounded(painter, self.rect(), 8, 0.5, fill=tokens.window, edge=tokens.hairline)

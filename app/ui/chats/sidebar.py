@@ -191,8 +191,8 @@ class Sidebar(QWidget):
         if near := (after or before[::-1])[:1]:
             self.select(Kind.CHAT, near[0].chat_id)
 
-    @Slot(object, QPoint)
-    def _on_menu_requested(self, row: Row | None, place: QPoint) -> None:
+    @Slot(object, QPoint, bool)
+    def _on_menu_requested(self, row: Row | None, place: QPoint, is_new: bool) -> None:
         rows = self.selected_rows() if row else []
         menu = SidebarMenu(rows, self._folders, self)
         menu.open_requested.connect(self.open_requested)
@@ -206,6 +206,8 @@ class Sidebar(QWidget):
         menu.delete_requested.connect(self._on_delete)
         menu.new_requested.connect(self.new_requested)
         menu.folder_requested.connect(self.folder_requested)
+        if is_new:  # selected for the menu alone; its actions come before this
+            menu.aboutToHide.connect(self.list.clearSelection, Qt.ConnectionType.QueuedConnection)
         menu.popup(place)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -244,7 +246,7 @@ class _List(QListView):
     opened = Signal(object)  # a Row
     delete_pressed = Signal()
     folder_toggled = Signal(str, bool)
-    menu_requested = Signal(object, QPoint)  # a Row or None, a place on the screen
+    menu_requested = Signal(object, QPoint, bool)  # a Row or None, a place on the screen, newly selected
     left = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -343,6 +345,7 @@ class _List(QListView):
         else:
             index, place = self.indexAt(event.pos()), event.globalPos()
         row = self._row(index)
-        if row and row.kind is not Kind.HEADING and index not in self.selectedIndexes():
+        is_new = row and row.kind is not Kind.HEADING and index not in self.selectedIndexes()
+        if is_new:
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-        self.menu_requested.emit(row if row and row.kind is not Kind.HEADING else None, place)
+        self.menu_requested.emit(row if row and row.kind is not Kind.HEADING else None, place, is_new)

@@ -7,11 +7,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.look.plain_text import as_tab_text
+from app.look.popups import Menu
 from app.look.words import tr
 from app.ui.chats.sidebar_rows import Kind, Row
 
 
-class SidebarMenu(QMenu):
+class SidebarMenu(Menu):
     """For the selected rows or, without any, to create. Use `popup`: `exec` would stop every coroutine."""
 
     open_requested = Signal(str)
@@ -56,7 +57,7 @@ class SidebarMenu(QMenu):
         self.addAction(tr("&Delete")).triggered.connect(self.delete_requested)
 
     def _folder_menu(self, chats: Sequence[Row], ids: tuple[str, ...], folders: Sequence[str]) -> QMenu:
-        menu = QMenu(tr("&Move to folder"), self)
+        menu = Menu(tr("&Move to folder"), self)
         for folder in folders:
             action = menu.addAction(as_tab_text(folder))
             action.setEnabled(any(row.folder != folder for row in chats))

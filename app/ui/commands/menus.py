@@ -38,6 +38,7 @@ from app.ui.settings.languages import Languages
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.message_menu import MessageMenu
+from app.ui.tabs.tab_commands import TabCommands
 from app.ui.tabs.tabs_menu import tabs_menu
 
 # Commands that call a slot of the widget with the focus. An empty one is a separator.
@@ -61,6 +62,7 @@ class Parts:
     engine: ActiveEngine
     preferences: Preferences
     tabs: ChatTabs
+    tab_commands: TabCommands
     chats: ChatCommands
     models: ModelLoading
     model_commands: ModelCommands
@@ -109,7 +111,7 @@ class Menus(QObject):
     # File and Edit
 
     def _make_file_menu(self) -> None:
-        parts, new = self._parts, self._new
+        parts, new, tabs = self._parts, self._new, self._parts.tab_commands
         self.reopen = new("chat.reopen", parts.workspace.reopen)
         quit_skein = new("app.quit", parts.quit)
         quit_skein.setMenuRole(QAction.MenuRole.QuitRole)
@@ -125,7 +127,7 @@ class Menus(QObject):
             new("chat.import", parts.files.import_files),
             new("chat.import-folder", parts.files.import_folder),
             None,
-            new("chat.close", parts.tabs.close_current),
+            new("chat.close", partial(tabs.on_current, tabs.close)),
             quit_skein,
         )
 
@@ -169,8 +171,8 @@ class Menus(QObject):
             new("view.palette", parts.show_palette),
             None,
             self.inspector,
-            new("tab.split", parts.tabs.toggle_split),
-            new("tab.other-side", parts.tabs.show_other_side),
+            new("tab.split", parts.tab_commands.toggle_split),
+            new("tab.other-side", parts.tab_commands.show_other_side),
             None,
             self.themes,
             text_size,
@@ -198,7 +200,7 @@ class Menus(QObject):
     # Chat
 
     def _make_chat_menu(self) -> None:
-        parts, new = self._parts, self._new
+        parts, new, tabs = self._parts, self._new, self._parts.tab_commands
         self.message = MessageMenu(parts.chats, self._window)
         self.stop = new("chat.stop", self._stop)
         self.copy_answer = new("chat.copy-answer", parts.chats.copy_last_answer)
@@ -211,10 +213,10 @@ class Menus(QObject):
             self.message.menu,
             None,
             new("chat.attach", parts.chats.attach),
-            new("chat.fork", parts.tabs.fork_current),
-            new("chat.settings", parts.tabs.open_chat_settings),
+            new("chat.fork", partial(tabs.on_current, tabs.fork)),
+            new("chat.settings", partial(tabs.on_current, tabs.open_settings)),
             None,
-            tabs_menu(parts.tabs, self._window),
+            tabs_menu(parts.tabs, tabs, self._window),
             None,
             new("chat.delete", parts.navigation.delete_current),
         )

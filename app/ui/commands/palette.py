@@ -34,6 +34,7 @@ from app.look.fonts import small_font
 from app.look.layouts import vbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
+from app.look.popups import stand_out
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.commands.palette_entry import Entry, Hit, hits
@@ -70,6 +71,7 @@ class CommandPalette(QFrame):
         self.list.clicked.connect(self._run)
         self.list.current_changed.connect(self.line.setAccessibleDescription)
         window.installEventFilter(self)
+        stand_out(self)
         self.hide()
 
     def add_source(self, source: Source) -> None:
@@ -260,7 +262,7 @@ class _Row(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.state & QStyle.StateFlag.State_Selected:
-            paint_rounded(painter, rect.adjusted(0, 1, 0, -1), 6, fill=tokens.raised)
+            paint_rounded(painter, rect.adjusted(0, 1, 0, -1), 6, fill=tokens.chosen)
         rest = rect.adjusted(10, 0, -10, 0)
         rest = _paint_keys(painter, rest, entry.keys)
         rest = _paint_name(painter, rest, hit)
@@ -278,7 +280,7 @@ def _paint_keys(painter: QPainter, rect: QRect, keys: str) -> QRect:
     painter.setFont(small_font())
     width = painter.fontMetrics().horizontalAdvance(keys) + 14
     cap = QRect(rect.right() - width, rect.center().y() - 9, width, 20)
-    paint_rounded(painter, cap, 5, 0.5, fill=current().window, edge=current().hairline)
+    paint_rounded(painter, cap, 5, 0.5, fill=current().popup, edge=current().hairline)
     painter.setPen(QColor(current().muted))
     painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, keys)
     return rect.adjusted(0, 0, -width - 12, 0)

@@ -9,6 +9,7 @@ from app.look.figures import count
 from app.look.fonts import code_font
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
+from app.look.popups import Popover
 from app.look.words import tr
 from app.ui.composer.attachment_words import title
 
@@ -17,15 +18,14 @@ GAP = 6
 SHOWN_CHARS = 12_000  # laying out more would be slow
 
 
-class AttachmentPreview(QFrame):
+class AttachmentPreview(Popover):
     """Escape and a click beside it close it."""
 
     removed = Signal()
     turned_into_text = Signal()
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setObjectName("popover")
+        super().__init__(parent)
         self.setFixedSize(WIDTH, HEIGHT)
         self._title = heading("", self)
         self._figures = PlainLabel(parent=self, tone="muted")

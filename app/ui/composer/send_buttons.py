@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.look.buttons import IconButton
 from app.look.icons import icon
+from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.proportions import BUTTONS_HEIGHT as SIDE
@@ -80,7 +81,7 @@ class SendMenuButton(IconButton):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("chevron-up", tr("More ways to send"), 24, parent, icon_side=14)
-        self.menu_ = QMenu(self)
+        self.menu_ = Menu(self)
         self.send = self.menu_.addAction(tr("&Send"))
         self.add = self.menu_.addAction(tr("Add &without asking"))
         self.add.setToolTip(tr("As your message, without an answer for now"))

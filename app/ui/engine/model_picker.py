@@ -6,12 +6,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.look.figures import data_size, percent
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox
 from app.look.plain_text import as_tab_text, as_tooltip, one_line, short_path
+from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
 from app.services.model_library import ModelLibrary
@@ -113,7 +114,7 @@ class ModelPicker(QWidget):
         self._commands = commands
         self.button = PickerButton(self)
         self.button.clicked.connect(self.open_up)
-        self.menu = QMenu(self)
+        self.menu = Menu(self)
         self.switch = command(parent, "model.switch", self.open_up)
         hbox((self.button, 1), STRETCH, on=self, margins=(8, 0, 8, 0))
         self.setFixedHeight(PICKER_HEIGHT)

@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication
-from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.look.fonts import code_font
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
+from app.look.popups import Popover
 from app.look.words import mark, tr
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold
@@ -23,13 +24,12 @@ _WARNINGS = {
 }
 
 
-class LinkPrompt(QFrame):
+class LinkPrompt(Popover):
     """Closed by a click elsewhere. Nothing is opened before *Open* is pressed."""
 
     def __init__(self, url: QUrl, doubts: tuple[Doubt, ...], parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
+        super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("popover")
         self.setFixedWidth(WIDTH)
         self._url = url
         title = tr("Open this link?") if not doubts else tr("This link may be deceptive")

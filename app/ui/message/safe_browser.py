@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextBrowser, QToolTip, QWidget
 
 from app.look.plain_text import as_tooltip
+from app.look.popups import stand_out
 from app.look.tokens import Tokens, current
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold, unfold
@@ -159,6 +160,7 @@ class SafeBrowser(QTextBrowser):
             return
         menu = self.createStandardContextMenu(event.pos())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        stand_out(menu)
         menu.popup(event.globalPos())
 
     def _on_anchor_clicked(self, url: QUrl) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.look.plain_text import as_tab_text, short_path
+from app.look.popups import Menu
 from app.look.words import tr
 from app.models.folders import Folder
 from app.models.model_file import Source
@@ -16,7 +17,7 @@ from app.services.preferences import Preferences
 from app.ui.base.help_commands import open_folder
 
 
-class FoldersMenu(QMenu):
+class FoldersMenu(Menu):
     """Filled when it opens."""
 
     def __init__(self, library: ModelLibrary, preferences: Preferences, parent: QWidget) -> None:
@@ -45,7 +46,7 @@ class FoldersMenu(QMenu):
     def _menu_of(self, folder: Folder) -> QMenu:
         is_downloads = folder.source is Source.DOWNLOADS
         name = as_tab_text(short_path(folder.path))
-        menu = QMenu(tr("Downloads: {folder}", folder=name) if is_downloads else name, self)
+        menu = Menu(tr("Downloads: {folder}", folder=name) if is_downloads else name, self)
         menu.addAction(tr("Open in the file manager"), partial(open_folder, folder.path))
         if is_downloads:
             menu.addAction(tr("Choose another folder…"), self._choose_download_folder)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QMenu, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QStackedWidget, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.figures import count, data_size
 from app.look.flat_combo import FlatCombo
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, one_line, search_field
+from app.look.popups import Menu
 from app.look.words import mark, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.services.model_fits import ModelFits
@@ -209,7 +210,7 @@ class LibraryPage(QWidget):
         row = self.table.chosen
         if not row:
             return
-        menu = QMenu(self)
+        menu = Menu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for button in self.details.buttons:
             if not button.isHidden():

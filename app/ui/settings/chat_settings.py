@@ -24,6 +24,7 @@ from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, Part, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
+from app.look.popups import stand_out
 from app.look.words import mark, sentences, tr
 from app.protocol.request import Overflow
 from app.ui.base.choice_list import ChoiceList
@@ -81,7 +82,7 @@ class ChatSettings(QFrame):
         super().__init__(parent)
         self.setObjectName("popover")
         self.setAccessibleName(tr("Chat settings"))
-        self.setProperty("place", "inside")
+        stand_out(self)
         self._host = parent
         self._options = ChatOptions()
         self._inherited = Inherited()

@@ -5,11 +5,12 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton, QWidget
 
 from app.chats.imports.sketch import MAX_NAME_CHARS
 from app.look.layouts import hbox
 from app.look.plain_text import as_tab_text, one_line
+from app.look.popups import Menu
 from app.look.words import tr
 from app.ui.base.escape import keeps_escape
 
@@ -41,7 +42,7 @@ class PresetBar(QObject):
         self.button.setProperty("kind", "choice")
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.menu = QMenu(self.button)
+        self.menu = Menu(self.button)
         self.menu.aboutToShow.connect(self._fill)
         self.button.setMenu(self.menu)
         self.entry = _NameEntry(parent)

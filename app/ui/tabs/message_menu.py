@@ -5,8 +5,9 @@ from functools import partial
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.look.popups import Menu
 from app.look.words import mark, tr
 from app.protocol.request import Role
 from app.ui.base.actions import command, fill, make_action, submenu
@@ -68,7 +69,7 @@ class MessageMenu:
         return self._new(name, menu_label(action), tr(tip), act, partial(self._chats.can, action), key)
 
     def _add_ways(self) -> None:
-        ways, again = QMenu(menu_label(TurnAction.WAYS), self._window), self._chats.can_answer_again
+        ways, again = Menu(menu_label(TurnAction.WAYS), self._window), self._chats.can_answer_again
         tip = tr("Generate this many answers side by side")
         for number in NUMS_OF_WAYS:
             text, act = tr("&{number} answers", number=number), partial(self._chats.answer_in_ways, number)

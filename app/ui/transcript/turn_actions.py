@@ -13,6 +13,7 @@ from app.chats.chat import Chat, Turn, TurnState
 from app.look.buttons import IconButton
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
+from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n
 from app.protocol.request import Role
@@ -160,7 +161,7 @@ def why_impossible(action: TurnAction, place: Place) -> str:
     return ""
 
 
-class TurnMenu(QMenu):
+class TurnMenu(Menu):
     """Lives as long as it is open. Use `popup`: `exec` would stop every coroutine."""
 
     chosen = Signal(object)  # a TurnAction
@@ -186,7 +187,7 @@ class TurnMenu(QMenu):
         entry.triggered.connect(lambda: self.chosen.emit(action))
 
     def _ways(self, text: str) -> QMenu:
-        menu = QMenu(tr(text), self)
+        menu = Menu(tr(text), self)
         for number in NUMS_OF_WAYS:
             entry = menu.addAction(tr_n("{n} answer", "{n} answers", number))
             entry.triggered.connect(lambda _checked=False, n=number: self.ways_chosen.emit(n))

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
@@ -227,6 +227,9 @@ async def test_the_button_at_the_end_of_the_tabs_lists_them_all(qloop, run) -> N
         rows = it.navigation.popup.model.rows
         assert [row.plain_title for row in rows[1:2]] == ["Sums"]
         assert rows[0].text == "Open chats"
+        frame, popup, button = it.window.frame, it.navigation.popup, it.window.tabs.strip.list
+        edge = button.mapTo(frame, button.rect().bottomRight())
+        assert popup.geometry().topRight() == edge - QPoint(1, -1)
 
 
 @pytest.mark.parametrize(

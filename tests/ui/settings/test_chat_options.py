@@ -21,7 +21,7 @@ STORY = Preset("Story & <b>tale</b>", ChatOptions("Tell stories.", {"temperature
 
 
 def opened(window: MainWindow) -> ChatSettings:
-    window.tabs.open_chat_settings()
+    window.tab_commands.on_current(window.tab_commands.open_settings)
     return window.chat_options.panel
 
 

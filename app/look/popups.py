@@ -1,0 +1,178 @@
+"""What lies over the window: a surface of its own, round corners and a soft shadow. GUI thread.
+
+The shadow is painted in the window below, beneath the popup: that looks the same with a compositor, without
+one, and for popups that are no windows. Corners are cut off where nothing can be seen through.
+"""
+
+import ctypes
+from functools import cache
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QBitmap, QColor, QGuiApplication, QPainter, QPaintEvent, QPixmap, QRegion
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
+
+from app.look.painted import paint_rounded
+from app.look.tokens import Tokens, current
+
+RADIUS = 10  # as in the style sheet
+SPREAD, DROP = 24, 6  # how far the shadow reaches, and how much lower it lies
+_FOLLOWED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.ZOrderChange)
+
+
+class Menu(QMenu):
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        stand_out(self)
+
+
+class Popover(QFrame):
+    """A window that a click elsewhere closes."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("popover")
+        stand_out(self)
+
+
+def stand_out(popup: QWidget) -> None:
+    """Before it is first shown. A child of the window, or a window of its own."""
+    popup.setProperty("stands", "out")  # for the style sheet
+    if popup.isWindow() and QGuiApplication.platformName() != "cocoa":  # whose shadow has the popup's shape
+        popup.setWindowFlag(Qt.WindowType.NoDropShadowWindowHint)
+    if popup.isWindow():
+        popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground, is_composited())
+    popup.installEventFilter(_Depth(popup))
+
+
+def is_composited() -> bool:
+    """Whether windows can be seen through. Without a compositor, X11 shows black there."""
+    if QGuiApplication.platformName() != "xcb":
+        return True
+    x11 = _x11()
+    return x11 is not None and x11.has_compositor()
+
+
+class _Depth(QObject):
+    """Keeps a popup's shadow beneath it as long as it is shown."""
+
+    def __init__(self, popup: QWidget) -> None:
+        super().__init__(popup)
+        self._shadow: Shadow | None = None
+
+    def eventFilter(self, popup: QObject, event: QEvent) -> bool:
+        assert isinstance(popup, QWidget)
+        if event.type() == QEvent.Type.Show:
+            self._cut_corners(popup)
+            self._cast(popup)
+        elif event.type() == QEvent.Type.Hide and self._shadow:
+            self._shadow.setParent(None)  # now, and not later: the window below may be going, too
+            self._shadow = None
+        elif event.type() in _FOLLOWED and popup.isVisible():
+            self._cut_corners(popup)
+            if self._shadow:
+                self._shadow.lie_under(popup)
+        return False
+
+    def _cast(self, popup: QWidget) -> None:
+        host = _window_below(popup)
+        if host and not self._shadow and not (popup.isWindow() and QGuiApplication.platformName() == "cocoa"):
+            self._shadow = Shadow(host)
+            self._shadow.lie_under(popup)
+            self._shadow.show()
+
+    def _cut_corners(self, popup: QWidget) -> None:
+        if not popup.isWindow():
+            return
+        # Asked each time: a compositor may be started or stopped at any time.
+        if is_composited() and popup.testAttribute(Qt.WidgetAttribute.WA_TranslucentBackground):
+            popup.clearMask()
+        else:
+            popup.setMask(_rounded(popup.size()))
+
+
+def _window_below(popup: QWidget) -> QWidget | None:
+    """The window it was opened from; for a submenu that of its menu."""
+    parent = popup.parentWidget()
+    while parent and parent.window().windowType() == Qt.WindowType.Popup:
+        parent = parent.window().parentWidget()
+    return parent.window() if parent else None
+
+
+def _rounded(size: QSize) -> QRegion:
+    shape = QBitmap(size)
+    shape.clear()
+    painter = QPainter(shape)
+    painter.setBrush(Qt.GlobalColor.color1)
+    painter.setPen(Qt.PenStyle.NoPen)
+    radius = RADIUS + 1  # what the smooth corner only touches is cut off, too
+    painter.drawRoundedRect(QRectF(QPoint(), size), radius, radius)
+    painter.end()
+    return QRegion(shape)
+
+
+class Shadow(QWidget):
+    """Lies in the window below, where clicks go through it."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._picture = QPixmap()
+        self._drawn_for: tuple[QSize, float, Tokens] | None = None
+
+    def lie_under(self, popup: QWidget) -> None:
+        if popup.isWindow():
+            corner = self._window.mapFromGlobal(popup.pos())
+            self.raise_()
+        else:
+            corner = popup.mapTo(self._window, QPoint())
+            self.stackUnder(popup)
+        place = QRect(corner, popup.size())
+        self.setGeometry(place.adjusted(-SPREAD, DROP - SPREAD, SPREAD, DROP + SPREAD))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        looks = (self.size(), self.devicePixelRatioF(), current())
+        if looks != self._drawn_for:
+            self._drawn_for, self._picture = looks, _shadow(*looks)
+        QPainter(self).drawPixmap(0, 0, self._picture)
+
+
+def _shadow(size: QSize, scale: float, tokens: Tokens) -> QPixmap:
+    """Boxes one within the other, each a little darker: a soft edge, as a blur would give."""
+    picture = QPixmap(size * scale)
+    picture.setDevicePixelRatio(scale)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    for inset in range(0, SPREAD, 2):
+        share = (inset + 2) / SPREAD
+        shade = QColor(0, 0, 0, round((14 if tokens.is_dark else 5) * share))
+        box = QRectF(QPoint(), size).adjusted(inset, inset, -inset, -inset)
+        paint_rounded(painter, box, RADIUS + SPREAD - inset, fill=shade.name(QColor.NameFormat.HexArgb))
+    painter.end()
+    return picture
+
+
+class _X11:
+    """A connection of our own: Qt does not tell about compositors."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        library.XOpenDisplay.restype = ctypes.c_void_p
+        library.XInternAtom.restype = library.XGetSelectionOwner.restype = ctypes.c_ulong
+        self._display = ctypes.c_void_p(library.XOpenDisplay(None))
+        self._owner = ctypes.c_ulong(0)
+        if self._display.value:
+            name = b"_NET_WM_CM_S%d" % library.XDefaultScreen(self._display)
+            self._owner = ctypes.c_ulong(library.XInternAtom(self._display, name, 0))
+
+    def has_compositor(self) -> bool:
+        return bool(self._owner.value and self._library.XGetSelectionOwner(self._display, self._owner))
+
+
+@cache
+def _x11() -> _X11 | None:
+    try:
+        return _X11(ctypes.CDLL("libX11.so.6"))
+    except OSError:
+        return None
