@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
+from app.bridge.notebook_session import NotebookSession
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
 from app.chats.chat import Chat, Turn
@@ -102,6 +103,15 @@ class Workspace(QObject):
         """Opens an empty chat at the end and makes it the current one."""
         session = self._open_new()
         self.set_current(session)
+        return session
+
+    def new_notebook(self) -> ChatSession:
+        """Opens an empty one, in the place of an empty current chat if there is one."""
+        blank = self.current if self.current and self.current.is_blank else None
+        session = self._open_new(is_notebook=True)
+        self.set_current(session)
+        if blank:
+            self.close(blank)
         return session
 
     async def open_saved(self, chat_id: str) -> ChatSession | None:
@@ -305,14 +315,19 @@ class Workspace(QObject):
         if current:
             self.set_current(current)
 
-    def _open_new(self) -> ChatSession:
+    def _open_new(self, *, is_notebook: bool = False) -> ChatSession:
         settings = self._settings
-        chat = Chat(system_prompt=settings.system_prompt, overflow=Overflow(settings.overflow))
+        chat = Chat(
+            system_prompt=settings.system_prompt,
+            overflow=Overflow(settings.overflow),
+            is_notebook=is_notebook,
+        )
         self.options_for_new(ChatOptions.of(chat)).apply_to(chat)
         return self._open(SavedChat(chat), len(self.sessions))
 
     def _open(self, kept: SavedChat, index: int, *, is_loaded: bool = True) -> ChatSession:
-        session = ChatSession(
+        kind = NotebookSession if kept.chat.is_notebook else ChatSession
+        session = kind(
             kept.chat,
             self._engine,
             self._settings,
@@ -397,6 +412,8 @@ class Workspace(QObject):
     @Slot(object, object)
     def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
         self.autosave.touch(self._sender(), turns, removed)
+        if turns:
+            self.autosave.touch_tabs()  # a chat is kept from its first turn on, and its tab with it
 
     @Slot(object)
     def _on_grew(self, answer: Turn) -> None:

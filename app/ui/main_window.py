@@ -283,7 +283,7 @@ class MainWindow(QObject):
 
     def _panes(self) -> list[QWidget]:
         """In reading order: of two chats side by side both."""
-        chats = [pane for view in self.tabs.shown_views for pane in (view.transcript, view.composer.editor)]
+        chats = [pane for view in self.tabs.shown_views for pane in view.panes]
         return [self.navigation.sidebar.list, self.tabs.strip.bar, *chats, *self.inspector.panels]
 
     # Events of the frame

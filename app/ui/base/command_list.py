@@ -21,6 +21,9 @@ class Words(NamedTuple):
 COMMANDS = {
     # File
     "chat.new": Words("&New chat", "Open a new chat in a new tab", ("Ctrl+T", "Ctrl+N")),
+    "chat.new-notebook": Words(
+        "New note&book", "Open a page of plain text that the model continues", "Ctrl+Shift+N"
+    ),
     "chat.reopen": Words(
         "&Reopen closed chat", "Reopen the tab closed last", "Ctrl+Shift+T", "No chat has been closed."
     ),

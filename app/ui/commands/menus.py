@@ -118,6 +118,7 @@ class Menus(QObject):
         self._add(
             tr(menu_titles.FILE),
             new("chat.new", parts.workspace.new_chat),
+            new("chat.new-notebook", parts.workspace.new_notebook),
             new("chat.new-folder", parts.navigation.new_folder),
             self.reopen,
             None,
@@ -232,8 +233,10 @@ class Menus(QObject):
         is_loading = self._parts.engine.is_loading
         self.stop.setEnabled(self._parts.chats.is_busy or is_loading)
         self.cancel_load.setEnabled(is_loading)
-        for action in (self.copy_answer, self.tokens, self.find, *self.find_again):
+        for action in (self.copy_answer, self.tokens):
             action.setEnabled(self._parts.chats.has_turns)
+        for action in (self.find, *self.find_again):
+            action.setEnabled(self._parts.chats.can_find)
         self.reopen.setEnabled(self._parts.workspace.can_reopen)
         self.message.show_states()
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.look.fonts import reading_font
 from app.look.layouts import vbox
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.notices import Notices
@@ -217,8 +216,8 @@ class ChatTabs(QWidget):
         had_focus = has_focus(self.pages)
         views = [self._view_of(tab) for tab in shown]
         self.pages.show_pages(views, current)
-        for view in views:  # in another place Qt gives an editor the font back that it had in the one before
-            view.composer.set_reading_font(reading_font(self._zoom))
+        for view in views:
+            view.set_reading_font()
         if had_focus and not has_focus(views[current]):  # a page that changes sides loses it
             views[current].setFocus()
         self.strip.set_current(self._tabs.index(shown[current]))
@@ -313,6 +312,7 @@ class ChatTabs(QWidget):
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
+        view.empty.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)
         return view
 
