@@ -21,6 +21,11 @@ THEMES = (
     Choice("light", mark("Light"), mark("Light theme")),
     Choice("dark", mark("Dark"), mark("Dark theme")),
 )
+COLUMNS = (
+    Choice("normal", mark("Normal"), mark("Lines that are comfortable to read.")),
+    Choice("wide", mark("Wide"), mark("For code and tables.")),
+    Choice("full", mark("Full width"), mark("As wide as the window.")),
+)
 MOTIONS = (
     Choice("system", mark("System"), mark("Follow the desktop's animation setting.")),
     Choice("full", mark("Full"), mark("Menus fade in and cursors blink.")),

@@ -17,7 +17,7 @@ from app.look.words import locale, mark, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.settings.settings import Settings
-from app.ui.base.choices import MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
+from app.ui.base.choices import COLUMNS, MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +182,12 @@ PAGES = (
                 mark("Text size"),
                 mark("Size of messages. Ctrl and the mouse wheel change it, too."),
                 named=_text_sizes,
+            ),
+            Setting(
+                "column",
+                mark("Width of messages"),
+                mark("How much of a wide window the text takes."),
+                choices=COLUMNS,
             ),
             Setting(
                 "interface_font",

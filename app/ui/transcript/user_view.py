@@ -17,7 +17,7 @@ from app.ui.transcript.turn_view import Progress, TurnView
 BUBBLE_RADIUS = 12
 BUBBLE_PADDING_X = 14
 BUBBLE_PADDING_TOP = 10
-BUBBLE_PADDING_BOTTOM = 4  # the line spacing leaves room below the last one
+BUBBLE_PADDING_BOTTOM = 6  # the line spacing leaves room below the last one
 BUBBLE_SHARE = 0.86  # of the column, at most
 GAP = 4
 

@@ -1,10 +1,12 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from app.chats.chat import Turn
+from app.look.fonts import choose_column
 from app.protocol.request import Overflow, Role
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.greeting import Greeting
@@ -35,6 +37,32 @@ def test_an_empty_chat_offers_messages_to_try(view: ChatView, session: FakeSessi
     assert session.sent == ["What is 34 + 21?"]
     assert not view.empty.isVisible()
     assert view.transcript.isVisible()
+
+
+@pytest.mark.parametrize("width", [420, 700, 901, 1280, 1921])
+@pytest.mark.parametrize("column", ["normal", "wide", "full"])
+def test_text_and_composer_stand_in_the_middle_to_the_pixel(
+    read: ChatView, qapp: QApplication, width: int, column: str
+) -> None:
+    choose_column(qapp, column)
+    read.set_zoom(0)  # as the settings do
+    read.resize(width, 500)
+    qapp.processEvents()
+    composer, page = read.composer, read.transcript
+    answer = page.live_views[-1]
+    text = QRect(answer.mapTo(read, QPoint(0, 0)), answer.size())
+    frame = QRect(composer.mapTo(read, QPoint(0, 0)), composer.size())
+    for place in (text, frame):
+        assert abs(place.left() - (read.width() - place.left() - place.width())) <= 1
+    assert text.left() - frame.left() == frame.right() - text.right()
+    assert column == "full" or text.width() <= 1100
+    choose_column(qapp, "normal")
+
+
+def test_the_column_has_720_pixels_where_there_is_room(read: ChatView, qapp: QApplication) -> None:
+    read.resize(1280, 500)
+    qapp.processEvents()
+    assert read.transcript.live_views[-1].width() >= 720
 
 
 def test_what_is_typed_and_entered_is_sent_and_shown(
