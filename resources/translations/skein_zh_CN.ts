@@ -2187,6 +2187,36 @@ High water: most cells used since the model was loaded.</source>
         <translation>正在加载模型…</translation>
     </message>
     <message>
+        <source>Used cells</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>已用单元</translation>
+    </message>
+    <message>
+        <source>Fit the used cells in (0)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>显示已用的单元 (0)</translation>
+    </message>
+    <message>
+        <source>All cells</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>全部单元</translation>
+    </message>
+    <message>
+        <source>Fit all cells in (9)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>显示全部单元 (9)</translation>
+    </message>
+    <message>
+        <source>Zoom out (−, or Ctrl and the wheel)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>缩小（− 或 Ctrl 加滚轮）</translation>
+    </message>
+    <message>
+        <source>Zoom in (+, or Ctrl and the wheel)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>放大（+ 或 Ctrl 加滚轮）</translation>
+    </message>
+    <message>
         <source>Recording {name}</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>录制 {name}</translation>
@@ -2377,6 +2407,26 @@ High water: most cells used since the model was loaded.</source>
         <source>warm</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>保温</translation>
+    </message>
+    <message>
+        <source>Free slot: leased to the next chat that has none</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>空闲槽位：租给下一个没有槽位的对话</translation>
+    </message>
+    <message>
+        <source>Released, cells kept: the chat&apos;s next turn computes only what is new</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已释放，单元保留：该对话的下一轮只计算新内容</translation>
+    </message>
+    <message>
+        <source>Leased: computing the prompt</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已租用：正在计算提示词</translation>
+    </message>
+    <message>
+        <source>Leased: generating the answer</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已租用：正在生成回答</translation>
     </message>
     <message>
         <source>waiting</source>
@@ -2665,6 +2715,11 @@ rate</source>
         <translation>推测中有多少是对的</translation>
     </message>
     <message>
+        <source>All chats are paused</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>所有对话均已暂停</translation>
+    </message>
+    <message>
         <source>{tokens} saved on disk, {size}</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>{tokens}保存在磁盘上，{size}</translation>
@@ -2797,7 +2852,7 @@ rate</source>
     <message>
         <source>llama_decode returned {code}: aborted.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation>llama_decode 返回 {code}：被中断。</translation>
+        <translation type="vanished">llama_decode 返回 {code}：被中断。</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: invalid batch.</source>
@@ -3071,10 +3126,42 @@ rate</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>{sequences}的 {rows}；{sampled}</translation>
     </message>
+    <message numerus="yes">
+        <source>{n} requests running</source>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
     <message>
         <source>Preset name</source>
         <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设名称</translation>
+    </message>
+    <message>
+        <source>Write the beginning of a text. The model continues it.</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>写下文本的开头，模型会接着写。</translation>
+    </message>
+    <message>
+        <source>Let the model continue the text (Ctrl+Enter)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>让模型续写这段文本（Ctrl+Enter）</translation>
+    </message>
+    <message>
+        <source>Stop this continuation (Esc)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>停止续写（Esc）</translation>
+    </message>
+    <message>
+        <source>Undo the last continuation or edit (Ctrl+Z)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>撤销上一次续写或编辑（Ctrl+Z）</translation>
+    </message>
+    <message>
+        <source>Token probabilities of the last continuation</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>上一次续写的词元概率</translation>
     </message>
     <message>
         <source>Show the list of chats (Ctrl+B)</source>
@@ -5518,7 +5605,7 @@ accepted</source>
     <message numerus="yes">
         <source>{n} requests</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
-        <translation>
+        <translation type="vanished">
             <numerusform>{n} 个请求</numerusform>
         </translation>
     </message>
@@ -9127,6 +9214,11 @@ Switch, load settings, eject</source>
         <translation>语言</translation>
     </message>
     <message>
+        <source>llama_decode returned {code}: aborted, as the answers were stopped.</source>
+        <extracomment>app/inspector/stalls.py</extracomment>
+        <translation>llama_decode 返回 {code}：已中止，因为回答被停止。</translation>
+    </message>
+    <message>
         <source>its names are too long</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>其中的名称过长</translation>
@@ -9160,6 +9252,51 @@ Switch, load settings, eject</source>
         <source>started two chats with the same {number} tokens; forked, hibernated, restored and edited one</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>让两个对话以相同的 {number} 个词元开始，为其中一个建立分支，休眠、恢复并编辑了它</translation>
+    </message>
+    <message>
+        <source>New notebook</source>
+        <extracomment>app/ui/base/chat_title.py</extracomment>
+        <translation>新笔记本</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>标准</translation>
+    </message>
+    <message>
+        <source>Lines that are comfortable to read.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Wide</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>较宽</translation>
+    </message>
+    <message>
+        <source>For code and tables.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Full width</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>全宽</translation>
+    </message>
+    <message>
+        <source>As wide as the window.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New note&amp;book</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>新建笔记本(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Open a page of plain text that the model continues</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>打开一页由模型续写的纯文本</translation>
     </message>
     <message>
         <source>S&amp;witch model…</source>
@@ -9257,6 +9394,16 @@ Switch, load settings, eject</source>
         <source>Size of messages. Ctrl and the mouse wheel change it, too.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
+    </message>
+    <message>
+        <source>Width of messages</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>消息宽度</translation>
+    </message>
+    <message>
+        <source>How much of a wide window the text takes.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>文字在宽窗口中占多宽。</translation>
     </message>
     <message>
         <source>Interface font</source>
@@ -10034,7 +10181,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/ui/transcript/answer_view.py</extracomment>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
         <translation>继续</translation>
     </message>
     <message>
