@@ -44,7 +44,6 @@ from app.services.other_starts import OtherStarts, StartMessage
 from app.services.preferences import Preferences
 from app.services.services import Services
 from app.services.title_writer import TitleWriter
-from app.settings.load import load_params
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.system import log, paths
@@ -64,6 +63,7 @@ logger = logging.getLogger(__name__)
 CRASH_FILE = "crash.log"
 MAX_SHUTDOWN_S = 10
 SETTLED_AFTER_MS = 30_000
+SAVE_LAYOUT_EVERY_MS = 5_000  # a crash loses no more of it
 RESTART = -1  # instead of an exit code
 
 
@@ -78,11 +78,9 @@ class Start:
     leave: Callable[[int], object] = sys.exit  # exits at once, with an exit code
 
 
-def models_to_try(asked_for: Path | None, remembered: Path | None, starter: Path) -> list[Path]:
-    """Best first. A requested file is tried even if it is missing, so that the error is shown."""
-    found = [path for path in (remembered, starter) if path and path.exists()]
-    wanted = [asked_for.absolute()] if asked_for else []
-    return list(dict.fromkeys([*wanted, *found])) or [starter]
+def model_to_load(asked_for: Path | None, remembered: Path | None, starter: Path) -> Path:
+    """It may be missing: the window says so then, and nothing answers in its place unasked."""
+    return asked_for.absolute() if asked_for else remembered or starter
 
 
 def run(
@@ -188,7 +186,7 @@ class Program(QObject):
         self._application = application
         self._start = start
         self._settings = settings
-        self._models = models_to_try(start.model, settings.model_path, paths.starter_model())
+        self._model_path = model_to_load(start.model, settings.model_path, paths.starter_model())
         self._quit = asyncio.Event()
         self._exit_code = 0
         self._garbage = GarbageCollector(self)
@@ -239,7 +237,11 @@ class Program(QObject):
         await self._services.downloads.restore()
         self._services.cells.start()
         QTimer.singleShot(SETTLED_AFTER_MS, self, self._start.marker.settle)
+        saving = QTimer(self, interval=SAVE_LAYOUT_EVERY_MS)
+        saving.timeout.connect(partial(self._window_state.save, self._window))
+        saving.start()
         await self._quit.wait()
+        saving.stop()
         await self._shut_down()
         return self._exit_code
 
@@ -261,7 +263,6 @@ class Program(QObject):
         self._application.asked_to_open.connect(self._on_asked_to_open)
         self._application.commitDataRequest.connect(self._on_session_ending)
         self._engine.loaded.connect(self._on_loaded)
-        self._engine.load_failed.connect(self._on_load_failed)
 
     def _complete_window(self) -> None:
         with self._frame.held_still():
@@ -295,11 +296,8 @@ class Program(QObject):
         tasks.spawn(self._workspace.restore())
 
     def _load_what_answers(self) -> None:
-        self._load_next_model()
+        self._window.models.load(self._model_path)
         self._services.api.apply()
-
-    def _load_next_model(self) -> None:
-        self._engine.load(load_params(self._settings, self._models.pop(0)))
 
     async def _shut_down(self) -> None:
         """Each step relies on the ones before it."""
@@ -338,8 +336,8 @@ class Program(QObject):
         self._end(RESTART)
 
     async def _end_if_saved(self, exit_code: int) -> None:
-        await self._workspace.flush()
-        if why := self._workspace.why_not_saved:
+        await self._workspace.autosave.flush()
+        if why := self._workspace.autosave.why_not:
             ask_to_end(why, partial(self._end, exit_code), self._frame)
         else:
             self._end(exit_code)
@@ -349,7 +347,7 @@ class Program(QObject):
         """As on SIGTERM. Opts out of session restore, whose command line Skein does not understand."""
         if manager:
             manager.setRestartHint(QSessionManager.RestartHint.RestartNever)
-        self._workspace.save_and_wait()  # some systems kill the process right after this signal
+        self._workspace.autosave.save_and_wait()  # some systems kill the process right after this signal
         self._quit.set()
 
     def _end(self, exit_code: int) -> None:
@@ -368,25 +366,17 @@ class Program(QObject):
         self._frame.raise_()
         self._frame.activateWindow()
         if start.model:
-            self._engine.load(load_params(self._settings, start.model))
+            self._window.models.load(start.model)
 
     @Slot(object)
     def _on_loaded(self, model: ModelInfo) -> None:
         """The next start opens the same model. The starter model is found without being remembered."""
         logger.info("%s is loaded.", model.path)
         self._start.marker.note_model(model.path)
-        self._models.clear()
-        stands_in = model.path == paths.starter_model() and _is_away(self._settings.model_path)
-        if stands_in:
+        if self._window.models.stands_in:
             return
         self._settings.model_path = None if model.path == paths.starter_model() else model.path
         self._preferences.note_changes()
-
-    @Slot(object, object)
-    def _on_load_failed(self, _path: Path, _message: str) -> None:
-        """At the start, the next best model is better than none. The window reports the failed one."""
-        if self._engine.model is None and self._models:
-            self._load_next_model()
 
     @Slot(str)
     def _on_bug(self, trace: str) -> None:
@@ -401,7 +391,3 @@ class Program(QObject):
         box.finished.connect(box.deleteLater)
         self._bugs.seen.disconnect(self._on_bug)  # one is enough
         box.open()  # never exec: a nested loop would stop every coroutine for good
-
-
-def _is_away(path: Path | None) -> bool:
-    return path is not None and not path.exists()

@@ -64,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
         exit_code = _take(lock, data_dir, options.model)
         if exit_code is not None:
             return exit_code
+    paths.private_dir_if_possible(paths.config_dir())
     appearance = read_appearance(paths.settings_file())
     appearance = appearance._replace(theme=options.overrides.get("theme", appearance.theme))
     application = _new_application(appearance)

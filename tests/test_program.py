@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app import program
-from app.program import models_to_try
+from app.program import model_to_load
 from app.system import paths
 from app.system.folder_lock import FolderLock
 from tests.read_only import foreign_folder, read_only
@@ -15,43 +15,29 @@ from tests.read_only import foreign_folder, read_only
 ROOT = Path(program.__file__).parents[1]
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
-    """A remembered model and the starter model."""
+def test_the_model_of_the_last_run_comes_before_the_starter_model(tmp_path: Path) -> None:
     remembered, starter = tmp_path / "big.gguf", tmp_path / "starter.gguf"
     remembered.touch()
     starter.touch()
-    return remembered, starter
+    assert model_to_load(None, remembered, starter) == remembered
+    assert model_to_load(None, None, starter) == starter
 
 
-def test_the_model_of_the_last_run_comes_before_the_starter_model(files) -> None:
-    remembered, starter = files
-    assert models_to_try(None, remembered, starter) == [remembered, starter]
-    assert models_to_try(None, None, starter) == [starter]
-
-
-def test_a_model_that_is_away_is_not_tried(files) -> None:
-    remembered, starter = files
-    remembered.unlink()
-    assert models_to_try(None, remembered, starter) == [starter]
-
-
-def test_the_file_asked_for_is_tried_even_if_it_is_not_there(files, tmp_path: Path) -> None:
-    remembered, starter = files
+def test_the_starter_stands_in_for_nothing_that_is_missing(tmp_path: Path) -> None:
+    starter = tmp_path / "starter.gguf"
+    starter.touch()
+    assert model_to_load(None, tmp_path / "away.gguf", starter) == tmp_path / "away.gguf"
     asked = tmp_path / "nowhere.gguf"
-    assert models_to_try(asked, remembered, starter) == [asked, remembered, starter]
+    assert model_to_load(asked, tmp_path / "away.gguf", starter) == asked
 
 
-def test_a_file_asked_for_by_a_short_name_is_remembered_by_its_whole_name(
-    files, tmp_path, monkeypatch
-) -> None:
-    _remembered, starter = files
+def test_a_file_asked_for_by_a_short_name_is_remembered_by_its_whole_name(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert models_to_try(Path("big.gguf"), None, starter) == [tmp_path / "big.gguf", starter]
+    assert model_to_load(Path("big.gguf"), None, tmp_path / "starter.gguf") == tmp_path / "big.gguf"
 
 
 def test_without_any_model_the_missing_starter_model_is_named(tmp_path: Path) -> None:
-    assert models_to_try(None, None, tmp_path / "starter.gguf") == [tmp_path / "starter.gguf"]
+    assert model_to_load(None, None, tmp_path / "starter.gguf") == tmp_path / "starter.gguf"
 
 
 # Runs the window, lets the system ask for a model, and then ends the session.

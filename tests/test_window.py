@@ -1,6 +1,7 @@
 import errno
 import os
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -104,6 +105,14 @@ def test_a_lock_that_another_machine_has_left_keeps_no_window_away() -> None:
         [sys.executable, "-c", UP_TO_THE_WINDOW], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert len(shown.stdout.splitlines()) == 2, shown.stderr
+
+
+def test_settings_are_closed_to_other_users_also_if_they_were_open() -> None:
+    paths.config_dir().mkdir(parents=True)
+    paths.config_dir().chmod(0o755)
+    command = [sys.executable, "-c", UP_TO_THE_WINDOW]
+    subprocess.run(command, cwd=ROOT, capture_output=True, timeout=60, check=True)
+    assert stat.S_IMODE(paths.config_dir().stat().st_mode) == 0o700
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
+from app.models.memory_fit import fitted
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
 from app.protocol.load import LoadParams
@@ -137,7 +138,6 @@ class EngineThread(QThread):
         from app.engine.loop import SWITCH_INTERVAL_S
         from app.engine.opening import open_engine
         from app.engine.probe import open_probed_backend
-        from app.models.memory_fit import fitted
 
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         fit = partial(fitted, reclaimable=self.reclaimable_bytes)

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile, tee, zip_longest
 from typing import Any
 
 from app.chats.attachment import Attachment, with_attachments
-from app.chats.titles import NEW_CHAT, title_of_copy
+from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
 from app.protocol.output import Usage
 from app.protocol.request import Message, Overflow, Role
 
@@ -96,6 +96,7 @@ class Chat:
     max_tokens: int | None = None  # longest answer; None: as the settings say
     queue: list[QueuedMessage] = field(default_factory=list)
     model_path: str = ""  # the file that answered last
+    is_notebook: bool = False  # plain text that the model continues: its turns one behind the other
 
     def __post_init__(self) -> None:
         for before, turn in pairwise(self.turns):
@@ -114,7 +115,12 @@ class Chat:
     @property
     def display_title(self) -> str:
         """The given title, else one made from the first message."""
-        return self.title or self.auto_title or NEW_CHAT
+        return self.title or self.auto_title or (NEW_NOTEBOOK if self.is_notebook else NEW_CHAT)
+
+    @property
+    def text(self) -> str:
+        """Of a notebook."""
+        return "".join(turn.text for turn in self.turns)
 
     def messages(self, num_turns: int | None = None) -> tuple[Message, ...]:
         """The first `num_turns` turns as messages: those with text, except questions that failed at once.

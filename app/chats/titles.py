@@ -4,6 +4,7 @@ import re
 
 MAX_TITLE_CHARS = 48
 NEW_CHAT = "New chat"  # what has no title; translated where it is shown
+NEW_NOTEBOOK = "New notebook"
 # Only the beginning of a message is searched for a title.
 _MAX_READ_CHARS = 4_000
 _MAX_LINE_CHARS = 400

@@ -44,7 +44,7 @@ class TimelinePanel(DockPanel):
         self._times = _line(self, "muted")
         self._causes = _line(self)
         self._causes.setWordWrap(True)
-        self._empty = PlainLabel(tr(NO_MODEL), self, "muted", wraps=True)
+        self._empty = PlainLabel("", self, "muted", wraps=True)
         self._make_buttons()
         self._lay_out()
         self.setFocusProxy(self.chart)
@@ -62,7 +62,7 @@ class TimelinePanel(DockPanel):
     def reset(self) -> None:
         self._asked.clear()
         self._shown = None
-        self._empty.setText(tr(NO_STEP if self.recording.model else NO_MODEL))
+        self._empty.setText(tr(NO_STEP) if self.recording.model else self._no_model(NO_MODEL))
         self.highlight.setEnabled(False)
         self.highlight.setChecked(False)
         self.chart.show_recording(self.recording)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app.inspector.recording import Recording
+from app.look.words import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,10 @@ class DockPanel(QWidget):
 
     def reset(self) -> None:
         """Another recording, or another model: discard what was drawn."""
+
+    def _no_model(self, words: str) -> str:
+        """What an empty panel says: `words`, marked, unless a model is on its way."""
+        return tr("Loading the model…") if self.recording.is_loading else tr(words)
 
     def show_recording(self, recording: Recording) -> None:
         """Switch to a recorded file, or back to the live recording."""

@@ -35,6 +35,7 @@ class Recording:
     def __init__(self, max_steps: int = MAX_STEPS, name: str = "") -> None:
         self.name = name
         self.model: ModelInfo | None = None
+        self.is_loading = False  # the first model, or the next one
         self.max_steps = max_steps
         self.num_seen = 0
         self.is_over = False  # its engine is gone, so there are no more answers

@@ -34,7 +34,7 @@ class SequencesPanel(DockPanel):
         self.table = SequenceTable(self)
         self.row_actions = self._new_actions()
         self._buttons = RowButtons(self.row_actions, self)
-        self._empty = PlainLabel(tr(NO_MODEL), self, "muted", wraps=True)
+        self._empty = PlainLabel("", self, "muted", wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._over = PlainLabel(tr(ENGINE_GONE), self, "danger")
         self._over.setContentsMargins(12, 4, 12, 4)
@@ -58,6 +58,7 @@ class SequencesPanel(DockPanel):
         model = self.recording.model
         has_model = model is not None
         self.table.fit_columns(model.n_ctx if model else 0)
+        self._empty.setText(self._no_model(NO_MODEL))
         self._empty.setVisible(not has_model)
         for part in (self.badge, self.table, self._buttons):
             part.setVisible(has_model)

@@ -184,7 +184,7 @@ class StepperPanel(DockPanel):
         if not self.recording.is_live:
             return tr(RECORDED)
         if self.recording.model is None:
-            return tr(NO_MODEL)
+            return self._no_model(NO_MODEL)
         return tr(NOTHING_PLANNED if pause else RUNNING)
 
     @Slot()

@@ -12,12 +12,13 @@ from app.look.marks import Mark
 from app.look.tokens import Tokens, current
 
 TAB_MARK = QSize(20, 16)
+TAB_SWATCH = QSize(10, 16)  # with the space behind it
 SWATCH = QSize(4, 14)
 _SCALES = (1.0, 2.0, 3.0)
 
 
 def tab_mark(mark: Mark, sequence_colour: QColor | None) -> QIcon:
-    """A bar in the sequence's colour, if the chat has one, and the mark of the chat's state."""
+    """A bar in the sequence's colour and the mark of the chat's state, where it has them."""
     return _tab_mark(mark, sequence_colour.name() if sequence_colour else "", current())
 
 
@@ -25,7 +26,7 @@ def tab_mark(mark: Mark, sequence_colour: QColor | None) -> QIcon:
 def _tab_mark(mark: Mark, colour: str, tokens: Tokens) -> QIcon:
     result = QIcon()
     for scale in _SCALES:
-        pixmap = QPixmap(TAB_MARK * scale)
+        pixmap = QPixmap((TAB_SWATCH if mark is marks.IDLE else TAB_MARK) * scale)
         pixmap.setDevicePixelRatio(scale)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)

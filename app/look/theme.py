@@ -119,7 +119,7 @@ QTabBar::tab:hover { background: @raised; color: @text; }
 QTabBar::tab:selected { background: @window; color: @text; }
 QTabBar::tab:selected:focus { border-bottom: 2px solid @accent; }
 QTabBar#chats::tear { width: 0; image: none; }
-QTabBar#chats::tab { padding: 7px 24px 5px 10px; }
+QTabBar#chats::tab { padding: 7px 22px 5px 8px; }
 QTabBar::scroller { width: 24px; }
 QTabBar QToolButton#ScrollLeftButton, QTabBar QToolButton#ScrollRightButton { background: @surface;
     border: none; border-radius: 0; }
@@ -233,7 +233,7 @@ QDialog QTableView:focus { border-color: @accent; }
 QTableView { background: @window; border: none; gridline-color: transparent;
     selection-background-color: @raised; selection-color: @text; outline: none; }
 QTableView::item { padding: 0 3px; border: none; }
-QTableView::item:hover { background: @surface; }
+QTableView::item:hover:!selected { background: @surface; }
 QHeaderView { background: @window; border: none; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @hairline;
     padding: 4px 6px; }

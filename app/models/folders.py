@@ -37,9 +37,8 @@ class Folder:
 def folders(settings: Settings) -> tuple[Folder, ...]:
     """Nested ones first: a file belongs to the innermost, so other programs' files never count as ours."""
     own, theirs = own_folders(settings), other_programs_folders()
-    opened = [
-        Folder(path, Source.OPENED) for path in (settings.model_path, *map(Path, settings.models)) if path
-    ]
+    files = (settings.model_path, *settings.recent_models, *map(Path, settings.models))
+    opened = [Folder(path, Source.OPENED) for path in dict.fromkeys(files) if path]
     if not settings.uses_other_programs_models:
         theirs = tuple(folder for folder in theirs if _holder(folder.path, own))
     claimed = [_claimed(folder, theirs) for folder in own]

@@ -162,6 +162,12 @@ def need_bytes(size_bytes: int, beside_bytes: int = 0) -> int:
     return size_bytes + beside_bytes if beside_bytes else round(1.05 * size_bytes) + BESIDE_WEIGHTS_BYTES
 
 
+def largest_that_fits(free_bytes: int) -> Recommended | None:
+    """Of the recommended ones; None: none of them does, or the memory is not known."""
+    fitting = (one for one in RECOMMENDED if need_bytes(one.approximate_bytes) <= free_bytes)
+    return max(fitting, key=lambda one: one.approximate_bytes, default=None)
+
+
 def best_of(
     models: Sequence[HubModel], free_bytes: int, quantisation: str = "", beside_bytes: int = 0
 ) -> HubModel | None:

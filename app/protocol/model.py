@@ -105,6 +105,9 @@ class ModelInfo:
     workers: tuple[Device, ...] = ()  # named by their addresses, with their memory before the load
     n_gpu_layers: int | None = None  # as it was loaded; None: all, where there is a device for them
     draft_model: str = ""  # the name of its draft model
+    has_template: bool = True  # False: a base model, which only continues text
+    takes_tools: bool = False  # its chat template has a place for them
+    thinks: bool = False  # its chat template knows of thinking
 
     @property
     def held_bytes(self) -> dict[str, int]:

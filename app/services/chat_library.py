@@ -226,7 +226,7 @@ class ChatLibrary(QObject):
             self._workspace.fork(session)
 
     async def _delete(self, chat_ids: list[str]) -> None:
-        await self._workspace.flush()  # unsaved chats could not be marked as deleted
+        await self._workspace.autosave.flush()  # unsaved chats could not be marked as deleted
         await self._store.delete(chat_ids)
 
     async def _undelete(self, chat_ids: tuple[str, ...], were_open: tuple[str, ...]) -> None:

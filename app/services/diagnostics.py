@@ -29,7 +29,16 @@ PACKAGES = (
     "markdown-it-py",
     "Pygments",
 )
-_PRIVATE = {"api_key", "system_prompt", "model_path", "models", "model_folders", "download_folder", "workers"}
+_PRIVATE = {
+    "api_key",
+    "system_prompt",
+    "model_path",
+    "models",
+    "recent_models",
+    "model_folders",
+    "download_folder",
+    "workers",
+}
 MIB = 1024**2
 
 

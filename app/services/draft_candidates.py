@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
+from app.models.draft_fit import why_not_draft
 from app.models.model_file import ModelFile
 from app.services.model_library import ModelLibrary
 
@@ -36,8 +37,6 @@ class DraftCandidates(QObject):
             spawn(self._look())
 
     async def _look(self) -> None:
-        from app.models.draft_fit import why_not_draft
-
         try:
             while unknown := [model for model in self._smaller if model not in self._reasons]:
                 reason = await asyncio.to_thread(why_not_draft, unknown[0].path, self._path)

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from app.bridge.active_engine import ActiveEngine
 from app.engine.workers import ask
+from app.models.layer_split import Room
+from app.models.memory_fit import room_for
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, DeviceKind
 from app.system.memory import free_memory_bytes
-
-if TYPE_CHECKING:
-    from app.models.layer_split import Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,6 @@ class ExpectedRoom:
         return self.room(LoadParams(Path())).total_bytes
 
     def room(self, params: LoadParams) -> Room:
-        from app.models.memory_fit import room_for
-
         workers = [self._worker(address) for address in params.workers]
         return room_for(params, free_memory_bytes() + self.given_back_bytes, self.gpus, workers)
 

@@ -9,22 +9,21 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
+from app.models.gguf_header import GgufHeader, HeaderError
+from app.models.load_limits import adapter_refusal, refusals, remarks
+from app.models.memory_fit import Fit, advice, largest_n_ctx, plan
+from app.models.model_file import open_header, read_whole_header
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, MemoryNeed
 from app.services.expected_room import ExpectedRoom
 from app.services.model_fits import Taken
 from app.system.said import said
-
-if TYPE_CHECKING:
-    from app.models.gguf_header import GgufHeader
-    from app.models.memory_fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +70,9 @@ class LoadForecast(QObject):
 
     def refusals(self, params: LoadParams) -> dict[str, str]:
         """By the name of the setting. Nothing is known before the header has been read."""
-        from app.models.load_limits import refusals
-
         return refusals(self._header, params) if self._header else {}
 
     def remarks(self, params: LoadParams) -> dict[str, str]:
-        from app.models.load_limits import remarks
-
         return remarks(self._header, params) if self._header else {}
 
     async def why_not_adapter(self, path: Path) -> str:
@@ -109,10 +104,6 @@ class LoadForecast(QObject):
     def _forecast(
         self, params: LoadParams, expected: ExpectedRoom, taken: tuple[LoadParams, int] | None
     ) -> Forecast | None:
-        from app.models.gguf_header import HeaderError
-        from app.models.memory_fit import Fit, advice, largest_n_ctx, plan
-        from app.models.model_file import read_whole_header
-
         try:
             header = self._header = self._header or read_whole_header(self._path)
         except HeaderError as error:
@@ -147,15 +138,9 @@ class LoadForecast(QObject):
     def _compared(
         self, header: GgufHeader, expected: ExpectedRoom, params: LoadParams, taken_bytes: int
     ) -> Taken:
-        from app.models.memory_fit import plan
-
         return Taken(plan(header, params, expected.room(params)).need.total_bytes, taken_bytes)
 
     def _why_not_adapter(self, path: Path) -> str:
-        from app.models.gguf_header import HeaderError
-        from app.models.load_limits import adapter_refusal
-        from app.models.model_file import open_header
-
         try:
             adapter = open_header(path)
         except HeaderError as error:

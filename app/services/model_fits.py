@@ -9,21 +9,18 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.models.gguf_header import HeaderError
+from app.models.memory_fit import Fit, advice, fit_of, plan
 from app.models.model_file import ModelFile, read_whole_header
 from app.protocol.load import LoadParams
 from app.services.expected_room import ExpectedRoom
 from app.services.preferences import Preferences
 from app.settings.load import load_params
-
-if TYPE_CHECKING:
-    from app.models.memory_fit import Fit
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +36,6 @@ class Fitting:
 
     @property
     def fit(self) -> Fit:
-        from app.models.memory_fit import fit_of
-
         return self.worst_fit or fit_of(self.needed_bytes, self.free_bytes)
 
 
@@ -114,8 +109,6 @@ class ModelFits(QObject):
 
     def _fitting(self, load: _Load, expected: ExpectedRoom) -> Fitting | None:
         """In a thread. The file of a model that is known to fit is not read again."""
-        from app.models.memory_fit import Fit, advice, fit_of, plan
-
         room, known = expected.room(load.params), self._known.get(load)
         if known and not room.devices and fit_of(known.needed_bytes, room.here_bytes) is Fit.FITS:
             return replace(known, free_bytes=room.here_bytes, advice="", worst_fit=Fit.FITS)

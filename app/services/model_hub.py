@@ -10,13 +10,14 @@ import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.models.gguf_header import HeaderError
+from app.models.hub import Hub, Repo, RepoContents
 from app.models.hub_address import DEFAULT_ENDPOINT, endpoint_of, file_url
 from app.models.hub_errors import GatedError, HubError
 from app.models.hub_token import keep_token, read_token
@@ -28,10 +29,6 @@ from app.services.expected_room import ExpectedRoom
 from app.services.preferences import Preferences
 from app.settings.load import load_params
 from app.system.said import said
-
-if TYPE_CHECKING:
-    from app.models.hub import Hub, Repo, RepoContents
-
 
 log = logging.getLogger(__name__)
 
@@ -177,8 +174,6 @@ class ModelHub(QObject):
         self._question = spawn(self._answer(question))
 
     async def _answer(self, question: Callable[[Hub], Coroutine[Any, Any, None]]) -> None:
-        from app.models.hub import Hub
-
         endpoint = self.endpoint
         try:
             endpoint = endpoint_of(self._preferences.settings.hub_endpoint)

@@ -17,12 +17,15 @@ from app.bridge.tasks import spawn
 from app.models import catalog
 from app.models.folders import OURS, Folder, folders, own_folders
 from app.models.model_file import FileKind, ModelFile, Source
+from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
+from app.system import paths
 from app.system.said import said
 
 log = logging.getLogger(__name__)
 
+MAX_RECENT = 20
 SETTLE_MS = 1_000  # while a file is copied, its folder changes all the time
 PROGRESS_PERIOD_S = 0.2
 FOLDER_SETTINGS = frozenset({"model_folders", "download_folder", "uses_other_programs_models"})
@@ -190,9 +193,12 @@ class ModelLibrary(QObject):
         self.changed.emit()
 
     @Slot(object)
-    def _on_loaded(self, _model: object) -> None:
-        """Lists a model that was opened from elsewhere."""
+    def _on_loaded(self, model: ModelInfo) -> None:
+        """Lists a model that was opened from elsewhere, and remembers it."""
         loaded, self._loading = self._loading, None
+        if model.path != paths.starter_model():
+            others = (path for path in self._preferences.settings.recent_models if path != model.path)
+            self._preferences.set("recent_models", [model.path, *others][:MAX_RECENT])
         if loaded and self.models and not self.model_at(loaded):
             self._settling.start()
         self.changed.emit()

@@ -61,7 +61,9 @@ class TitleWriter(QObject):
         """The first answer shows what the chat is about."""
         session = self.sender()
         assert isinstance(session, ChatSession)
-        is_first = len(session.chat.turns) == 2 and answer.state is TurnState.DONE
+        is_first = (
+            len(session.chat.turns) == 2 and not session.chat.is_notebook and answer.state is TurnState.DONE
+        )
         if is_first and not session.chat.title and self._settings.model_titles:
             self._wanting.append(session.chat.id)
         self._wait()

@@ -104,6 +104,7 @@ class Settings(BaseModel):
     # By the names of commands: what differs from the defaults. An empty list: no key.
     shortcuts: Annotated[dict[str, list[str]], BeforeValidator(_only_keys)] = {}
     model_path: Path | None = None
+    recent_models: list[Path] = []  # the one that was loaded last comes first; not the starter model
     models: dict[str, ModelSettings] = {}  # by the path of a model's file
     model_folders: list[Path] = []  # where models are looked for, beside the folder for downloads
     download_folder: Path | None = None  # None: `paths.models_dir()`

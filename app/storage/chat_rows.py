@@ -80,19 +80,19 @@ class SavedTurns:
 
 _CHAT_COLUMNS = (
     "id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned, "
-    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path"
+    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook"
 )
 _TURN_COLUMNS = (
     "role, text, state, notice, model, usage, id, created_at, overflowed, parent_id, attachments, thinking_s"
 )
 _UPSERT_CHAT = f"""
-    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 17)})
+    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 18)})
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, system_prompt = excluded.system_prompt,
         overflow = excluded.overflow, max_context_tokens = excluded.max_context_tokens,
         auto_title = excluded.auto_title, folder = excluded.folder, is_pinned = excluded.is_pinned,
         sampling = excluded.sampling, max_tokens = excluded.max_tokens, queue = excluded.queue,
         draft = excluded.draft, draft_attachments = excluded.draft_attachments, leaf_id = excluded.leaf_id,
-        model_path = excluded.model_path,
+        model_path = excluded.model_path, is_notebook = excluded.is_notebook,
         updated_at = max(updated_at, excluded.updated_at)
 """
 _UPSERT_TURN = f"""
@@ -268,12 +268,14 @@ def _chat_row(change: ChatChange) -> tuple[object, ...]:
         _to_json(change.draft_attachments),
         change.leaf_id,
         chat.model_path,
+        chat.is_notebook,
     )
 
 
 def _saved_chat(row: Sequence[Any]) -> SavedChat:
     (chat_id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned,
-     sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, num_turns) = row  # fmt: skip
+     sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook,
+     num_turns) = row  # fmt: skip
     chat = Chat(
         id=chat_id,
         title=title,
@@ -288,6 +290,7 @@ def _saved_chat(row: Sequence[Any]) -> SavedChat:
         max_tokens=max_tokens,
         queue=_queue(_from_json(queue, [])),
         model_path=model_path,
+        is_notebook=bool(is_notebook),
     )
     return SavedChat(chat, draft, _draft_attachments(draft_attachments), leaf_id, num_turns)
 

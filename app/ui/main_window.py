@@ -9,16 +9,25 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QContextMenuEvent, QDropEvent, QWheelEvent, QWindowStateChangeEvent
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QWheelEvent,
+    QWindowStateChangeEvent,
+)
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from app.inspector.arrangement import ROWS
 from app.inspector.docks import InspectorDocks
 from app.look.icons import app_icon
 from app.services import diagnostics
+from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.system.cores import num_physical_cores
-from app.ui.base.dropped_model import dropped_model
+from app.ui.base.drop_overlay import DropOverlay
+from app.ui.base.dropped_model import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
 from app.ui.base.notices import Notices, UndoToast
 from app.ui.base.panes import Panes
@@ -37,11 +46,13 @@ from app.ui.data.chat_files import ChatFiles
 from app.ui.engine.api_menu import ApiMenu
 from app.ui.engine.chat_models import ChatModels
 from app.ui.engine.model_loading import ModelLoading
+from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
-from app.ui.models.hub_commands import HubCommands
+from app.ui.models.download_notices import DownloadNotices
+from app.ui.models.greetings import Greetings
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.chat_options import ChatOptionsPanel
@@ -51,6 +62,7 @@ from app.ui.settings.shortcuts import Shortcuts
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.first_view import LINE
+from app.ui.tabs.tab_commands import TabCommands
 from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.window_presenter import WindowPresenter
 
@@ -81,22 +93,20 @@ class MainWindow(QObject):
         self.tabs.set_zoom(self.appearance.zoom)
         self.middle.addWidget(self.tabs)
         frame.setCentralWidget(self.middle)  # replaces the first view
+        self.overlay = DropOverlay(self.tabs)
         self.undo = UndoToast(self.tabs)
         self.status = StatusBar(frame)
         frame.setStatusBar(self.status)
         self.inspector = InspectorDocks(frame, ROWS)
 
-        # 2. What the commands act on, and the commands.
+        # 2. What commands act on.
+        self.tab_commands = TabCommands(self.tabs, workspace, self.undo, self.status.say, frame)
         self.models = ModelLoading(engine, preferences, frame)
         self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
         self.answers = AnswerInspection(self.inspector, workspace, engine, frame)
-        self.command_palette = CommandPalette(frame)
-        self.menus = Menus(frame, self._parts())
-        self.shortcuts = Shortcuts(frame.menuBar(), preferences, frame)
-        self.key_hints = KeyHints(self.shortcuts, frame)
 
-        # 3. The services.
+        # 3. What shows the services.
         self.api_menu = ApiMenu(services.api, preferences.settings, frame)
         self.backups_menu = BackupsMenu(services.backups, self.notices, frame)
         self.self_test_menu = SelfTestMenu(services.self_test, engine, preferences.settings, frame)
@@ -124,27 +134,29 @@ class MainWindow(QObject):
             frame,
         )
         self.model_commands = ModelCommands(
-            services.model_library,
-            services.model_fits,
-            preferences,
-            self.models,
-            lambda path: self.load_settings.show_for(path),
-            self.tabs,
-            frame,
+            services, self.models, lambda path: self.load_settings.show_for(path), frame
         )
-        self.hub_commands = HubCommands(
-            services.hub,
-            services.downloads,
-            preferences,
-            self.models,
-            self.model_commands,
-            self.notices,
-            frame,
+        self.download_notices = DownloadNotices(
+            services.downloads, self.models, self.model_commands, self.notices, frame
         )
-        self._extend_menus()
-        self._fill_palette()
+        self.model_watch = ModelWatch(engine, frame)
+        self.picker = ModelPicker(
+            self.model_watch, services.model_library, preferences, self.models, self._model_actions, frame
+        )
+        self.tabs.show_above(self.picker)
+        self.greetings = Greetings(
+            services, self.model_watch, self.models, self.model_commands, self.tabs, frame
+        )
 
-        # 4. The connections.
+        # 4. The commands.
+        self.command_palette = CommandPalette(frame)
+        self._fill_palette()
+        self.menus = Menus(frame, self._parts())
+        self.shortcuts = Shortcuts(frame.menuBar(), preferences, frame)
+        self.shortcuts.apply()
+        self.key_hints = KeyHints(self.shortcuts, frame)
+
+        # 5. The connections.
         self.presenter = WindowPresenter(
             frame,
             workspace,
@@ -175,12 +187,20 @@ class MainWindow(QObject):
             engine=self._services.engine,
             preferences=self.preferences,
             tabs=self.tabs,
+            tab_commands=self.tab_commands,
             chats=ChatCommands(self.tabs, self.answers, self.frame),
             models=self.models,
+            model_commands=self.model_commands,
+            picker=self.picker,
+            navigation=self.navigation,
+            files=self.chat_files,
             appearance=self.appearance,
             languages=self.languages,
             inspector=self.inspector,
             pausing=self.pausing,
+            api=self.api_menu,
+            backups=self.backups_menu,
+            self_test=self.self_test_menu,
             panes=Panes(self._panes),
             help=HelpCommands(self._diagnose, self.frame),
             quit=self.frame.quit_requested.emit,
@@ -192,16 +212,10 @@ class MainWindow(QObject):
     def _diagnose(self) -> str:
         return diagnostics.report(self.preferences.settings, self._services.engine.model)
 
-    def _extend_menus(self) -> None:
-        menus = self.menus
-        self.api_menu.add_to(menus.tools)
-        self.backups_menu.add_to(menus.tools)
-        menus.tools.addSeparator()
-        menus.tools.addAction(self.self_test_menu.open)
-        self.navigation.add_to(menus)
-        self.chat_files.add_to(menus.file, before=menus.close)
-        self.model_commands.add_to(menus.model, before=menus.load_settings)
-        self.shortcuts.apply()  # all menus are there now
+    def _model_actions(self) -> tuple[QAction | None, ...]:
+        """What the menu of the model's name offers besides the models."""
+        menus, models = self.menus, self.model_commands
+        return menus.open_model, models.show, models.get_more, None, menus.load_settings, menus.sleep
 
     def _fill_palette(self) -> None:
         library, palette = self._services.chat_library, self.command_palette
@@ -221,7 +235,8 @@ class MainWindow(QObject):
         self.tabs.view_made.connect(self.key_hints.correct)
         self.tabs.num_busy_changed.connect(self.self_test_menu.dialog.set_num_busy)
         self.self_test_menu.ended_unseen.connect(self.status.say)
-        self.status.model_clicked.connect(self.show_load_settings)
+        self.model_watch.changed.connect(self.status.show_state)
+        self.status.show_state(self.model_watch.state)
         self.status.api_clicked.connect(self.api_menu.show_panel)
         self.api_menu.state_changed.connect(self.status.set_api)
         self.navigation.export_requested.connect(self.chat_files.export_chats)
@@ -248,8 +263,7 @@ class MainWindow(QObject):
         """Made when it is first asked for: it reads headers of models."""
         from app.ui.models.load_settings import LoadSettings
 
-        library, engine = self._services.model_library, self._services.engine
-        return LoadSettings(self.preferences, self.models, engine, self.frame, library)
+        return LoadSettings(self._services, self.models, self.frame)
 
     def show_load_settings(self) -> None:
         """The settings of the open model, or those of the engine without one."""
@@ -270,7 +284,7 @@ class MainWindow(QObject):
 
     def _panes(self) -> list[QWidget]:
         """In reading order: of two chats side by side both."""
-        chats = [pane for view in self.tabs.shown_views for pane in (view.transcript, view.composer.editor)]
+        chats = [pane for view in self.tabs.shown_views for pane in view.panes]
         return [self.navigation.sidebar.list, self.tabs.strip.bar, *chats, *self.inspector.panels]
 
     # Events of the frame
@@ -282,8 +296,12 @@ class MainWindow(QObject):
                 return True  # not Qt's own menu of docks
             case QDropEvent() if path := dropped_model(event.mimeData()):
                 event.acceptProposedAction()
+                self.overlay.tell(drop_text(event.mimeData()))
                 if event.type() == QEvent.Type.Drop:
+                    self.overlay.hide()
                     self.models.load(path)
+            case QDragLeaveEvent():
+                self.overlay.hide()
             case QWheelEvent() if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
                 self.appearance.turn_wheel(event.angleDelta().y())  # which no chat took
                 return True

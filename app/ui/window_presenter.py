@@ -1,7 +1,10 @@
 """Shows changes of engine, workspace and settings in the parts of the window. GUI thread."""
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QMainWindow
@@ -9,10 +12,9 @@ from PySide6.QtWidgets import QMainWindow
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.inspector.arrangement import KV_MAP, TIMELINE
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
-from app.look.words import tr, tr_n, tr_said
+from app.look.words import tr, tr_said
 from app.protocol.commands import Abort, SetSpeed
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
@@ -21,6 +23,7 @@ from app.services.local_api import LocalApi
 from app.services.preferences import Preferences
 from app.ui.base.notices import (
     Notices,
+    Offer,
     UndoToast,
     closed_text,
     engine_error_text,
@@ -33,6 +36,9 @@ from app.ui.engine.pausing import Pausing
 from app.ui.engine.status_bar import StatusBar
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.answer_inspection import AnswerInspection
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
 
 REPORT_PERIOD_MS = 100
 
@@ -88,16 +94,18 @@ class WindowPresenter(QObject):
         self._show_current_state()
 
     def _connect(self) -> None:
+        self._workspace.opened.connect(self._on_opened)
         self._workspace.closed.connect(self._on_closed)
         self._workspace.save_failed.connect(self._on_chats_not_saved)
         self._workspace.save_recovered.connect(self._on_chats_saved)
-        self._engine.loading.connect(self._notices.progress.start)
+        self._engine.loading.connect(self._on_loading)
         self._engine.load_progressed.connect(self._notices.progress.set_fraction)
         self._engine.loaded.connect(self._on_loaded)
         self._engine.load_failed.connect(self._on_load_failed)
         self._engine.load_cancelled.connect(self._on_load_cancelled)
         self._engine.slept.connect(self._on_slept)
-        self._notices.progress.cancel_requested.connect(self._models.cancel)
+        self._notices.progress.cancel_requested.connect(self._engine.cancel_load)
+        self._notices.left.connect(self._on_notice_left)
         self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)
@@ -113,19 +121,19 @@ class WindowPresenter(QObject):
         self._inspector.files.failed.connect(self._notices.show_error)
         self._inspector.files.saved.connect(self._status.say)
         self._tabs.titles_changed.connect(self._on_tab_titles_changed)
-        self._tabs.said.connect(self._status.say)
-        self._tabs.closed_many.connect(self._on_closed_many)
-        self._tabs.tokens_requested.connect(self._answers.show_answer)
-        self._tabs.undo_offered.connect(self._undo.offer)
+        self._tabs.view_made.connect(self._on_view_made)
         self._tabs.current_state_changed.connect(self._show_current_state)
         self._tabs.num_busy_changed.connect(self._on_num_busy_changed)
         self._status.stop_all_requested.connect(self._menus.stop_all.trigger)
-        self._status.cells_clicked.connect(partial(self._inspector.show_panel, KV_MAP.NAME))
-        self._status.queue_clicked.connect(partial(self._inspector.show_panel, SequencesPanel.NAME))
-        self._status.speed_clicked.connect(partial(self._inspector.show_panel, TIMELINE.NAME))
+        self._status.model_clicked.connect(partial(self._inspector.show_panel, SequencesPanel.NAME))
         self._models.changed.connect(self._show_models)
         self._preferences.changed.connect(self._on_setting_changed)
         self._preferences.save_failed.connect(self._on_save_failed)
+
+    @Slot(object)
+    def _on_loading(self, path: Path) -> None:
+        self._notices.progress.start(path)
+        self._inspector.set_loading(True)
 
     @Slot(object)
     def _on_loaded(self, model: ModelInfo | None) -> None:
@@ -140,7 +148,7 @@ class WindowPresenter(QObject):
     def _show_model(self, model: ModelInfo | None) -> None:
         self._notices.progress.end()
         self._report = None
-        self._status.set_model(model)
+        self._status.apply(None)
         self._pausing.set_model(model)
         self._answers.set_model(model)
         self._tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
@@ -148,18 +156,22 @@ class WindowPresenter(QObject):
     @Slot(object, object)
     def _on_load_failed(self, path: Path, message: str) -> None:
         self._notices.progress.end()
+        self._inspector.set_loading(False)
         if self._engine.model is None:  # also one that was asleep and failed to load again
             self._show_model(None)
         told = load_error_text(path, message, self._engine.model)
-        if self._engine.model or not self._models.can_reload:
+        if self._engine.model:
             self._notices.show_error(told)
-            self._stay_loaded += [told] if self._engine.model else []
-        else:  # there was one before: its engine has crashed, for example
-            self._notices.show_error(told, tr("Reload model"), self._models.reload)
+            self._stay_loaded.append(told)
+        elif self._models.path in (None, path):
+            self._notices.show_error(told, *self._models.remedies(path))
+        else:  # there was another before: its engine has crashed, for example
+            self._notices.show_error(told, Offer(tr("Reload model"), self._models.reload))
 
     @Slot(object)
     def _on_load_cancelled(self, path: Path) -> None:
         self._notices.progress.end()
+        self._inspector.set_loading(False)
         if self._engine.model:
             self._status.say(tr("Loading {name} was cancelled.", name=path.name))
         else:
@@ -172,7 +184,6 @@ class WindowPresenter(QObject):
         model = self._engine.model
         self._inspector.set_model(None)
         self._show_model(None)
-        self._status.set_model(model, is_asleep=True)
         self._show_models()
         self._tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
 
@@ -181,7 +192,7 @@ class WindowPresenter(QObject):
         """The inspector keeps the last steps, which show why."""
         self._show_model(None)
         self._inspector.note_engine_gone()
-        self._notices.show_error(engine_error_text(message), tr("Reload model"), self._models.reload)
+        self._notices.show_error(engine_error_text(message), Offer(tr("Reload model"), self._models.reload))
 
     @Slot(object)
     def _on_recovering(self, message: str) -> None:
@@ -219,22 +230,25 @@ class WindowPresenter(QObject):
             self._tabs.apply(self._report)
             self._report = None
 
+    @Slot()
+    def _on_notice_left(self) -> None:
+        if self._tabs.current:
+            self._tabs.current.setFocus()
+
+    @Slot(object, int)
+    def _on_opened(self, session: ChatSession, _index: int) -> None:
+        self._undo.withdraw(closed_text(session.chat.display_title))
+
+    @Slot(object)
+    def _on_view_made(self, view: ChatView) -> None:
+        view.tokens_requested.connect(self._answers.show_answer)
+        view.undo_offered.connect(self._undo.offer)
+
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:
         if not session.is_blank:
             self._undo.offer(closed_text(session.chat.display_title), self._workspace.reopen)
         self._show_current_state()
-
-    @Slot(int)
-    def _on_closed_many(self, num_chats: int) -> None:
-        def reopen() -> None:
-            shown = self._workspace.current
-            for _ in range(num_chats):
-                self._workspace.reopen()
-            if shown:
-                self._workspace.set_current(shown)
-
-        self._undo.offer(tr_n("Closed {n} chat.", "Closed {n} chats.", num_chats), reopen)
 
     @Slot()
     def _show_current_state(self) -> None:

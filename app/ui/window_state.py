@@ -1,4 +1,4 @@
-"""The window's layout: saved when it is closed, restored at the next start. GUI thread."""
+"""The window's layout: saved a little after it changes, restored at the next start. GUI thread."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _CHOICES = (None, True, False)  # whether the list of chats is shown, as the num
 class WindowState:
     def __init__(self, file: Path) -> None:
         self._kept = QSettings(str(file), QSettings.Format.IniFormat)
+        self._saved: dict[str, object] = {}
 
     @property
     def geometry(self) -> QByteArray:
@@ -45,21 +46,12 @@ class WindowState:
         window.command_palette.recent = str(self._kept.value("palette/recent", "")).splitlines()
 
     def save(self, window: MainWindow) -> None:
-        kept, navigation = self._kept, window.navigation
-        kept.setValue("geometry", window.frame.saveGeometry())
-        kept.setValue("palette/recent", "\n".join(window.command_palette.recent))
-        kept.setValue("split/share", window.tabs.pages.share)
-        kept.setValue("chats/width", navigation.width)
-        kept.setValue("chats/choice", _CHOICES.index(navigation.choice))
-        kept.setValue("chats/closed_folders", "\n".join(navigation.sidebar.model.closed_folders))
-        inspector = window.inspector
-        arrangement, is_shown = inspector.saved_state()
-        kept.setValue("inspector/arrangement", arrangement)
-        kept.setValue("inspector/is_shown", is_shown)
-        kept.setValue("inspector/around", " ".join(map(str, _around(window))))
-        for panel in inspector.panels:
-            kept.setValue(f"inspector/panels/{panel.NAME}", panel.save_layout())
-        kept.sync()
+        """Writes only what has changed since the last time."""
+        values = _values(window)
+        for name in [name for name, value in values.items() if self._saved.get(name) != value]:
+            self._kept.setValue(name, values[name])
+        self._saved = values
+        self._kept.sync()
 
     def _restore_inspector(self, window: MainWindow) -> None:
         inspector, kept = window.inspector, self._kept
@@ -81,6 +73,23 @@ class WindowState:
         with suppress(ValueError):
             return int(str(self._kept.value(name, default)))
         return default
+
+
+def _values(window: MainWindow) -> dict[str, object]:
+    navigation, inspector = window.navigation, window.inspector
+    arrangement, is_shown = inspector.saved_state()
+    return {
+        "geometry": window.frame.saveGeometry(),
+        "palette/recent": "\n".join(window.command_palette.recent),
+        "split/share": window.tabs.pages.share,
+        "chats/width": navigation.width,
+        "chats/choice": _CHOICES.index(navigation.choice),
+        "chats/closed_folders": "\n".join(navigation.sidebar.model.closed_folders),
+        "inspector/arrangement": arrangement,
+        "inspector/is_shown": is_shown,
+        "inspector/around": " ".join(map(str, _around(window))),
+        **{f"inspector/panels/{panel.NAME}": panel.save_layout() for panel in inspector.panels},
+    }
 
 
 def _around(window: MainWindow) -> tuple[int, int, int, int]:

@@ -2177,6 +2177,46 @@ High water: most cells used since the model was loaded.</source>
         <translation>返回实时</translation>
     </message>
     <message>
+        <source>{name} is not in {folder}.</source>
+        <extracomment>app/engine/llama/loading.py</extracomment>
+        <translation>{name} 不在 {folder} 中。</translation>
+    </message>
+    <message>
+        <source>Loading the model…</source>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <translation>正在加载模型…</translation>
+    </message>
+    <message>
+        <source>Used cells</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>已用单元</translation>
+    </message>
+    <message>
+        <source>Fit the used cells in (0)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>显示已用的单元 (0)</translation>
+    </message>
+    <message>
+        <source>All cells</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>全部单元</translation>
+    </message>
+    <message>
+        <source>Fit all cells in (9)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>显示全部单元 (9)</translation>
+    </message>
+    <message>
+        <source>Zoom out (−, or Ctrl and the wheel)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>缩小（− 或 Ctrl 加滚轮）</translation>
+    </message>
+    <message>
+        <source>Zoom in (+, or Ctrl and the wheel)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>放大（+ 或 Ctrl 加滚轮）</translation>
+    </message>
+    <message>
         <source>Recording {name}</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>录制 {name}</translation>
@@ -2367,6 +2407,26 @@ High water: most cells used since the model was loaded.</source>
         <source>warm</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>保温</translation>
+    </message>
+    <message>
+        <source>Free slot: leased to the next chat that has none</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>空闲槽位：租给下一个没有槽位的对话</translation>
+    </message>
+    <message>
+        <source>Released, cells kept: the chat&apos;s next turn computes only what is new</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已释放，单元保留：该对话的下一轮只计算新内容</translation>
+    </message>
+    <message>
+        <source>Leased: computing the prompt</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已租用：正在计算提示词</translation>
+    </message>
+    <message>
+        <source>Leased: generating the answer</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已租用：正在生成回答</translation>
     </message>
     <message>
         <source>waiting</source>
@@ -2655,6 +2715,11 @@ rate</source>
         <translation>推测中有多少是对的</translation>
     </message>
     <message>
+        <source>All chats are paused</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>所有对话均已暂停</translation>
+    </message>
+    <message>
         <source>{tokens} saved on disk, {size}</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>{tokens}保存在磁盘上，{size}</translation>
@@ -2787,7 +2852,7 @@ rate</source>
     <message>
         <source>llama_decode returned {code}: aborted.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation>llama_decode 返回 {code}：被中断。</translation>
+        <translation type="vanished">llama_decode 返回 {code}：被中断。</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: invalid batch.</source>
@@ -3061,15 +3126,147 @@ rate</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>{sequences}的 {rows}；{sampled}</translation>
     </message>
+    <message numerus="yes">
+        <source>{n} requests running</source>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
     <message>
         <source>Preset name</source>
         <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设名称</translation>
     </message>
     <message>
+        <source>Write the beginning of a text. The model continues it.</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>写下文本的开头，模型会接着写。</translation>
+    </message>
+    <message>
+        <source>Let the model continue the text (Ctrl+Enter)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>让模型续写这段文本（Ctrl+Enter）</translation>
+    </message>
+    <message>
+        <source>Stop this continuation (Esc)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>停止续写（Esc）</translation>
+    </message>
+    <message>
+        <source>Undo the last continuation or edit (Ctrl+Z)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>撤销上一次续写或编辑（Ctrl+Z）</translation>
+    </message>
+    <message>
+        <source>Token probabilities of the last continuation</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>上一次续写的词元概率</translation>
+    </message>
+    <message>
+        <source>Show the list of chats (Ctrl+B)</source>
+        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
+        <translation>显示对话列表 (Ctrl+B)</translation>
+    </message>
+    <message>
         <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型只能回到检查点。</translation>
+    </message>
+    <message>
+        <source>Explain how a transformer works in five sentences</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>用五句话解释 Transformer 的工作原理</translation>
+    </message>
+    <message>
+        <source>Write a Python function that finds duplicates in a list</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>写一个找出列表中重复项的 Python 函数</translation>
+    </message>
+    <message>
+        <source>Draft a short message that moves a meeting to Friday</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>起草一条把会议改到周五的简短消息</translation>
+    </message>
+    <message>
+        <source>What should I know before I bake my first bread?</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>第一次烤面包前我应该知道什么？</translation>
+    </message>
+    <message>
+        <source>A small demonstration. It adds and subtracts, counts up to 100, and knows Skein; it cannot write, translate or reason.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>一个小小的演示模型。它会加减法、数到 100、了解 Skein；不会写作、翻译或推理。</translation>
+    </message>
+    <message>
+        <source>Get a real model</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>获取真正的模型</translation>
+    </message>
+    <message>
+        <source>{name} is a base model without a chat template: it continues text.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>{name} 是没有聊天模板的基础模型：它只会续写文本。</translation>
+    </message>
+    <message>
+        <source>Open a notebook</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>打开笔记本</translation>
+    </message>
+    <message>
+        <source>What you send now is answered once it is loaded.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>现在发送的消息会在加载完成后得到回答。</translation>
+    </message>
+    <message>
+        <source>Loading {name}…</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>正在加载 {name}…</translation>
+    </message>
+    <message>
+        <source>Open a model, or drop a GGUF file here.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>打开一个模型，或把 GGUF 文件拖到这里。</translation>
+    </message>
+    <message>
+        <source>Get a model</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>获取模型</translation>
+    </message>
+    <message>
+        <source>{number} tokens of context</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>{number} 个词元的上下文</translation>
+    </message>
+    <message>
+        <source>text only, no pictures or sound</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>仅文本，不支持图片和声音</translation>
+    </message>
+    <message>
+        <source>thinks before it answers</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>回答前会思考</translation>
+    </message>
+    <message>
+        <source>tools through the API</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>可通过 API 使用工具</translation>
+    </message>
+    <message>
+        <source>no tools</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>不支持工具</translation>
+    </message>
+    <message>
+        <source>From {size}, or drop a GGUF file here</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>从 {size} 起，也可以把 GGUF 文件拖到这里</translation>
+    </message>
+    <message>
+        <source>From {size} up to {name} ({largest}), which fits this machine; or drop a GGUF file here</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>从 {size} 到适合这台电脑的 {name}（{largest}）；也可以把 GGUF 文件拖到这里</translation>
     </message>
     <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
@@ -4794,7 +4991,7 @@ accepted</source>
     </message>
     <message>
         <source>Chat settings</source>
-        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>对话设置</translation>
     </message>
     <message>
@@ -4948,7 +5145,7 @@ accepted</source>
     </message>
     <message numerus="yes">
         <source>Closed {n} chats.</source>
-        <extracomment>app/ui/window_presenter.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>
             <numerusform>已关闭 {n} 个对话。</numerusform>
         </translation>
@@ -5408,7 +5605,7 @@ accepted</source>
     <message numerus="yes">
         <source>{n} requests</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
-        <translation>
+        <translation type="vanished">
             <numerusform>{n} 个请求</numerusform>
         </translation>
     </message>
@@ -5455,7 +5652,7 @@ accepted</source>
     <message>
         <source>&amp;Unload until needed</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>让模型睡眠(&amp;S)</translation>
+        <translation type="vanished">让模型睡眠(&amp;S)</translation>
     </message>
     <message>
         <source>Free the model&apos;s memory; the next message loads it again</source>
@@ -5815,7 +6012,7 @@ accepted</source>
     </message>
     <message>
         <source>Pinned tabs stay open. Unpin this one, or close it from its menu.</source>
-        <extracomment>app/ui/tabs/chat_tabs.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>固定的标签页不会关闭。请取消固定，或从它的菜单中关闭。</translation>
     </message>
     <message>
@@ -6127,7 +6324,7 @@ accepted</source>
     <message>
         <source>Write a message, or try one of these.</source>
         <extracomment>app/ui/transcript/empty_chat.py</extracomment>
-        <translation>在下方输入消息，或试试下面的例子。</translation>
+        <translation type="vanished">在下方输入消息，或试试下面的例子。</translation>
     </message>
     <message>
         <source>Find in this chat</source>
@@ -6609,7 +6806,7 @@ accepted</source>
         <translation>关闭这个标签页右侧的所有标签页</translation>
     </message>
     <message>
-        <source>&amp;Split view</source>
+        <source>Split &amp;view</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>拆分视图(&amp;S)</translation>
     </message>
@@ -6725,7 +6922,7 @@ accepted</source>
     </message>
     <message>
         <source>Message…</source>
-        <extracomment>app/ui/composer/composer.py</extracomment>
+        <extracomment>app/ui/composer/message_editor.py</extracomment>
         <translation>输入消息…</translation>
     </message>
     <message>
@@ -6883,7 +7080,7 @@ accepted</source>
     <message>
         <source>Drop to attach</source>
         <extracomment>app/ui/composer/composer.py</extracomment>
-        <translation>拖放到此处以附加</translation>
+        <translation type="vanished">拖放到此处以附加</translation>
     </message>
     <message>
         <source>&amp;Restart now</source>
@@ -7303,7 +7500,7 @@ accepted</source>
     <message>
         <source>Download a model that fits…</source>
         <extracomment>app/ui/transcript/empty_chat.py</extracomment>
-        <translation>下载放得下的模型…</translation>
+        <translation type="vanished">下载放得下的模型…</translation>
     </message>
     <message numerus="yes">
         <source>Use {n} models from other programs</source>
@@ -7365,12 +7562,12 @@ accepted</source>
     <message>
         <source>Model load settings</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>这个模型的加载方式</translation>
+        <translation type="vanished">这个模型的加载方式</translation>
     </message>
     <message>
         <source>{name}, asleep</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>{name}，睡眠中</translation>
+        <translation type="vanished">{name}，睡眠中</translation>
     </message>
     <message>
         <source>Loading {name} was cancelled, so no model is loaded.</source>
@@ -7454,7 +7651,7 @@ accepted</source>
     </message>
     <message>
         <source>Try again</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>重试</translation>
     </message>
     <message>
@@ -7515,12 +7712,12 @@ accepted</source>
     </message>
     <message>
         <source>{name} has been downloaded.</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>{name} 已下载完成。</translation>
     </message>
     <message>
         <source>{name} could not be loaded.</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>{name} 无法下载。</translation>
     </message>
     <message>
@@ -7595,14 +7792,14 @@ accepted</source>
     </message>
     <message numerus="yes">
         <source>{n} downloads are not finished.</source>
-        <extracomment>app/ui/models/hub_commands.py</extracomment>
+        <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>
             <numerusform>有 {n} 个下载尚未完成。</numerusform>
         </translation>
     </message>
     <message>
         <source>Show</source>
-        <extracomment>app/ui/models/hub_commands.py</extracomment>
+        <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>显示</translation>
     </message>
     <message>
@@ -7736,6 +7933,63 @@ accepted</source>
         <source>Folder for downloads</source>
         <extracomment>app/ui/models/folders_menu.py</extracomment>
         <translation>下载文件夹</translation>
+    </message>
+    <message>
+        <source>Locate…</source>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
+        <translation>定位…</translation>
+    </message>
+    <message>
+        <source>Use the starter model</source>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
+        <translation>使用入门模型</translation>
+    </message>
+    <message>
+        <source>Model: {name}</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>模型：{name}</translation>
+    </message>
+    <message>
+        <source>{name}
+Switch, load settings, eject</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>{name}
+切换、加载设置、弹出</translation>
+    </message>
+    <message>
+        <source>loading {percent}</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>正在加载 {percent}</translation>
+    </message>
+    <message>
+        <source>not loaded</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>未加载</translation>
+    </message>
+    <message>
+        <source>asleep</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>已休眠</translation>
+    </message>
+    <message>
+        <source>Skein starter</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>Skein 入门模型</translation>
+    </message>
+    <message>
+        <source>Show the inspector</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>显示检查器</translation>
+    </message>
+    <message>
+        <source>loading {name} {percent}</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>正在加载 {name} {percent}</translation>
+    </message>
+    <message>
+        <source>answering {number}</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>正在回答 {number} 个</translation>
     </message>
     <message>
         <source>Search Hugging Face</source>
@@ -8327,7 +8581,7 @@ accepted</source>
     </message>
     <message>
         <source>Get more</source>
-        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <extracomment>app/ui/models/models_window.py</extracomment>
         <translation>获取更多</translation>
     </message>
     <message>
@@ -8960,6 +9214,11 @@ accepted</source>
         <translation>语言</translation>
     </message>
     <message>
+        <source>llama_decode returned {code}: aborted, as the answers were stopped.</source>
+        <extracomment>app/inspector/stalls.py</extracomment>
+        <translation>llama_decode 返回 {code}：已中止，因为回答被停止。</translation>
+    </message>
+    <message>
         <source>its names are too long</source>
         <extracomment>app/models/gguf_header.py</extracomment>
         <translation>其中的名称过长</translation>
@@ -8995,6 +9254,76 @@ accepted</source>
         <translation>让两个对话以相同的 {number} 个词元开始，为其中一个建立分支，休眠、恢复并编辑了它</translation>
     </message>
     <message>
+        <source>New notebook</source>
+        <extracomment>app/ui/base/chat_title.py</extracomment>
+        <translation>新笔记本</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>标准</translation>
+    </message>
+    <message>
+        <source>Lines that are comfortable to read.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Wide</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>较宽</translation>
+    </message>
+    <message>
+        <source>For code and tables.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Full width</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>全宽</translation>
+    </message>
+    <message>
+        <source>As wide as the window.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New note&amp;book</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>新建笔记本(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Open a page of plain text that the model continues</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>打开一页由模型续写的纯文本</translation>
+    </message>
+    <message>
+        <source>S&amp;witch model…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>切换模型(&amp;W)…</translation>
+    </message>
+    <message>
+        <source>Choose the model that answers</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>选择用来回答的模型</translation>
+    </message>
+    <message>
+        <source>&amp;Get more models…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>获取更多模型(&amp;G)…</translation>
+    </message>
+    <message>
+        <source>Models to download that fit this machine</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>适合这台电脑的可下载模型</translation>
+    </message>
+    <message>
+        <source>E&amp;ject</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>弹出(&amp;J)</translation>
+    </message>
+    <message>
         <source>&amp;Guide</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>指南(&amp;G)</translation>
@@ -9003,6 +9332,23 @@ accepted</source>
         <source>How Skein works, page by page</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>逐页说明 Skein 的工作方式</translation>
+    </message>
+    <message>
+        <source>Open {name}</source>
+        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <translation>打开 {name}</translation>
+    </message>
+    <message numerus="yes">
+        <source>Attach {n} files</source>
+        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <translation>
+            <numerusform>附加 {n} 个文件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Attach {name}</source>
+        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <translation>附加 {name}</translation>
     </message>
     <message>
         <source>Guide</source>
@@ -9048,6 +9394,16 @@ accepted</source>
         <source>Size of messages. Ctrl and the mouse wheel change it, too.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
+    </message>
+    <message>
+        <source>Width of messages</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>消息宽度</translation>
+    </message>
+    <message>
+        <source>How much of a wide window the text takes.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>文字在宽窗口中占多宽。</translation>
     </message>
     <message>
         <source>Interface font</source>
@@ -9604,22 +9960,22 @@ accepted</source>
     <message>
         <source>Engine settings</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>引擎设置</translation>
+        <translation type="vanished">引擎设置</translation>
     </message>
     <message>
         <source>Show the KV map</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>显示 KV 图</translation>
+        <translation type="vanished">显示 KV 图</translation>
     </message>
     <message>
         <source>Show the sequences</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>显示序列</translation>
+        <translation type="vanished">显示序列</translation>
     </message>
     <message>
         <source>Show the batch timeline</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>显示批次时间线</translation>
+        <translation type="vanished">显示批次时间线</translation>
     </message>
     <message>
         <source>Stop all {number}</source>
@@ -9633,7 +9989,7 @@ accepted</source>
     </message>
     <message>
         <source>No model</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
         <translation>无模型</translation>
     </message>
     <message>
@@ -9653,27 +10009,27 @@ accepted</source>
     </message>
     <message>
         <source>&amp;Rename…</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>重命名(&amp;R)…</translation>
     </message>
     <message>
         <source>Un&amp;pin tab</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>取消固定标签页(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Pin tab</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>固定标签页(&amp;P)</translation>
     </message>
     <message>
         <source>Show &amp;beside</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>并排显示(&amp;B)</translation>
     </message>
     <message>
         <source>Chat &amp;settings…</source>
-        <extracomment>app/ui/tabs/tab_menu.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>对话设置(&amp;S)…</translation>
     </message>
     <message>
@@ -9688,7 +10044,7 @@ accepted</source>
     </message>
     <message>
         <source>New chat (Ctrl+T)</source>
-        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>新建对话 (Ctrl+T)</translation>
     </message>
     <message>
@@ -9825,7 +10181,7 @@ accepted</source>
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/ui/transcript/answer_view.py</extracomment>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
         <translation>继续</translation>
     </message>
     <message>

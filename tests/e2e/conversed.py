@@ -16,7 +16,7 @@ def conversed(window: MainWindow) -> dict[str, Any]:
     view = window.tabs.current
     turns = view.transcript.live_views if view else []
     return {
-        "loading": window.models.is_loading,
+        "loading": window._services.engine.is_loading,
         "theme": "dark" if current() is DARK else "light",
         "versions": [turn.versions.text if turn.versions.isVisible() else "" for turn in turns],
         "editing": [turn.editor.text.toPlainText() for turn in turns if turn.editor],

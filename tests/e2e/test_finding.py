@@ -37,7 +37,7 @@ def test_a_chat_is_found_by_what_was_said_shown_beside_and_still_there_after_a_r
     # 2. Two chats side by side, and the keyboard in either.
     desktop.keys("ctrl+backslash")
     until(lambda: skein.state()["shown"] == [SUM, CACHE] and skein.state()["current"] == 0, "both chats")
-    desktop.keys("ctrl+backslash")
+    desktop.keys("ctrl+alt+backslash")
     until(lambda: skein.state()["current"] == 1 and skein.state()["has_focus"], "the other side")
 
     # 3. It is all there after a restart, and only what is shown is drawn.

@@ -25,7 +25,7 @@ def test_after_two_crashes_it_starts_with_nothing_and_all_can_be_had_back(
     until(lambda: skein.drafts() == ["half a thou"] and skein.open_tabs(), "the draft on disk")
     crash(skein)
     skein.start()
-    report = "Skein ended unexpectedly the last time"
+    report = "Skein ended unexpectedly last time"
     until(lambda: any(report in text for text in skein.state()["notices"]), "the offer of a report")
     crash(skein)
 
@@ -51,7 +51,7 @@ def test_a_file_that_was_cut_short_under_it_is_told_at_the_next_start(skein: Ske
     crash(skein, signal.SIGBUS)
     skein.start()
     until(lambda: any("starter.gguf" in text for text in skein.state()["notices"]), "the model's name")
-    assert any("was cut short, or its disk failed" in text for text in skein.state()["notices"])
+    assert any("was truncated or its disk failed" in text for text in skein.state()["notices"])
     skein.desktop.keys("ctrl+q")
     assert skein.wait_for_end()[0] == 0
 
@@ -83,7 +83,7 @@ def test_a_chat_that_hung_is_plain_text_at_the_next_start_until_it_is_formatted_
 
     skein.start()
     until(lambda: skein.state()["transcripts"] == ["Count\n**1**, 2 without an end"], "the plain text")
-    assert any("stopped responding" in text for text in skein.state()["notices"])
+    assert any("hung last time" in text for text in skein.state()["notices"])
     desktop.photograph(tmp_path / "plain.png")
     desktop.click(skein.state()["offers"]["Show formatted"])
     until(lambda: skein.state()["transcripts"] == ["Count\n1, 2 without an end"], "the formatted text")
@@ -108,3 +108,16 @@ def crash(skein: Skein, number: signal.Signals = signal.SIGABRT) -> None:
     assert skein.process
     skein.process.send_signal(number)
     skein.process.wait()
+
+
+def test_a_kill_loses_little_of_the_layout(skein: Skein, desktop: Desktop) -> None:
+    layout = skein.home / "config" / "skein" / "window.ini"
+    skein.start()
+    assert skein.state()["inspector"] is None
+    desktop.keys("F12")
+    until(lambda: layout.exists() and "is_shown=true" in layout.read_text(), "the saved layout")
+    assert skein.process
+    skein.process.kill()
+    skein.process.wait()
+    skein.start()
+    assert skein.state()["inspector"] is not None

@@ -110,7 +110,7 @@ PROGRAMS_READ = {
     "trace.py": "names in a file for Perfetto, which is in English",
     "theme.py": "a style sheet",
     "fonts.py": "names of families",
-    "empty_chat.py": "questions for a model that has learnt English only",
+    "greeting.py": "questions for a model that has learnt English only",
 }
 
 

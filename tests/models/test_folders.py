@@ -78,23 +78,26 @@ def without_starter(settings: Settings) -> list[Folder]:
 
 def test_ours_theirs_and_what_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     downloads, chosen, theirs = (made(tmp_path / name) for name in ("downloads", "chosen", "theirs"))
-    opened = tmp_path / "opened.gguf"
+    opened, recent = tmp_path / "opened.gguf", tmp_path / "recent.gguf"
     opened.touch()
+    recent.touch()
     monkeypatch.setenv("LLAMA_CACHE", str(theirs))
     monkeypatch.setenv("HOME", str(tmp_path))
     settings = Settings(
         download_folder=downloads,
         model_folders=[chosen, tmp_path / "gone"],
+        recent_models=[recent],
         models={str(opened): ModelSettings(), str(tmp_path / "gone.gguf"): ModelSettings()},
     )
     expected = [
         Folder(downloads, Source.DOWNLOADS),
         Folder(chosen, Source.FOLDER),
         Folder(theirs, Source.LLAMA_CPP),
+        Folder(recent, Source.OPENED),
         Folder(opened, Source.OPENED),
     ]
     assert without_starter(settings) == expected
-    assert [folder.is_ours for folder in expected] == [True, True, False, False]
+    assert [folder.is_ours for folder in expected] == [True, True, False, False, False]
     settings.uses_other_programs_models = False
     assert Folder(theirs, Source.LLAMA_CPP) not in folders(settings)
 

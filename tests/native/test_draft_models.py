@@ -197,7 +197,7 @@ def test_a_draft_model_that_computes_nan_is_given_up_and_the_answer_goes_on(tiny
             if event.kind is EventKind.DRAFT
         ]
         assert len(told) == 1
-        assert "The model computed logits that are NaN or infinite" in told[0]
+        assert "The model's logits are NaN or infinite" in told[0]
         assert answer.text == ask(plain, replace(one, chat_id="other")).text
 
 
@@ -214,17 +214,17 @@ def test_a_model_that_cannot_guess_is_refused_with_the_names_of_both(tiny_gguf, 
     otherwise = shutil.copyfile(other, folder / "otherwise.gguf")
     gguf.GGUFReader(otherwise, "r+").fields["tokenizer.ggml.add_bos_token"].parts[-1][0] = True
     reasons = {
-        larger: "It knows 600 tokens, and the model",
-        tiny_gguf("mamba"): "It cannot take back what it has computed",
-        paths.starter_model(): "tokens, and the model|is “.*” to it",
-        folder / "gone.gguf": "gone.gguf cannot be read",
-        otherwise: "begins and ends texts otherwise",
+        larger: "Its vocabulary has 600 tokens, the model",
+        tiny_gguf("mamba"): "It cannot remove tokens it has computed",
+        paths.starter_model(): "tokens, the model|is “.*” in its vocabulary",
+        folder / "gone.gguf": "gone.gguf is not in",
+        otherwise: "its special tokens differ",
     }
     before = native_objects.copy()
     for draft, reason in reasons.items():
         with pytest.raises(ModelLoadError, match=reason) as error, open_llama_backend(params(path, draft)):
             pass
-        assert str(error.value).startswith(f"{draft.name} cannot guess for {path.name}. ")
+        assert str(error.value).startswith(f"{draft.name} cannot be a draft model for {path.name}. ")
         assert native_objects == before
 
 

@@ -272,13 +272,13 @@ def test_why_a_prompt_is_computed_again_is_told(engine):
 @pytest.mark.parametrize(
     ("architecture", "options", "reason"),
     [
-        ("bert", {}, "turns texts into numbers"),
-        ("qwen3", {"metadata": {"qwen3.pooling_type": 3}}, "turns texts into numbers"),
-        ("llama", {"metadata": {"llama.attention.causal": False}}, "turns texts into numbers"),
-        ("t5", {}, "has an encoder"),
-        ("llada", {}, "writes by diffusion"),
+        ("bert", {}, "is an embedding model"),
+        ("qwen3", {"metadata": {"qwen3.pooling_type": 3}}, "is an embedding model"),
+        ("llama", {"metadata": {"llama.attention.causal": False}}, "is an embedding model"),
+        ("t5", {}, "is an encoder-decoder model"),
+        ("llada", {}, "is a diffusion model"),
         ("llama", {"has_vocabulary": False}, "has no vocabulary"),
-        ("llama", {"has_weights": False}, "does not have the weights “token_embd.weight”"),
+        ("llama", {"has_weights": False}, "lacks the tensor “token_embd.weight”"),
     ],
     ids=[
         "encoder",

@@ -154,7 +154,7 @@ REFUSED = {
     "a pattern of many": ('{"type": "string", "pattern": "^(a{999999999}){9999}$"}', "more than 2,000"),
     "a pattern of nothing": ('{"type": "string", "pattern": "^*$"}', "cannot be made a grammar"),
     "a class of characters": (r'{"type": "string", "pattern": "^\\d+$"}', "cannot be read"),
-    "half of a pair": ('{"const": "\\ud800"}', "half of a surrogate pair"),
+    "half of a pair": ('{"const": "\\ud800"}', "lone surrogate"),
     "an unknown type": ('{"type": "thing"}', "Unrecognized schema"),
     "nothing to choose": ('{"enum": []}', "is not expected"),
     "deep nesting": ('{"items":' * 100_000 + "{}" + "}" * 100_000, "nested too deep"),

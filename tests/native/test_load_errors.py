@@ -30,15 +30,15 @@ def with_tensor_type(data: bytes, number: int) -> bytes:
 @pytest.mark.parametrize(
     ("broken", "why", "what_to_do"),
     [
-        (lambda data: data.replace(b"llama", b"lloma"), "is of the family “lloma”", NEWER),
-        (lambda data: with_tensor_type(data, 77), "weights of a kind (77)", NEWER),
+        (lambda data: data.replace(b"llama", b"lloma"), "has the architecture “lloma”", NEWER),
+        (lambda data: with_tensor_type(data, 77), "tensors of type 77", NEWER),
         (lambda data: put_number(data, 4, 9), "newer version of the GGUF format (9)", NEWER),
-        (lambda data: data[:-5000], "is not complete", AGAIN),
-        (lambda data: data[:200], "The beginning of x.gguf cannot be read", AGAIN),
+        (lambda data: data[:-5000], "is incomplete", AGAIN),
+        (lambda data: data[:200], "The header of x.gguf cannot be read", AGAIN),
         (lambda data: data.replace(TENSOR, b"blk.0.attn_x.weight"), "“blk.0.attn_q.weight”", AGAIN),
         (
             lambda data: data.replace(b"llama.embedding_length", b"llama.embedding_lengt_"),
-            "does not say its “llama.embedding_length”",
+            "lacks the metadata “llama.embedding_length”",
             AGAIN,
         ),
     ],
@@ -59,16 +59,19 @@ def test_a_broken_file_says_why_and_what_to_do(
     [
         (
             "ggml_aligned_malloc: insufficient memory (attempted to allocate 2048.00 MB)",
-            "A context of 4,096 tokens is too large. There is not enough memory for x.gguf: 2.0 GiB more",
+            (
+                "A context of 4,096 tokens is too large. "
+                "There is not enough memory for x.gguf: an allocation of 2.0 GiB failed"
+            ),
         ),
         (
             "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 1073741824",
-            "x.gguf: 1.0 GiB more",
+            "x.gguf: an allocation of 1.0 GiB failed",
         ),
         ("llama_init: failed to allocate compute pp buffers", "There is not enough memory for x.gguf."),
         (
             "llama_init: quantized V cache was requested",
-            "cannot make a context of 4,096 tokens for x.gguf: quantized",
+            "cannot create a context of 4,096 tokens for x.gguf: quantized",
         ),
     ],
 )

@@ -130,7 +130,7 @@ def test_positions_can_be_stretched(wide_gguf, scaling):
 
 
 def test_a_device_that_is_gone_is_named(wide_gguf):
-    assert "no device CUDA7" in refusal(wide_gguf, devices=("CUDA7",))
+    assert "The device CUDA7 is gone" in refusal(wide_gguf, devices=("CUDA7",))
 
 
 # Adapters
@@ -159,7 +159,7 @@ def test_what_is_no_adapter_of_this_model_is_refused_with_its_name(tiny_gguf, tm
     notes.write_text("hello")
     others = {
         notes: "is not a GGUF file",
-        tmp_path / "gone.gguf": "cannot be read",
+        tmp_path / "gone.gguf": "is not in",
         tiny_gguf("llama"): "expect general.type to be 'adapter'",
         write_tiny_adapter(tmp_path / "llama.gguf", "llama"): "arch mismatch",
         write_tiny_adapter(tmp_path / "other.gguf", "qwen3", weights="blk.9.attn_v.weight"): "does not exist",

@@ -40,7 +40,7 @@ def test_a_file_cut_short_in_the_middle_of_a_step_is_whole_until_its_end(gguf: P
         os.truncate(gguf, 4096)
         last_words = child.stdout.read().decode()
     assert child.returncode == 0
-    assert last_words.endswith("model.gguf was changed on the disk while it was open.")
+    assert last_words.endswith("model.gguf was changed on disk while it was open.")
 
 
 def test_a_file_cut_short_between_two_steps_is_not_computed_with(gguf: Path) -> None:
@@ -48,9 +48,9 @@ def test_a_file_cut_short_between_two_steps_is_not_computed_with(gguf: Path) -> 
         backend.decode(rows(backend, (0, 0, [5])))
         with gguf.open("r+b") as file:  # also by one who may write to it already
             file.truncate(4096)
-            with pytest.raises(EngineError, match="was changed on the disk"):
+            with pytest.raises(EngineError, match="was changed on disk"):
                 backend.decode(rows(backend, (0, 1, [5])))
-            with pytest.raises(EngineError, match="was changed on the disk"):
+            with pytest.raises(EngineError, match="was changed on disk"):
                 backend.refusal_of(0, 1, [5])
 
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -135,7 +136,7 @@ def test_weights_that_are_not_numbers_are_found(tiny, monkeypatch, max_checked_b
     monkeypatch.setattr(probe, "MAX_CHECKED_BYTES", max_checked_bytes)
     message = refusal(set_weights(tiny, "blk.1.ffn_up.weight", np.nan, count=9))
     assert "NaN or infinite" in message
-    assert "The file may be damaged. Download it again" in message
+    assert re.search("The file may be damaged[.:] [Dd]ownload it again", message)
 
 
 def test_a_file_of_zeros_where_the_weights_should_be_is_found(tiny):
@@ -144,7 +145,7 @@ def test_a_file_of_zeros_where_the_weights_should_be_is_found(tiny):
 
 
 def test_a_model_that_no_chat_fits_into_is_refused(tiny):
-    assert "too short to chat" in refusal(set_metadata(tiny, "qwen3.context_length", 1))
+    assert "too short for chatting" in refusal(set_metadata(tiny, "qwen3.context_length", 1))
 
 
 # Files that kill
@@ -152,7 +153,7 @@ def test_a_model_that_no_chat_fits_into_is_refused(tiny):
 
 def test_an_assertion_in_the_library_ends_the_child_and_is_named(tiny):
     message = refusal(set_metadata(tiny, "qwen3.block_count", 0))
-    assert message.startswith("tiny.gguf crashed the process that tested it (SIGABRT: llama.cpp/src/")
+    assert message.startswith("tiny.gguf crashed the process testing it (SIGABRT: llama.cpp/src/")
     assert "GGML_ASSERT" in message
 
 
@@ -183,7 +184,7 @@ def test_one_that_computes_without_end_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "BASE_CPU_S", 1)
     monkeypatch.setattr(probe, "BASE_MEMORY_BYTES", 16 << 30)
     path = write_with_tokenizer(tmp_path / "tiny.gguf", "rwkv", monkeypatch)
-    assert "took over 1 seconds of computing" in refusal(path)
+    assert "took over 1 seconds of CPU time" in refusal(path)
 
 
 def test_called_off_in_the_middle_it_leaves_no_process(tmp_path):
@@ -295,7 +296,7 @@ def test_every_mutant_ends_in_a_verdict_and_the_good_ones_answer_here(mutants):
     good = [path for path in mutants if verdicts[path] == "good"]
     assert dead, "none of them shows what a child is for"
     for path in dead[:3]:
-        assert "crashed the process that tested it" in refusal(path)
+        assert "crashed the process testing it" in refusal(path)
     assert good, "none of them shows that what passes may come in"
     for path in good:
         with open_llama_backend(params(path)) as backend, contextlib.closing(Engine(backend)) as engine:

@@ -16,6 +16,7 @@ from app.services import model_library
 from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
+from app.system import paths
 from tests.fakes import model_info
 from tests.native.tiny_ggufs import write_tiny_gguf
 from tests.ui.fakes import FakeEngine
@@ -209,3 +210,13 @@ async def test_it_stops_looking_when_the_program_ends(qloop, library, ours, monk
     assert library.models == ()
     library.refresh()
     assert library.progress is None
+
+
+async def test_what_was_opened_is_remembered_the_last_first_but_not_the_starter(
+    qloop, library, engine, tmp_path
+) -> None:
+    first, second = tmp_path / "a.gguf", tmp_path / "b.gguf"
+    for path in (first, second, paths.starter_model(), first):
+        engine.loading.emit(path)
+        engine.finish_load(model_info(path=path))
+    assert library._preferences.value("recent_models") == [first, second]

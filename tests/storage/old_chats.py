@@ -34,6 +34,8 @@ async def has_everything(store: ChatStore, version: int) -> None:
     sums = saved.chats["sums"]
     assert (sums.chat.title, sums.chat.system_prompt, sums.draft) == ("Sums", "Be short.", "half a thou")
     assert sums.chat.created_at == 1795000000.0
+    assert sums.chat.model_path == ("/m/starter.gguf" if version > 3 else "")
+    assert not sums.chat.is_notebook
     shown = (await store.load_turns(sums)).shown
     assert [turn.id for turn in shown] == ["t1", "t2", "t3", "t4"]
     assert shown[1].text == '34 + 21 = 55\n\n```py\n# "quoted"; it\'s\nprint(55)\n```'

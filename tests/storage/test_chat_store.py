@@ -368,6 +368,7 @@ async def test_the_chat_and_its_settings_come_back(path) -> None:
         sampling={"temperature": 0.5},
         max_tokens=99,
         model_path="/m/starter.gguf",
+        is_notebook=True,
         queue=[QueuedMessage("and then?", (document,))],
     )
     chat.turns[0].attachments = (document,)

@@ -320,6 +320,7 @@ class FakeWorkspace(QObject):
         super().__init__()
         self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
+        self.num_notebooks = 0
         self.forks: list[tuple[FakeSession, int | None]] = []
         self.forks_at: list[tuple[FakeSession, Turn, str, tuple[int, ...]]] = []
 
@@ -344,6 +345,10 @@ class FakeWorkspace(QObject):
 
     def is_pinned(self, session: FakeSession) -> bool:
         return self._row.is_pinned(session)
+
+    def new_notebook(self) -> FakeSession:
+        self.num_notebooks += 1
+        return self.new_chat()
 
     def new_chat(self) -> FakeSession:
         return self.open(Chat(), len(self.sessions))

@@ -300,10 +300,10 @@ class RandomUse:
         self.window.tabs.strip.bar.let_go.emit()
 
     def do_pin(self) -> None:
-        self.window.tabs.pin_current()
+        self.window.tab_commands.on_current(self.window.tab_commands.toggle_pin)
 
     def do_split(self) -> None:
-        self.window.tabs.toggle_split()
+        self.window.tab_commands.toggle_split()
 
     def do_show_beside(self) -> None:
         self.workspace.show_beside(self.session)

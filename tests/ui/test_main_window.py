@@ -18,8 +18,9 @@ from app.protocol.load import LoadParams, Speed
 from app.protocol.report import HibernatedChat
 from app.protocol.request import Overflow
 from app.settings.settings import Settings
+from app.system import paths
+from app.ui.base.notices import Banner
 from app.ui.main_window import MainWindow
-from app.ui.tabs.tab_menu import TabMenu
 from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
@@ -47,6 +48,10 @@ def all_actions(window: MainWindow) -> list[QAction]:
     return [
         action for action in window.frame.findChildren(QAction) if action.text() and not action.isSeparator()
     ]
+
+
+def offer(banner: Banner, label: str) -> QPushButton:
+    return next(button for button in banner.findChildren(QPushButton) if button.text() == label)
 
 
 class TestTabs:
@@ -123,12 +128,22 @@ class TestTabs:
         window.undo.button.click()
         assert workspace.sessions[0].chat.display_title == "Sums"
 
+    def test_a_chat_that_is_reopened_otherwise_is_offered_no_more(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        workspace.sessions[0].send("Sums")
+        press(qtbot, window, Qt.Key.Key_W, CTRL)
+        assert window.undo.isVisible()
+        press(qtbot, window, Qt.Key.Key_T, CTRL | SHIFT)
+        assert workspace.sessions[0].chat.display_title == "Sums"
+        assert not window.undo.isVisible()
+
     def test_all_that_was_closed_at_once_comes_back_at_once(
         self, window: MainWindow, workspace: FakeWorkspace
     ) -> None:
         for title in "abc":
             workspace.open(Chat(title=title), 9)
-        window.tabs.close_others(window.tabs.tabs[2])
+        window.tab_commands.close_others(window.tabs.tabs[2])
         assert window.undo.text == "Closed 2 chats."
         window.undo.button.click()
         assert [session.chat.title for session in workspace.sessions] == ["a", "b", "c"]
@@ -186,16 +201,16 @@ class TestForks:
         first = workspace.sessions[0]
         second = workspace.new_chat()
         window.tabs.strip.bar.menu_requested.emit(0, window.frame.pos())
-        menu = window.frame.findChild(TabMenu)
-        assert menu
+        menu = next(menu for menu in window.tabs.findChildren(QMenu) if menu.isVisible())
         assert not menu.isModal()
-        menu.settings_requested.emit()
+        actions = {action.text().replace("&", ""): action for action in menu.actions()}
+        actions["Chat settings…"].trigger()
         assert workspace.current is first
         assert window.chat_options.panel.isVisible()
         window.chat_options.panel.close_up()
-        menu.fork_requested.emit()
+        actions["Fork chat"].trigger()
         assert workspace.forks == [(first, None)]
-        menu.close_requested.emit()
+        actions["Close chat"].trigger()
         assert first not in workspace.sessions
         assert second in workspace.sessions
         menu.close()
@@ -284,9 +299,10 @@ class TestModel:
         engine.load_progressed.emit(0.5)
         qtbot.waitUntil(window.notices.progress.isVisible)
         assert window.notices.progress.text == "Loading big.gguf  50%"
+        assert window.status.model.text() == "starter · loading big 50%"
         engine.finish_load(model_info(name="big", n_ctx=8192))
         assert not window.notices.progress.isVisible()
-        assert window.status.model.text() == "big"
+        assert window.status.model.text() == "big · idle"
 
     def test_escape_and_a_button_call_a_load_off(
         self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, qtbot: QtBot
@@ -317,13 +333,13 @@ class TestModel:
         self, window: MainWindow, engine: FakeEngine
     ) -> None:
         window.menus.sleep.trigger()
-        assert window.status.model.text() == "starter, asleep"
+        assert window.status.model.text() == "starter · asleep"
         assert not window.menus.sleep.isEnabled()
         assert "next message" in window.status.model.toolTip()
-        assert window.status.cells.isHidden()
+        assert "cells" not in window.status.model.toolTip()
         engine.finish_load(model_info(name="starter"))
-        assert window.status.model.text() == "starter"
-        assert not window.status.cells.isHidden()
+        assert window.status.model.text() == "starter · idle"
+        assert "cells" in window.status.model.toolTip()
         assert window.menus.sleep.isEnabled()
 
         engine.sleep()
@@ -339,7 +355,7 @@ class TestModel:
         (banner,) = window.notices.banners()
         assert banner.text.endswith("It is not a GGUF file. starter stays loaded.")
         assert not window.notices.progress.isVisible()
-        assert window.status.model.text() == "starter"
+        assert window.status.model.text() == "starter · idle"
 
     def test_what_stays_loaded_is_not_said_of_it_any_more_once_another_model_is(
         self, window: MainWindow, engine: FakeEngine
@@ -371,8 +387,27 @@ class TestModel:
         engine.model = None
         engine.load_failed.emit(path, "It does not fit.")
         (_, banner) = window.notices.banners()
-        banner.findChildren(QPushButton)[0].click()
+        offer(banner, "Try again").click()
         assert [params.path for params in engine.loads] == [path]
+
+    def test_a_model_that_is_not_there_is_replaced_by_nothing_unasked(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        engine.model = None
+        window.models.path = None
+        engine.load_failed.emit(Path("/away/big.gguf"), "There is no file /away/big.gguf.")
+        assert engine.loads == []
+        (banner,) = window.notices.banners()
+        offer(banner, "Locate…").click()
+        (dialog,) = window.frame.findChildren(QFileDialog)
+        dialog.close()
+        assert window.notices.banners() == [banner], "nothing was chosen yet"
+        assert not window.models.stands_in
+        offer(banner, "Use the starter model").click()
+        assert window.models.stands_in
+        assert [params.path for params in engine.loads] == [paths.starter_model()]
+        window.models.load(Path("/m/other.gguf"))
+        assert not window.models.stands_in
 
     def test_a_dropped_gguf_is_loaded_and_other_files_are_not(
         self, window: MainWindow, engine: FakeEngine
@@ -385,7 +420,10 @@ class TestModel:
             entering.ignore()
             window.eventFilter(window.frame, entering)
             assert entering.isAccepted() == name.endswith("gguf")
+            assert window.overlay.isVisible() == name.endswith("gguf")
             window.eventFilter(window.frame, QDropEvent(QPointF(5, 5), *copied))
+            assert not window.overlay.isVisible()
+        assert window.overlay.text == "Open My model.gguf"
         assert [params.path for params in engine.loads] == [Path("/m/My model.gguf")]
 
     def test_opening_a_file_does_not_block(
@@ -405,8 +443,9 @@ class TestReports:
     ) -> None:
         chat_id = workspace.sessions[0].chat.id
         engine.reported.emit((report(1, decoding(2, chat_id, 823)),))
-        assert window.status.cells.text() == "823 / 4,096 cells, 196 shared, 3,273 free"
-        assert window.status.queue.text() == "1 running, 1 waiting"
+        assert window.status.model.text() == "starter · answering 1 · 41 tok/s"
+        assert "823 / 4,096 cells, 196 shared, 3,273 free" in window.status.model.toolTip()
+        assert "1 running, 1 waiting" in window.status.model.toolTip()
         assert window.tabs.views[0].composer.meter.text == "823 / 4,096"
         assert "sequence 2" in window.tabs.strip.bar.tabToolTip(0)
         assert sequences(window).table.rows.index(2, TAB).data() == "New chat"
@@ -433,8 +472,8 @@ class TestReports:
         chat_id = workspace.sessions[0].chat.id
         for step in range(1, 200):
             engine.reported.emit((report(step, decoding(0, chat_id, step)),))
-        assert window.status.cells.text().startswith("1 / ")
-        qtbot.waitUntil(lambda: window.status.cells.text().startswith("199 / "))
+        assert window.status.model.toolTip().startswith("1 / ")
+        qtbot.waitUntil(lambda: window.status.model.toolTip().startswith("199 / "))
 
     def test_minimised_it_draws_nothing_and_restored_all_that_has_come(
         self, window: MainWindow, engine: FakeEngine, workspace: FakeWorkspace, qtbot: QtBot
@@ -446,10 +485,10 @@ class TestReports:
         engine.reported.emit((report(1, decoding(0, session.chat.id, 823)),))
         QApplication.processEvents()
         assert "everybody" not in window.tabs.views[0].transcript.plain_text()
-        assert window.status.cells.text().startswith("0 / ")
+        assert window.status.model.toolTip().startswith("0 / ")
         window.frame.showNormal()
         qtbot.waitUntil(lambda: "everybody" in window.tabs.views[0].transcript.plain_text())
-        assert window.status.cells.text().startswith("823 / ")
+        assert window.status.model.toolTip().startswith("823 / ")
 
     def test_a_click_in_the_inspector_shows_the_chat(
         self, window: MainWindow, workspace: FakeWorkspace
@@ -490,6 +529,7 @@ class TestReports:
         self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine
     ) -> None:
         engine.reported.emit((report(7, decoding(2, workspace.sessions[0].chat.id)),))
+        engine.model = None
         engine.engine_failed.emit("The books do not agree.")
         newest = window.inspector.recording.newest
         assert newest

@@ -43,7 +43,7 @@ from app.ui.data.import_preview import ImportPreview
 from app.ui.frame import WINDOW_SIZE
 from app.ui.main_window import MainWindow
 from app.ui.settings.settings_window import SettingsWindow
-from app.ui.transcript.empty_chat import SAMPLES
+from app.ui.transcript.greeting import STARTER_PROMPTS
 from tests.ui.fakes import FakeEngine, FakeWorkspace
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
 from tests.ui.windows import scripted_window
@@ -102,7 +102,7 @@ def texts_of(widget: QWidget) -> list[str]:
 
 
 def is_translated(text: str) -> bool:
-    return "[" in text or text in SAMPLES or not WORD.search(NAMES.sub("", text))
+    return "[" in text or text in STARTER_PROMPTS or not WORD.search(NAMES.sub("", text))
 
 
 def untranslated(root: QWidget) -> list[str]:
@@ -217,7 +217,7 @@ def _actions_named(window: MainWindow, *names: str) -> list[QAction]:
 
 
 def test_the_settings_of_a_chat_are_translated_and_have_room(pseudo_window: MainWindow) -> None:
-    pseudo_window.tabs.open_chat_settings()
+    pseudo_window.tab_commands.on_current(pseudo_window.tab_commands.open_settings)
     panel = pseudo_window.chat_options.panel
     panel.more.click()
     panel.presets.entry.ask("[Name]", "", lambda _name: None)

@@ -18,6 +18,9 @@ def as_text(chat: Chat, words: Words) -> str:
 def _parts(chat: Chat, words: Words) -> Iterator[str]:
     yield f"# {_plain(title_of(chat, words))}"
     yield f"*{words.exported_from} · {date_of(chat.created_at)}*"
+    if chat.is_notebook:
+        yield chat.text
+        return
     if chat.system_prompt:
         yield f"**{words.system_prompt}**"
         yield _quoted(chat.system_prompt)

@@ -33,6 +33,7 @@ def as_object(chat: Chat) -> dict[str, Any]:
         "created_at": chat.created_at,
         "folder": chat.folder,
         "is_pinned": chat.is_pinned,
+        "is_notebook": chat.is_notebook,
         "overflow": chat.overflow,
         "max_context_tokens": chat.max_context_tokens,
         "max_tokens": chat.max_tokens,

@@ -28,6 +28,9 @@ def as_text(chat: Chat, words: Words) -> str:
 
 def _parts(chat: Chat, words: Words) -> Iterator[str]:
     yield f'<p class="meta">{html.escape(words.exported_from)} · {date_of(chat.created_at)}</p>'
+    if chat.is_notebook:
+        yield _as_written(chat.text)
+        return
     if chat.system_prompt:
         yield _folded(words.system_prompt, _as_written(chat.system_prompt))
     for each in spoken(chat, words):

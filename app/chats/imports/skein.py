@@ -60,6 +60,7 @@ def chat_of(entry: dict[str, Any]) -> Chat:
         auto_title=name_of(entry.get("auto_title"))[:MAX_TITLE_CHARS],
         folder=name_of(entry.get("folder")),
         is_pinned=entry.get("is_pinned") is True,
+        is_notebook=entry.get("is_notebook") is True,
         sampling=_sampling(entry.get("sampling")),
         max_tokens=_count("max_tokens", entry.get("max_tokens"), 1),
     )

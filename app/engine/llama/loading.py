@@ -80,6 +80,8 @@ ROPE_SCALING = {
     RopeScaling.LINEAR: lib.LLAMA_ROPE_SCALING_TYPE_LINEAR,
     RopeScaling.YARN: lib.LLAMA_ROPE_SCALING_TYPE_YARN,
 }
+# What a chat template mentions that knows of them.
+TOOLS, THINKING = "tools", ("enable_thinking", "<think>", "[THINK]", "reasoning_content", "<|channel|>")
 
 
 @contextlib.contextmanager
@@ -143,6 +145,10 @@ def _check_file(path: Path) -> None:
             )
         with path.open("rb") as file:
             magic = file.read(4)
+    except FileNotFoundError as error:
+        raise ModelLoadError(
+            said("{name} is not in {folder}.", name=path.name, folder=str(path.parent))
+        ) from error
     except OSError as error:
         raise ModelLoadError(
             said("{name} cannot be read: {reason}. Check the path.", name=path.name, reason=error.strerror)
@@ -422,6 +428,7 @@ def _model_info(
     n_swa, is_recurrent = lib.llama_model_n_swa(pointer), lib.llama_model_is_recurrent(pointer)
     num_streams = 1 if native.kv_unified else native.n_seq_max
     is_plain = has_one_kind_of_cells(context, num_streams)
+    template = (lib.llama_model_chat_template(pointer, None) or b"").decode("utf-8", "replace")
     taken = memory_taken(library().buffers.copy(), lib.llama_model_size(pointer))
     info = ModelInfo(
         path=path,
@@ -455,6 +462,9 @@ def _model_info(
         memory=total(taken),
         memory_elsewhere=tuple((name, need) for name, need in taken.items() if name != HERE),
         n_gpu_layers=params.n_gpu_layers,
+        has_template=bool(template),
+        takes_tools=TOOLS in template,
+        thinks=any(sign in template for sign in THINKING),
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info

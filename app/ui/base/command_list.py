@@ -21,6 +21,9 @@ class Words(NamedTuple):
 COMMANDS = {
     # File
     "chat.new": Words("&New chat", "Open a new chat in a new tab", ("Ctrl+T", "Ctrl+N")),
+    "chat.new-notebook": Words(
+        "New note&book", "Open a page of plain text that the model continues", "Ctrl+Shift+N"
+    ),
     "chat.reopen": Words(
         "&Reopen closed chat", "Reopen the tab closed last", "Ctrl+Shift+T", "No chat has been closed."
     ),
@@ -102,14 +105,16 @@ COMMANDS = {
     "tab.rename": Words("R&ename chat…", "Change this chat's title"),
     "tab.close-others": Words("Close &others", "Close all other tabs"),
     "tab.close-right": Words("Close to the ri&ght", "Close all tabs to the right"),
-    "tab.split": Words("&Split view", "Show two chats side by side, or go back to one", "Ctrl+Alt+\\"),
+    "tab.split": Words("Split &view", "Show two chats side by side, or go back to one", "Ctrl+\\"),
     "tab.other-side": Words(
-        "Ot&her side", "Switch to the other side of the split view, or open one", "Ctrl+\\"
+        "Ot&her side", "Switch to the other side of the split view, or open one", "Ctrl+Alt+\\"
     ),
     "chat.delete": Words(
         "&Delete chat", "Delete this chat; it can be had back for a moment", "Ctrl+Shift+Backspace"
     ),
     # Model
+    "model.switch": Words("S&witch model…", "Choose the model that answers", "Ctrl+Alt+M"),
+    "model.hub": Words("&Get more models…", "Models to download that fit this machine"),
     "model.open": Words("&Open model…", "Open a model from a GGUF file", "Ctrl+O"),
     "model.library": Words("&Models…", "Models on this machine, and where to get more", "Ctrl+Shift+M"),
     "model.load-settings": Words(
@@ -126,7 +131,7 @@ COMMANDS = {
         needs="No model is being loaded.",
     ),
     "model.sleep": Words(
-        "&Unload until needed",
+        "E&ject",
         "Free the model's memory; the next message loads it again",
         needs="No model is loaded, or it is answering.",
     ),

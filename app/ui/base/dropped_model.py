@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.look.words import tr, tr_n
+
 if TYPE_CHECKING:
     from PySide6.QtCore import QMimeData
 
@@ -15,6 +17,15 @@ def dropped_model(data: QMimeData) -> Path | None:
         if url.isLocalFile() and url.toLocalFile().lower().endswith(".gguf"):
             return Path(url.toLocalFile())
     return None
+
+
+def drop_text(data: QMimeData) -> str:
+    """What dropping it would do; "": nothing."""
+    if model := dropped_model(data):
+        return tr("Open {name}", name=model.name)
+    if len(files := dropped_files(data)) > 1:
+        return tr_n("Attach {n} file", "Attach {n} files", len(files))
+    return tr("Attach {name}", name=files[0].name) if files else ""
 
 
 def dropped_files(data: QMimeData) -> list[Path]:

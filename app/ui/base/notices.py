@@ -3,12 +3,13 @@
 A load's progress, errors that stay until dismissed, an undo that disappears by itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 
 from app.look.buttons import IconLabel, quiet_button
 from app.look.figures import percent
@@ -24,8 +25,18 @@ from app.ui.base.pause_strip import PauseStrip
 UNDO_FOR_MS = 10_000
 
 
+class Offer(NamedTuple):
+    """A button of a banner, which goes with it unless what it opens can be left undone."""
+
+    label: str
+    act: Callable[[], object]
+    can_be_left: bool = False
+
+
 class Notices(QWidget):
     """The area under the tab bar. Takes no room while it is empty."""
+
+    left = Signal()  # the banner that had the keyboard is gone
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,17 +44,17 @@ class Notices(QWidget):
         self.paused = PauseStrip(self)
         self._column = vbox(self.progress, self.paused, on=self, spacing=0)
 
-    def show_error(self, text: str, action: str = "", on_action: Callable[[], None] | None = None) -> None:
-        """One banner for each different text; it stays until it is dismissed or its action taken."""
+    def show_error(self, text: str, *offers: Offer) -> None:
+        """One banner for each different text; it stays until it is dismissed or an offer taken."""
         text = tr_said(text)
         if any(banner.text == text for banner in self.banners()):
             return
-        self._column.addWidget(Banner(text, action, on_action, self))
+        self._column.addWidget(Banner(text, offers, self))
 
     def show_offer(self, text: str, action: str, on_action: Callable[[], None]) -> None:
         """Not an error. One at a time, until it is taken, dismissed or withdrawn."""
         self.withdraw_offer()
-        self._column.addWidget(Banner(text, action, on_action, self, is_error=False))
+        self._column.addWidget(Banner(text, (Offer(action, on_action),), self, is_error=False))
 
     def withdraw_offer(self) -> None:
         for banner in self.banners():
@@ -70,8 +81,7 @@ class Banner(QWidget):
     def __init__(
         self,
         text: str,
-        action: str,
-        on_action: Callable[[], None] | None,
+        offers: Sequence[Offer],
         parent: QWidget | None = None,
         *,
         is_error: bool = True,
@@ -79,7 +89,7 @@ class Banner(QWidget):
         super().__init__(parent)
         self.text = text
         self.is_error = is_error
-        self.has_offer = is_error and bool(action and on_action)  # offers to restart the engine
+        self.has_offer = is_error and bool(offers)  # to restart the engine, or to load a model
         look = ("triangle-alert", "danger") if is_error else ("info", "accent")
         mark = IconLabel(18, self, *look)
         mark.setAccessibleName(tr("Error") if is_error else tr("Note"))
@@ -90,21 +100,26 @@ class Banner(QWidget):
         self._dismiss.setToolTip(tr("Dismiss"))
         self._dismiss.clicked.connect(self.dismiss)
         row = hbox(mark, (words, 1), on=self, margins=(16, 8, 12, 8), spacing=12)
-        if action and on_action:
-            row.addWidget(self._action(action, on_action))
+        for offer in offers:
+            row.addWidget(self._button(offer))
         row.addWidget(self._dismiss)
         self._dress()
 
-    def _action(self, label: str, on_action: Callable[[], None]) -> QPushButton:
-        button = QPushButton(label, self)
-        button.clicked.connect(on_action)
-        button.clicked.connect(self.dismiss)
+    def _button(self, offer: Offer) -> QPushButton:
+        button = QPushButton(offer.label, self)
+        button.clicked.connect(lambda _checked=False: offer.act())
+        if not offer.can_be_left:
+            button.clicked.connect(self.dismiss)
         return button
 
     def dismiss(self) -> None:
+        notices, focused = self.parent(), QApplication.focusWidget()
+        has_focus = focused is not None and self.isAncestorOf(focused)
         self.hide()
         self.setParent(None)
         self.deleteLater()
+        if has_focus and isinstance(notices, Notices):
+            notices.left.emit()
 
     def _dress(self) -> None:
         self._dismiss.setIcon(icon("x"))
@@ -201,9 +216,14 @@ class UndoToast(QWidget):
         self.raise_()
         self._life.start()
 
+    def withdraw(self, text: str) -> None:
+        """There is nothing to undo any more."""
+        if self.text == text:
+            self.hide()
+            self._life.stop()
+
     def _on_clicked(self) -> None:
-        self.hide()
-        self._life.stop()
+        self.withdraw(self.text)
         if self._on_undo:
             self._on_undo()
 

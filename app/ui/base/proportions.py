@@ -9,6 +9,7 @@ from app.look.fonts import column_chars, reading_font, small_font
 
 TAB_HEIGHT, ABOVE_TABS = 34, 4
 STRIP_HEIGHT = TAB_HEIGHT + ABOVE_TABS
+PICKER_HEIGHT = 36  # of the line with the model that answers
 HALF = 0.5  # of two chats side by side
 MAX_WIDTH = 16_777_215  # of a widget
 

@@ -1,10 +1,9 @@
 """Navigation to any chat: the sidebar with all chats, and the search over all messages. GUI thread.
 
-Connects the two with the library, the tabs and the menus; draws nothing itself.
+Connects the two with the library and the tabs; draws nothing itself.
 """
 
 from collections.abc import Iterable
-from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow, QSplitter
@@ -21,7 +20,6 @@ from app.ui.base.proportions import LIST_WIDTH, has_list
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_rows import Kind
-from app.ui.commands.menus import Menus
 from app.ui.tabs.chat_tabs import ChatTabs
 
 
@@ -63,16 +61,6 @@ class Navigation(QObject):
         middle.installEventFilter(self)
         self._fit()
 
-    def add_to(self, menus: Menus) -> None:
-        first, new = menus.view.actions()[0], partial(command, self._window)
-        search = new("chat.search", self.open_search)
-        filter_chats = new("view.filter-chats", self.focus_filter)
-        menus.view.insertActions(first, [self.show_sidebar, filter_chats, search])
-        menus.view.insertSeparator(first)
-        menus.file.insertAction(menus.reopen, new("chat.new-folder", self.new_folder))
-        menus.chat.addSeparator()
-        menus.chat.addAction(new("chat.delete", self.delete_current))
-
     # Saved state
 
     @property
@@ -103,9 +91,10 @@ class Navigation(QObject):
         self.popup.open(Known(self._chat_library.chats, self._mark_by_id()))
 
     def open_tab_list(self) -> None:
-        """Lists all open chats in the same popup."""
+        """Lists all open chats in the same popup, below the button for it."""
         self.popup.field.clear()
-        self.open_search()
+        known = Known(self._chat_library.chats, self._mark_by_id())
+        self.popup.open(known, below=self._tabs.strip.list)
 
     def new_folder(self, chat_ids: tuple[str, ...] = ()) -> None:
         """Creates a folder and edits its name in place."""
@@ -127,6 +116,7 @@ class Navigation(QObject):
         self._search.failed.connect(notices.show_error)
         self._tabs.marks_changed.connect(self._marks_timer.start)
         self._tabs.strip.list_requested.connect(self.open_tab_list)
+        self._tabs.strip.sidebar_requested.connect(self.toggle_sidebar)
         self._marks_timer.timeout.connect(self._show_marks)
         self.popup.typed.connect(self._search.look_for)
         self.popup.chosen.connect(self._on_chosen)
@@ -141,7 +131,7 @@ class Navigation(QObject):
         side.move_to_new_requested.connect(self.new_folder)
         side.delete_requested.connect(self._on_delete_requested)
         side.export_requested.connect(self.export_requested)
-        side.new_requested.connect(self._on_new_requested)
+        side.new_requested.connect(self._workspace.new_chat)
         side.search_requested.connect(self.open_search)
         side.folder_requested.connect(self.new_folder)
         side.folder_renamed.connect(self._chat_library.rename_folder)
@@ -161,6 +151,7 @@ class Navigation(QObject):
             if is_wanted:
                 self._middle.setSizes([self._width, max(1, self._middle.width() - self._width)])
         self.show_sidebar.setChecked(is_wanted)
+        self._tabs.strip.sidebar.setVisible(not is_wanted)
 
     def _mark_by_id(self) -> dict[str, Mark]:
         return {tab.session.chat.id: tab.mark for tab in self._tabs.tabs}
@@ -174,10 +165,6 @@ class Navigation(QObject):
     def _show_marks(self) -> None:
         current = self._workspace.current
         self.sidebar.set_marks(self._mark_by_id(), current.chat.id if current else "")
-
-    @Slot()
-    def _on_new_requested(self) -> None:
-        self._workspace.new_chat()
 
     @Slot()
     def _on_left(self) -> None:

@@ -47,6 +47,7 @@ class SearchPopup(QFrame):
         self._ground = ground
         self._known = Known((), {})
         self._came_from: QWidget | None = None
+        self._below: QWidget | None = None
         self.model = SearchModel(self)
         self.field = search_field(tr("Search titles and messages"), self)
         self.list = QListView(self)
@@ -60,9 +61,13 @@ class SearchPopup(QFrame):
         stand_out(self)
         self.hide()
 
-    def open(self, known: Known) -> None:
-        """With the last words selected, so that they can be continued or replaced."""
+    def open(self, known: Known, below: QWidget | None = None) -> None:
+        """With the last words selected, so that they can be continued or replaced.
+
+        Over the top of the window, or with its right edge `below` what was clicked.
+        """
         self._known = known
+        self._below = below
         self._came_from = self._came_from if self.isVisible() else self.window().focusWidget()
         self._place()
         self.show()
@@ -105,6 +110,9 @@ class SearchPopup(QFrame):
         width = min(WIDTH, room.width() - 32)
         self.setFixedWidth(width)
         corner = QPoint((room.width() - width) // 2, min(_TOP, room.height() // 8))
+        if self._below:
+            edge = self._below.mapTo(self._ground, self._below.rect().bottomRight())
+            corner = QPoint(max(_MARGIN, edge.x() - width), edge.y() + 1)
         self.list.setFixedHeight(min(self._wanted_height(), room.height() - corner.y() - 120))
         self.list.setVisible(self.model.rowCount() > 0)
         self.adjustSize()

@@ -18,11 +18,11 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QToolButton, QWidget
 
 from app.look.buttons import IconButton
 from app.look.icons import icon
-from app.look.layouts import hbox, vbox
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.marks import Mark
 from app.look.plain_text import PlainLabel, search_field
 from app.look.tokens import current
@@ -105,20 +105,29 @@ class Sidebar(QWidget):
         self.list.setModel(self.model)
         self.list.setItemDelegate(SidebarDelegate(self.list))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        new_chat = self._new_chat = QToolButton(self)
+        new_chat.setText(tr("New chat"))
+        new_chat.setIcon(icon("plus"))
+        new_chat.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        new_chat.setProperty("kind", "action")
+        new_chat.setToolTip(tr("New chat (Ctrl+T)"))
+        new_chat.setProperty("command", "chat.new")
+        new_chat.clicked.connect(self.new_requested)
         search = IconButton("search", tr("Search all messages (Ctrl+K)"), 28, self)
         search.setProperty("command", "chat.search")
         search.clicked.connect(self.search_requested)
         folder = IconButton("folder-plus", tr("New folder"), 28, self)
         folder.clicked.connect(self.folder_requested)
         vbox(
-            hbox((self.filter, 1), search, folder, margins=(8, 6, 6, 4), spacing=2),
+            hbox(new_chat, STRETCH, search, folder, margins=(8, 6, 6, 0), spacing=2),
+            hbox(self.filter, margins=(8, 4, 8, 4)),
             self._nothing,
             (self.list, 1),
             on=self,
             margins=(0, 0, 1, 0),
             spacing=0,
         )
-        for before, after in pairwise((self.filter, search, folder, self.list)):
+        for before, after in pairwise((new_chat, search, folder, self.filter, self.list)):
             QWidget.setTabOrder(before, after)
         self.setFocusProxy(self.list)
 
@@ -182,8 +191,8 @@ class Sidebar(QWidget):
         if near := (after or before[::-1])[:1]:
             self.select(Kind.CHAT, near[0].chat_id)
 
-    @Slot(object, QPoint)
-    def _on_menu_requested(self, row: Row | None, place: QPoint) -> None:
+    @Slot(object, QPoint, bool)
+    def _on_menu_requested(self, row: Row | None, place: QPoint, is_new: bool) -> None:
         rows = self.selected_rows() if row else []
         menu = SidebarMenu(rows, self._folders, self)
         menu.open_requested.connect(self.open_requested)
@@ -197,12 +206,15 @@ class Sidebar(QWidget):
         menu.delete_requested.connect(self._on_delete)
         menu.new_requested.connect(self.new_requested)
         menu.folder_requested.connect(self.folder_requested)
+        if is_new:  # selected for the menu alone; its actions come before this
+            menu.aboutToHide.connect(self.list.clearSelection, Qt.ConnectionType.QueuedConnection)
         menu.popup(place)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._filter_icon.setIcon(icon("list-filter"))
+            self._new_chat.setIcon(icon("plus"))
 
     def event(self, event: QEvent) -> bool:
         return keeps_escape(event) or super().event(event)
@@ -234,7 +246,7 @@ class _List(QListView):
     opened = Signal(object)  # a Row
     delete_pressed = Signal()
     folder_toggled = Signal(str, bool)
-    menu_requested = Signal(object, QPoint)  # a Row or None, a place on the screen
+    menu_requested = Signal(object, QPoint, bool)  # a Row or None, a place on the screen, newly selected
     left = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -333,6 +345,7 @@ class _List(QListView):
         else:
             index, place = self.indexAt(event.pos()), event.globalPos()
         row = self._row(index)
-        if row and row.kind is not Kind.HEADING and index not in self.selectedIndexes():
+        is_new = row and row.kind is not Kind.HEADING and index not in self.selectedIndexes()
+        if is_new:
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-        self.menu_requested.emit(row if row and row.kind is not Kind.HEADING else None, place)
+        self.menu_requested.emit(row if row and row.kind is not Kind.HEADING else None, place, is_new)

@@ -23,14 +23,22 @@ from app.ui.base.choices import SPEEDS, THEMES
 from app.ui.base.command_list import Key, Shortcut
 from app.ui.base.help_commands import HelpCommands
 from app.ui.base.panes import Panes
+from app.ui.chats.navigation import Navigation
 from app.ui.commands import menu_titles
+from app.ui.data.backups_menu import BackupsMenu
+from app.ui.data.chat_files import ChatFiles
+from app.ui.engine.api_menu import ApiMenu
 from app.ui.engine.model_loading import ModelLoading
+from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
+from app.ui.engine.self_test_menu import SelfTestMenu
+from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.languages import Languages
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.message_menu import MessageMenu
+from app.ui.tabs.tab_commands import TabCommands
 from app.ui.tabs.tabs_menu import tabs_menu
 
 # Commands that call a slot of the widget with the focus. An empty one is a separator.
@@ -54,12 +62,20 @@ class Parts:
     engine: ActiveEngine
     preferences: Preferences
     tabs: ChatTabs
+    tab_commands: TabCommands
     chats: ChatCommands
     models: ModelLoading
+    model_commands: ModelCommands
+    picker: ModelPicker
+    navigation: Navigation
+    files: ChatFiles
     appearance: Appearance
     languages: Languages
     inspector: InspectorDocks
     pausing: Pausing
+    api: ApiMenu
+    backups: BackupsMenu
+    self_test: SelfTestMenu
     panes: Panes
     help: HelpCommands
     quit: Callable[[], object]
@@ -69,7 +85,7 @@ class Parts:
 
 
 class Menus(QObject):
-    """Its attributes are menus that others extend, and actions whose state changes."""
+    """Its attributes are actions whose state changes, and their menus."""
 
     def __init__(self, window: QMainWindow, parts: Parts) -> None:
         super().__init__(window)
@@ -95,13 +111,25 @@ class Menus(QObject):
     # File and Edit
 
     def _make_file_menu(self) -> None:
-        parts, new = self._parts, self._new
+        parts, new, tabs = self._parts, self._new, self._parts.tab_commands
         self.reopen = new("chat.reopen", parts.workspace.reopen)
-        new_chat = new("chat.new", parts.workspace.new_chat)
-        self.close = new("chat.close", parts.tabs.close_current)
         quit_skein = new("app.quit", parts.quit)
         quit_skein.setMenuRole(QAction.MenuRole.QuitRole)
-        self.file = self._add(tr(menu_titles.FILE), new_chat, self.reopen, None, self.close, quit_skein)
+        self._add(
+            tr(menu_titles.FILE),
+            new("chat.new", parts.workspace.new_chat),
+            new("chat.new-notebook", parts.workspace.new_notebook),
+            new("chat.new-folder", parts.navigation.new_folder),
+            self.reopen,
+            None,
+            new("chat.export", parts.files.export_current),
+            new("chat.export-all", parts.files.export_all),
+            new("chat.import", parts.files.import_files),
+            new("chat.import-folder", parts.files.import_folder),
+            None,
+            new("chat.close", partial(tabs.on_current, tabs.close)),
+            quit_skein,
+        )
 
     def _make_edit_menu(self) -> None:
         chats, new = self._parts.chats, self._new
@@ -114,7 +142,7 @@ class Menus(QObject):
         settings.setMenuRole(QAction.MenuRole.PreferencesRole)
         slots = [new(name, partial(_call, slot)) if name else None for name, slot in _EDITING]
         found = (self.find, *self.find_again)
-        self.edit = self._add(tr(menu_titles.EDIT), *slots, None, *found, None, settings)
+        self._add(tr(menu_titles.EDIT), *slots, None, *found, None, settings)
 
     # View
 
@@ -134,11 +162,17 @@ class Menus(QObject):
             new("view.zoom-out", partial(parts.appearance.zoom_by, -1)),
             new("view.zoom-reset", partial(parts.appearance.set_zoom, 0)),
         )
-        self.view = self._add(
+        self._add(
             tr(menu_titles.VIEW),
+            parts.navigation.show_sidebar,
+            new("view.filter-chats", parts.navigation.focus_filter),
+            new("chat.search", parts.navigation.open_search),
+            None,
             new("view.palette", parts.show_palette),
             None,
             self.inspector,
+            new("tab.split", parts.tab_commands.toggle_split),
+            new("tab.other-side", parts.tab_commands.show_other_side),
             None,
             self.themes,
             text_size,
@@ -166,12 +200,12 @@ class Menus(QObject):
     # Chat
 
     def _make_chat_menu(self) -> None:
-        parts, new = self._parts, self._new
+        parts, new, tabs = self._parts, self._new, self._parts.tab_commands
         self.message = MessageMenu(parts.chats, self._window)
         self.stop = new("chat.stop", self._stop)
         self.copy_answer = new("chat.copy-answer", parts.chats.copy_last_answer)
         self.tokens = new("chat.tokens", parts.chats.show_tokens)
-        self.chat = self._add(
+        self._add(
             tr(menu_titles.CHAT),
             self.stop,
             self.copy_answer,
@@ -179,10 +213,12 @@ class Menus(QObject):
             self.message.menu,
             None,
             new("chat.attach", parts.chats.attach),
-            new("chat.fork", parts.tabs.fork_current),
-            new("chat.settings", parts.tabs.open_chat_settings),
+            new("chat.fork", partial(tabs.on_current, tabs.fork)),
+            new("chat.settings", partial(tabs.on_current, tabs.open_settings)),
             None,
-            tabs_menu(parts.tabs, self._window),
+            tabs_menu(parts.tabs, tabs, self._window),
+            None,
+            new("chat.delete", parts.navigation.delete_current),
         )
 
     def _stop(self) -> None:
@@ -190,15 +226,17 @@ class Menus(QObject):
         if self._parts.chats.is_busy:
             self._parts.chats.stop()
         else:
-            self._parts.models.cancel()
+            self._parts.engine.cancel_load()
 
     def show_chat_state(self) -> None:
         """Another chat is shown, or something in it has changed."""
-        is_loading = self._parts.models.is_loading
+        is_loading = self._parts.engine.is_loading
         self.stop.setEnabled(self._parts.chats.is_busy or is_loading)
         self.cancel_load.setEnabled(is_loading)
-        for action in (self.copy_answer, self.tokens, self.find, *self.find_again):
+        for action in (self.copy_answer, self.tokens):
             action.setEnabled(self._parts.chats.has_turns)
+        for action in (self.find, *self.find_again):
+            action.setEnabled(self._parts.chats.can_find)
         self.reopen.setEnabled(self._parts.workspace.can_reopen)
         self.message.show_states()
 
@@ -206,8 +244,9 @@ class Menus(QObject):
 
     def _make_model_menu(self) -> None:
         parts, new = self._parts, self._new
+        self.open_model = new("model.open", parts.models.choose)
         self.reload = new("model.reload", parts.models.reload)
-        self.cancel_load = new("model.cancel-load", parts.models.cancel)
+        self.cancel_load = new("model.cancel-load", parts.engine.cancel_load)
         self.sleep = new("model.sleep", parts.engine.sleep)
         self.load_settings = new("model.load-settings", parts.show_load_settings)
         self.stop_all = new("engine.stop-all", partial(parts.engine.post, AbortAll()))
@@ -219,7 +258,10 @@ class Menus(QObject):
             action.setProperty("needs", tr("Pause all chats first."))
         self.model = self._add(
             tr(menu_titles.MODEL),
-            new("model.open", parts.models.choose),
+            parts.picker.switch,
+            self.open_model,
+            parts.model_commands.show,
+            parts.model_commands.get_more,
             self.load_settings,
             self.reload,
             self.cancel_load,
@@ -237,14 +279,16 @@ class Menus(QObject):
     # Tools and Help
 
     def _make_tools_menu(self) -> None:
-        """The local API and the self-test add their own entries."""
-        self.tools = self._add(tr(menu_titles.TOOLS))
+        parts = self._parts
+        self.tools = self._add(
+            tr(menu_titles.TOOLS), *parts.api.actions, parts.backups.open, None, parts.self_test.open
+        )
 
     def _make_help_menu(self) -> None:
         parts, new = self._parts, self._new
         about = new("app.about", parts.help.show_about)
         about.setMenuRole(QAction.MenuRole.AboutRole)
-        self.help = self._add(
+        self._add(
             tr(menu_titles.HELP),
             new("help.guide", parts.help.show_guide),
             new("help.shortcuts", partial(parts.show_settings, "shortcuts")),

@@ -15,7 +15,7 @@ from app.look.buttons import IconButton
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.words import tr
 from app.protocol.request import Overflow, Role
 from app.ui.base.choices import overflow_label
@@ -31,6 +31,7 @@ from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
 
 SIDE = 28
+MAX_PROMPT, PROMPT_WIDTH = 200, 220  # what the settings button shows of a system prompt: characters, pixels
 EDITORS_SHARE, CHIPS_SHARE = 0.4, 0.2  # of the chat's height, at most
 
 
@@ -49,7 +50,6 @@ class Composer(QWidget):
         super().__init__(parent)
         self._is_busy = False
         self._can_insert = True
-        self._is_drop_target = False
         self.attachments: tuple[Attachment, ...] = ()
         self._previewed: Attachment | None = None
         self.notice = ComposerNotice(self)
@@ -57,6 +57,7 @@ class Composer(QWidget):
         self.chips = AttachmentChips(self)
         self.preview = AttachmentPreview(self)
         self.editor = editor or MessageEditor(self)
+        self.editor.leaves_files = True
         self.forecast = PlainLabel(parent=self, tone="warning", wraps=True)
         self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
         self.settings = ChatSettingsButton(self)
@@ -124,12 +125,6 @@ class Composer(QWidget):
         """What will happen to the chat if the draft is sent."""
         self.forecast.setText(text)
         self.forecast.setVisible(bool(text))
-
-    def set_drop_target(self, is_target: bool) -> None:
-        """Files are being held over the chat."""
-        self._is_drop_target = is_target
-        self.editor.setPlaceholderText(tr("Drop to attach") if is_target else tr("Message…"))
-        self.update()
 
     # What is done in it
 
@@ -267,11 +262,11 @@ class Composer(QWidget):
         button.setMaximumWidth(words if has_room else button.minimumSizeHint().width())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_frame(QPainter(self), self.rect(), self.editor.hasFocus() or self._is_drop_target)
+        paint_frame(QPainter(self), self.rect(), self.editor.hasFocus())
 
 
 class ChatSettingsButton(QToolButton):
-    """Shows the overflow choice of its chat."""
+    """Shows the beginning of the chat's system prompt, if it has one."""
 
     requested = Signal()  # clicked
 
@@ -287,11 +282,13 @@ class ChatSettingsButton(QToolButton):
         self.setIcon(icon("sliders-horizontal"))
         self.clicked.connect(self.open_settings)
 
-    def apply(self, overflow: Overflow, limit: int) -> None:
+    def apply(self, system_prompt: str, overflow: Overflow, limit: int) -> None:
         self.limit = limit
-        label = overflow_label(overflow)
-        self.setText(f" {label}")  # the style sets no gap after the icon
-        self.setAccessibleName(tr("Chat settings: {label}", label=label))
+        prompt = as_tab_text(system_prompt[:MAX_PROMPT])
+        label = self.fontMetrics().elidedText(prompt, Qt.TextElideMode.ElideRight, PROMPT_WIDTH)
+        self.setText(f" {label or tr('Chat settings')}")  # the style sets no gap after the icon
+        told = ", ".join(part for part in (prompt, overflow_label(overflow)) if part)
+        self.setAccessibleName(tr("Chat settings: {label}", label=told))
 
     def open_settings(self) -> None:
         self.requested.emit()

@@ -89,7 +89,9 @@ class MessageDraft(QObject):
 
     def _figures(self) -> ContextFigures:
         session = self._session
-        used = num_used(session.chat.turns, self._slot)
+        # The slot of a notebook may hold more than is left of its text.
+        holds_more = session.chat.is_notebook and not session.is_busy
+        used = num_used(session.chat.turns, None if holds_more else self._slot)
         held = self._slot.pos_max + 1 if self._slot else 0
         cached = used if self._is_hibernated else min(used, held)
         return ContextFigures(

@@ -14,7 +14,7 @@ from app.ui.base.dropped_model import dropped_files, dropped_model
 
 if TYPE_CHECKING:  # not needed for the first paint
     from PySide6.QtCore import QMimeData
-    from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
+    from PySide6.QtGui import QDragEnterEvent, QFocusEvent, QInputMethodEvent, QKeyEvent
     from PySide6.QtWidgets import QWidget
 
 MAX_PASTED_CHARS = 4_000  # longer pastes become attachments
@@ -37,6 +37,7 @@ class MessageEditor(QPlainTextEdit):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.enter_sends = True
+        self.leaves_files = False
         self._is_composing = False
         self._max_height = 200
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -112,6 +113,13 @@ class MessageEditor(QPlainTextEdit):
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._is_composing = bool(event.preeditString())
         super().inputMethodEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Once it is part of a chat, files go there or to the window, which say what dropping them does."""
+        if self.leaves_files and (dropped_model(event.mimeData()) or dropped_files(event.mimeData())):
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """A model file dropped here is for the window."""

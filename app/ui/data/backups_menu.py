@@ -1,7 +1,7 @@
 """Backups in the window: the command, its dialog, and the requests of both. GUI thread."""
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look.windows import come_up
 from app.look.words import tr, tr_said
@@ -34,9 +34,6 @@ class BackupsMenu(QObject):
             self._dialog.folder_requested.connect(lambda: open_folder(self._backups.folder))
             self._backups.listed.connect(self._dialog.apply)
         return self._dialog
-
-    def add_to(self, menu: QMenu) -> None:
-        menu.addAction(self.open)
 
     def show_dialog(self) -> None:
         self._backups.refresh()

@@ -1,4 +1,4 @@
-"""File > Export and Import: the actions, their dialogs, and the messages afterwards. GUI thread."""
+"""File > Export and Import: the dialogs, and the messages afterwards. GUI thread."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
@@ -19,7 +18,6 @@ from app.look.figures import percent
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.chat_transfer import ChatTransfer, ImportPlan, StoppedError
 from app.storage.errors import StorageError
-from app.ui.base.actions import command
 from app.ui.base.notices import Notices, UndoToast
 
 if TYPE_CHECKING:
@@ -61,17 +59,7 @@ class ChatFiles(QObject):
         self._is_busy = False
         self._is_exporting = False
         self.preview: ImportPreview | None = None
-        self.actions = (
-            command(parent, "chat.export", self.export_current),
-            command(parent, "chat.export-all", self.export_all),
-            command(parent, "chat.import", self.import_files),
-            command(parent, "chat.import-folder", self.import_folder),
-        )
         transfer.progressed.connect(self._on_progressed)
-
-    def add_to(self, menu: QMenu, before: QAction) -> None:
-        menu.insertActions(before, self.actions)
-        menu.insertSeparator(before)
 
     def export_current(self) -> None:
         if session := self._workspace.current:

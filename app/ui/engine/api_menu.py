@@ -2,13 +2,13 @@
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look.windows import come_up
 from app.look.words import tr
 from app.services.local_api import LocalApi
 from app.settings.settings import Settings
-from app.ui.base.actions import command, fill
+from app.ui.base.actions import command
 from app.ui.engine.api_panel import ApiPanel, requests_text
 
 
@@ -25,14 +25,12 @@ class ApiMenu(QObject):
         self.copy_address = command(parent, "api.copy-address", lambda: copy(f"{api.address}/v1"))
         self.copy_key = command(parent, "api.copy-key", lambda: copy(settings.api_key))
         self.open = command(parent, "api.open", self.show_panel)
+        self.actions = (self.switch, self.copy_address, self.copy_key, self.open)
         self.panel = ApiPanel(parent)
         self.panel.switched.connect(api.switch)
         self.panel.port_chosen.connect(api.set_port)
         self.panel.new_key_requested.connect(api.renew_key)
         api.changed.connect(self._on_changed)
-
-    def add_to(self, menu: QMenu) -> None:
-        fill(menu, self.switch, self.copy_address, self.copy_key, self.open)
 
     def show_panel(self) -> None:
         come_up(self.panel)

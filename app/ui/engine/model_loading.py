@@ -1,6 +1,7 @@
 """Opens model files, and reloads the model when its settings have changed. GUI thread."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 from app.settings.load import FOR_ALL_MODELS, load_params
 from app.settings.settings import ModelSettings
+from app.system import paths
+from app.ui.base.notices import Offer
 
 # Global settings that require a new context, besides the model's own.
 LOAD_SETTINGS = frozenset({*FOR_ALL_MODELS, "verify"})
@@ -39,6 +42,7 @@ class ModelLoading(QObject):
         self.path: Path | None = engine.model.path if engine.model else None  # what `reload` loads
         self._proven = self._now(self.path) if self.path else None  # the settings of the loaded model
         self._tried = self._proven
+        self.stands_in = False  # the starter answers until the model that was wanted is there
         engine.loading.connect(self._on_loading)
         engine.loaded.connect(self._on_loaded)
         engine.load_failed.connect(self._on_load_failed)
@@ -57,31 +61,36 @@ class ModelLoading(QObject):
         params = self._engine.params
         return params is not None and params != load_params(self._preferences.settings, params.path)
 
-    @property
-    def is_loading(self) -> bool:
-        return self._engine.is_loading
-
-    def choose(self) -> None:
+    def choose(self, folder: Path | None = None) -> None:
         dialog = QFileDialog(self._window, tr("Open model"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([tr("GGUF models (*.gguf)"), tr("All files (*)")])
-        if self.path:
-            dialog.setDirectory(str(self.path.parent))
+        if folder := folder or (self.path.parent if self.path else None):
+            dialog.setDirectory(str(folder))
         dialog.fileSelected.connect(lambda name: self.load(Path(name)))
         dialog.open()  # never exec: a nested loop would stop every coroutine
 
+    def remedies(self, path: Path) -> tuple[Offer, ...]:
+        """What can be done about a model that could not be loaded, while there is no other."""
+        again = Offer(tr("Try again"), partial(self.load, path))
+        if path == paths.starter_model():
+            return (again,)
+        locate = Offer(tr("Locate…"), partial(self.choose, path.parent), can_be_left=True)
+        return locate, again, Offer(tr("Use the starter model"), self._load_stand_in)
+
+    def _load_stand_in(self) -> None:
+        self.load(paths.starter_model())
+        self.stands_in = True
+
     def load(self, path: Path) -> None:
+        self.stands_in = False
         self._engine.load(load_params(self._preferences.settings, path))
 
     @Slot()
     def reload(self) -> None:
         if self.path:
             self.load(self.path)
-
-    @Slot()
-    def cancel(self) -> None:
-        self._engine.cancel_load()
 
     def _now(self, path: Path) -> _Chosen:
         for_all = {name: self._preferences.value(name) for name in LOAD_SETTINGS}

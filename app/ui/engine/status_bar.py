@@ -1,18 +1,18 @@
-"""The status bar: model, cells, queue, speed. Each part opens the view with its details.
+"""The status bar: which model answers, and whether it is at work. The inspector has the rest, one click away.
 
-Parts never shrink, so nothing moves. GUI thread.
+GUI thread.
 """
 
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 
 from app.look.buttons import quiet_button
-from app.look.figures import count, rate
+from app.look.figures import count, percent, rate
 from app.look.fonts import small_font, tabular
-from app.look.plain_text import as_tab_text
+from app.look.plain_text import as_tab_text, as_tooltip
 from app.look.words import mark, tr
-from app.protocol.model import ModelInfo
 from app.protocol.report import SlotState, StepReport
+from app.services.model_state import ModelState
 from app.ui.base.proportions import status_height
 
 SAID_FOR_MS = 8_000
@@ -22,50 +22,42 @@ ASLEEP = mark("Its memory is freed; the next message loads it again.")
 class StatusBar(QStatusBar):
     stop_all_requested = Signal()
     model_clicked = Signal()
-    cells_clicked = Signal()
-    queue_clicked = Signal()
-    speed_clicked = Signal()
     api_clicked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._n_ctx = 0
+        self._state = ModelState()
+        self._report: StepReport | None = None
         self.setSizeGripEnabled(False)
-        self.model = self._part(tr("Engine settings"), self.model_clicked)
-        self.cells = self._part(tr("Show the KV map"), self.cells_clicked)
-        self.queue = self._part(tr("Show the sequences"), self.queue_clicked)
-        self.speed = self._part(tr("Show the batch timeline"), self.speed_clicked)
+        self.model = self._part(tr("Show the inspector"), self.model_clicked)
         self.api = self._part(tr("Local API"), self.api_clicked)
         self.api.hide()
         self.stop_all = self._stop_all_button()
         self.setContentsMargins(8, 0, 8, 0)
         self.setFixedHeight(status_height())
-        self.set_model(None)
+        self.show_state(ModelState())
         self.set_num_busy(0)
 
-    def set_model(self, model: ModelInfo | None, is_asleep: bool = False) -> None:
-        """A sleeping model has no cells to count."""
+    def show_state(self, state: ModelState) -> None:
         self.clearMessage()  # it hides the parts, and those that are shown here would stand in it
-        self._n_ctx = model.n_ctx if model and not is_asleep else 0
-        self.model.setText(as_tab_text(model_text(model, is_asleep)))
-        tip = tr(ASLEEP) if is_asleep else tr("Model load settings") if model else tr("Engine settings")
-        self.model.setToolTip(tip)
-        self.model.setAccessibleDescription(tip)
-        for part in (self.cells, self.queue, self.speed):
-            part.setVisible(bool(self._n_ctx))
-        self.apply(None)
+        self._state = state
+        self._show()
 
     def apply(self, report: StepReport | None) -> None:
-        for part, text in (
-            (self.cells, cells_text(report, self._n_ctx)),
-            (self.queue, queue_text(report)),
-            (self.speed, speed_text(report)),
-        ):
-            if part.text() != text:
-                part.setText(text)
-                hint = part.sizeHint()
-                # Of a fixed size: else Qt would lay out and paint the whole window for each text.
-                part.setFixedSize(max(part.minimumWidth(), hint.width()), hint.height())
+        """What the engine is at; None for one that has not begun."""
+        self._report = report
+        self._show()
+
+    def _show(self) -> None:
+        state, report = self._state, self._report
+        text = as_tab_text(model_text(state, report))
+        if self.model.text() != text:
+            self.model.setText(text)
+            # Of a fixed size: else Qt would lay out and paint the whole window for each text.
+            self.model.setFixedSize(self.model.sizeHint())
+        tip = "\n".join((*detail_texts(state, report), tr("Show the inspector")))
+        self.model.setToolTip(as_tooltip(tip))
+        self.model.setAccessibleDescription(tip)
 
     def say(self, text: str) -> None:
         """Shown for a moment."""
@@ -104,10 +96,37 @@ class StatusBar(QStatusBar):
         return button
 
 
-def model_text(model: ModelInfo | None, is_asleep: bool = False) -> str:
-    if model and is_asleep:
-        return tr("{name}, asleep", name=model.name)
-    return model.name if model else tr("No model")
+def model_text(state: ModelState, report: StepReport | None) -> str:
+    """The model and what it does, as a person would say it."""
+    if not state.model:
+        return loading_text(state) if state.loading else tr("No model")
+    doing = loading_text(state) if state.loading else tr("asleep") if state.is_asleep else work_text(report)
+    return f"{state.model.name} · {doing}"
+
+
+def loading_text(state: ModelState) -> str:
+    name = state.loading.stem if state.loading else ""
+    return tr("loading {name} {percent}", name=name, percent=percent(state.fraction, 1.0))
+
+
+def work_text(report: StepReport | None) -> str:
+    running = sum(slot.is_running for slot in report.slots) if report else 0
+    waiting = report.num_waiting if report else 0
+    if not running and not waiting:
+        return tr("idle")
+    if report and report.pause:
+        return tr("paused")
+    doing = tr("answering {number}", number=running) if running else tr("waiting")
+    return f"{doing} · {speed_text(report)}"
+
+
+def detail_texts(state: ModelState, report: StepReport | None) -> tuple[str, ...]:
+    """For the tooltip. A sleeping model has no cells to count."""
+    if state.model is None:
+        return ()
+    if state.is_asleep:
+        return (tr(ASLEEP),)
+    return cells_text(report, state.model.n_ctx), queue_text(report)
 
 
 def cells_text(report: StepReport | None, n_ctx: int) -> str:

@@ -14,7 +14,7 @@ from app.look.figures import data_size
 from app.look.fonts import tabular
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
-from app.look.words import mark, sentences, tr, tr_n, tr_said
+from app.look.words import mark, tr, tr_n, tr_said
 from app.services.downloads import Download, State
 
 SIDE = 28
@@ -188,11 +188,3 @@ def time_left_text(seconds: float) -> str:
     if minutes < 90:
         return tr_n("{n} minute left", "{n} minutes left", minutes)
     return tr_n("{n} hour left", "{n} hours left", round(seconds / 3600))
-
-
-def notice_text(download: Download) -> str:
-    """The message for other parts of the window."""
-    if download.state is State.DONE:
-        return tr("{name} has been downloaded.", name=one_line(download.name))
-    told = tr("{name} could not be loaded.", name=one_line(download.name))
-    return sentences(told, tr_said(download.trouble))

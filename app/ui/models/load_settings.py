@@ -3,7 +3,6 @@
 Choices apply to the next load; "Load again" does that. Not modal.
 """
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QScrollArea, QWidget
 
-from app.bridge.active_engine import ActiveEngine
 from app.look.bars import Foot
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
@@ -23,8 +21,7 @@ from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
 from app.protocol.model import Device
 from app.services.draft_candidates import DraftCandidates
 from app.services.load_forecast import LoadForecast
-from app.services.model_library import ModelLibrary
-from app.services.preferences import Preferences
+from app.services.services import Services
 from app.settings.load import load_params
 from app.settings.settings import ModelSettings
 from app.ui.engine.model_loading import ModelLoading
@@ -40,18 +37,11 @@ MARGIN = 24
 class LoadSettings(QObject):
     """Shows the dialog of a model; one at a time."""
 
-    def __init__(
-        self,
-        preferences: Preferences,
-        models: ModelLoading,
-        engine: ActiveEngine,
-        parent: QWidget,
-        library: ModelLibrary | None = None,
-    ) -> None:
-        """Without a library no draft models are offered."""
+    def __init__(self, services: Services, models: ModelLoading, parent: QWidget) -> None:
         super().__init__(parent)
-        others = (preferences, models, engine, parent, library)
-        self._dialog_of: Callable[[Path], LoadSettingsDialog] = lambda path: LoadSettingsDialog(path, *others)
+        self._services = services
+        self._models = models
+        self._parent = parent
         self.dialog: LoadSettingsDialog | None = None
 
     def show_for(self, path: Path) -> None:
@@ -60,29 +50,21 @@ class LoadSettings(QObject):
             self.dialog.deleteLater()
             self.dialog = None
         if self.dialog is None:
-            self.dialog = self._dialog_of(path)
+            self.dialog = LoadSettingsDialog(path, self._services, self._models, self._parent)
         self.dialog.come_up()
 
 
 class LoadSettingsDialog(QDialog):
-    def __init__(
-        self,
-        model_path: Path,
-        preferences: Preferences,
-        models: ModelLoading,
-        engine: ActiveEngine,
-        parent: QWidget,
-        library: ModelLibrary | None = None,
-    ) -> None:
+    def __init__(self, model_path: Path, services: Services, models: ModelLoading, parent: QWidget) -> None:
         super().__init__(parent)
         self.path = model_path
-        self._preferences = preferences
+        self._preferences = preferences = services.preferences
         self._models = models
-        self._engine = engine
-        self.forecast = LoadForecast(model_path, engine, self)
+        self._engine = services.engine
+        self.forecast = LoadForecast(model_path, services.engine, self)
         self.rows = {setting.name: LoadRow(setting, self) for group in GROUPS for setting in group.rows}
         self.rows["draft_model"] = self.draft_row = DraftRow(self)
-        self.drafts = DraftCandidates(model_path, library, self) if library else None
+        self.drafts = DraftCandidates(model_path, services.model_library, self)
         self.adapters = AdapterList(self.forecast, self)
         self.devices = DeviceList(self)
         self.workers = self._workers_section()
@@ -100,8 +82,7 @@ class LoadSettingsDialog(QDialog):
 
     def come_up(self) -> None:
         self._show_values()
-        if self.drafts:
-            self.drafts.look()
+        self.drafts.look()
         come_up(self)
 
     @property
@@ -165,8 +146,7 @@ class LoadSettingsDialog(QDialog):
 
     @Slot()
     def _offer_drafts(self) -> None:
-        if self.drafts:
-            self.draft_row.offer(self.drafts.fitting)
+        self.draft_row.offer(self.drafts.fitting)
         self._show_rows()
 
     def _show_rows(self) -> None:
@@ -206,8 +186,7 @@ class LoadSettingsDialog(QDialog):
         self.workers.changed.connect(lambda: self._on_chosen("workers", self.workers.chosen))
         self.workers.workers.changed.connect(self._on_worker_answered)
         self.forecast.changed.connect(self._show_forecast)
-        if self.drafts:
-            self.drafts.changed.connect(self._offer_drafts)
+        self.drafts.changed.connect(self._offer_drafts)
         self.memory.context_chosen.connect(lambda n_ctx: self._on_chosen("n_ctx", n_ctx))
         self._preferences.changed.connect(self._on_setting_changed)
         self._models.changed.connect(self._show_values)

@@ -7,9 +7,8 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QStackedWidget, QTabBar, QWidg
 from app.look.layouts import hbox, vbox
 from app.look.windows import come_up, resize_to_fit
 from app.look.words import tr
-from app.services.model_fits import ModelFits
-from app.services.model_library import ModelLibrary
-from app.services.preferences import Preferences
+from app.services.services import Services
+from app.ui.models.hub_page import HubPage
 from app.ui.models.library_page import LibraryPage
 
 SIZE, MIN_SIZE = QSize(1120, 700), QSize(560, 440)
@@ -19,11 +18,11 @@ class ModelsWindow(QDialog):
     open_requested = Signal(object)  # Path
     settings_requested = Signal(object)  # Path
 
-    def __init__(
-        self, library: ModelLibrary, fits: ModelFits, preferences: Preferences, parent: QWidget
-    ) -> None:
+    def __init__(self, services: Services, parent: QWidget) -> None:
         super().__init__(parent)
-        self.library = LibraryPage(library, fits, preferences, self)
+        preferences = services.preferences
+        self.library = LibraryPage(services.model_library, services.model_fits, preferences, self)
+        self.hub = HubPage(services.hub, services.downloads, preferences, self)
         self._tabs = QTabBar(self)
         self._pages = QStackedWidget(self)
         self.setWindowTitle(tr("Models"))
@@ -34,7 +33,7 @@ class ModelsWindow(QDialog):
         self._tabs.setAccessibleName(tr("Pages"))
         self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
         for keys in (QKeySequence.StandardKey.NextChild, QKeySequence.StandardKey.PreviousChild):
-            QShortcut(keys, self, self._show_other_page)  # there are two at most
+            QShortcut(keys, self, self._show_other_page)  # there are two
         vbox(
             hbox(self._tabs, margins=(12, 0, 12, 0)),
             (self._pages, 1),
@@ -42,14 +41,11 @@ class ModelsWindow(QDialog):
             margins=(0, 8, 0, 0),
             spacing=0,
         )
-        self.add_page(self.library, tr("On this machine"))
-        self.library.open_requested.connect(self._on_open_requested)
+        for page, title in ((self.library, tr("On this machine")), (self.hub, tr("Get more"))):
+            self._tabs.addTab(title)
+            self._pages.addWidget(page)
+            page.open_requested.connect(self._on_open_requested)
         self.library.settings_requested.connect(self.settings_requested)
-
-    def add_page(self, page: QWidget, title: str) -> None:
-        self._tabs.addTab(title)
-        self._pages.addWidget(page)
-        self._tabs.setVisible(self._tabs.count() > 1)
 
     def show_page(self, page: QWidget) -> None:
         self._tabs.setCurrentIndex(self._pages.indexOf(page))

@@ -59,8 +59,6 @@ class ChatOptionsPanel(QObject):
         self._panel: ChatSettings | None = None
         tabs.installEventFilter(self)
         self._connect(preferences, notices)
-        for view in tabs.views:
-            self._on_view_made(view)
 
     def _connect(self, preferences: Preferences, notices: Notices) -> None:
         preferences.changed.connect(lambda _name: self._show())
@@ -108,7 +106,7 @@ class ChatOptionsPanel(QObject):
         self._view = view
         self._presets.load()
         self._show()
-        self.panel.open_above(view.composer)
+        self.panel.open_above(view.foot)
 
     # What the panel shows
 
@@ -211,11 +209,11 @@ class ChatOptionsPanel(QObject):
     def _on_closed(self) -> None:
         view, self._view = self._view, None
         if view is not None and view is self._tabs.current:
-            view.composer.setFocus()
+            view.setFocus()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and self._view and self.panel.isVisible():
-            self.panel.place_above(self._view.composer)
+            self.panel.place_above(self._view.foot)
         return False
 
 

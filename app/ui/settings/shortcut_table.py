@@ -41,6 +41,10 @@ class ShortcutTable(QWidget):
             tr("Restore all defaults"), tr("Restore the default shortcuts of all commands")
         )
         self.message = PlainLabel(parent=self, tone="danger", wraps=True)
+        self.message.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # the buttons stay where they are
+        words = max((tr("Set"), tr("Reassign")), key=self.fontMetrics().horizontalAdvance)
+        self.set_button.setText(words)
+        self.set_button.setMinimumWidth(self.set_button.sizeHint().width())
         self._lay_out()
         self.table.selectionModel().currentRowChanged.connect(self._on_row_changed)
         self.keys.keySequenceChanged.connect(self._show_state)
@@ -95,7 +99,6 @@ class ShortcutTable(QWidget):
         holder = self._shortcuts.holder_of(key, command.name) if command and key else None
         self.name.setText(command.full_name if command else "")
         self.message.setText(problem or (_conflict_text(key, holder) if key and holder else ""))
-        self.message.setVisible(bool(self.message.text()))
         self.set_button.setText(tr("Reassign") if holder and not problem else tr("Set"))
         can_set = command is not None and key is not None and not problem
         self.set_button.setEnabled(can_set and command is not None and command.action.shortcuts() != [key])

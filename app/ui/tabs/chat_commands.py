@@ -40,6 +40,11 @@ class ChatCommands(QObject):
         return self._tabs.current is not None and bool(self._tabs.current.session.chat.turns)
 
     @property
+    def can_find(self) -> bool:
+        """There are messages to search."""
+        return self.has_turns and self._tabs.current is not None and not self._tabs.current.notebook
+
+    @property
     def has_draft(self) -> bool:
         """A draft that can be added without asking for an answer."""
         view = self._tabs.current
@@ -60,7 +65,7 @@ class ChatCommands(QObject):
             self._answers.show_newest(self._tabs.current.session)
 
     def attach(self) -> None:
-        if self._tabs.current:
+        if self._tabs.current and not self._tabs.current.notebook:
             self._tabs.current.composer.attach_requested.emit()
 
     def add_without_asking(self, role: Role) -> None:
@@ -105,7 +110,7 @@ class ChatCommands(QObject):
 
     def _meant(self, action: TurnAction) -> Turn | None:
         view = self._tabs.current
-        if view is None:
+        if view is None or view.notebook:
             return None
         focused = view.transcript.focused_turn
         for turn in (focused,) if focused else _newest(view):
@@ -117,7 +122,7 @@ class ChatCommands(QObject):
     def _version(self, step: int) -> Turn | None:
         """Of the message with the focus, or of the last one that has several."""
         view = self._tabs.current
-        if view is None or view.session.is_busy:
+        if view is None or view.notebook or view.session.is_busy:
             return None
         focused = view.transcript.focused_turn
         for turn in (focused,) if focused else _newest(view):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,16 +11,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.look.fonts import reading_font
 from app.look.layouts import vbox
-from app.look.words import tr
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.notices import Notices
 from app.ui.base.panes import has_focus
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.split_pages import SplitPages
 from app.ui.tabs.tab import Tab
-from app.ui.tabs.tab_menu import TabMenu
 from app.ui.tabs.tab_strip import TabStrip
 
 if TYPE_CHECKING:
@@ -36,12 +33,8 @@ class ChatTabs(QWidget):
     titles_changed = Signal(object)  # dict of chat_id -> title
     current_state_changed = Signal()  # another chat is current, or it became busy or idle
     num_busy_changed = Signal(int)  # how many chats are being answered
-    tokens_requested = Signal(object, object)  # a ChatSession, the Turn whose tokens to show
-    undo_offered = Signal(str, object)  # what was done in a chat, and its undo function
     view_made = Signal(object)  # a new ChatView
     marks_changed = Signal()  # a tab was opened or closed, or has another mark
-    closed_many = Signal(int)  # the number of closed chats
-    said = Signal(str)  # a message for the status bar
 
     def __init__(
         self,
@@ -50,7 +43,7 @@ class ChatTabs(QWidget):
         parent: QWidget | None = None,
         first_page: FirstPage | None = None,
     ) -> None:
-        """The `first_page` is shown until there is a chat, which takes the editor from it."""
+        """Made before the first chat is open. Until then `first_page` is shown; a chat takes its editor."""
         super().__init__(parent)
         self._workspace = workspace
         self._first_page = first_page
@@ -66,14 +59,11 @@ class ChatTabs(QWidget):
         self._is_paused = False
         self.strip = TabStrip(self)
         self.pages = SplitPages(self)
-        vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
+        self._column = vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
         self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
         self._connect()
         if first_page:
             self.pages.show_pages([first_page], 0)
-        for index, session in enumerate(workspace.sessions):
-            self._on_opened(session, index)
-        self._show_pages()
 
     @property
     def tabs(self) -> tuple[Tab, ...]:
@@ -90,10 +80,13 @@ class ChatTabs(QWidget):
         return tuple(tab.view for tab in self._shown if tab.view)
 
     @property
-    def current(self) -> ChatView | None:
+    def current_tab(self) -> Tab | None:
         session = self._workspace.current
-        tab = self._by_chat_id.get(session.chat.id) if session else None
-        return tab.view if tab else None
+        return self._by_chat_id.get(session.chat.id) if session else None
+
+    @property
+    def current(self) -> ChatView | None:
+        return self.current_tab.view if self.current_tab else None
 
     def tab_of(self, chat_id: str) -> Tab | None:
         return self._by_chat_id.get(chat_id)
@@ -140,6 +133,10 @@ class ChatTabs(QWidget):
             if tab.mark is not mark:
                 self.marks_changed.emit()
 
+    def show_above(self, line: QWidget) -> None:
+        """Something that is about all chats, right below the tabs."""
+        self._column.insertWidget(1, line)
+
     # Called by menus and others
 
     def show_chat(self, chat_id: str) -> None:
@@ -152,74 +149,15 @@ class ChatTabs(QWidget):
         if 0 <= index < len(self._tabs):
             self._workspace.set_current(self._tabs[index].session)
 
-    def show_next(self, step: int) -> None:
-        """`step` tabs to the right, wrapping around."""
-        if tab := self._current_tab:
-            self.show_index((self._tabs.index(tab) + step) % len(self._tabs))
-
-    def move_current(self, step: int) -> None:
-        """The current tab itself, `step` places to the right."""
-        if tab := self._current_tab:
-            self._move_to(tab, self._tabs.index(tab) + step)
-
-    def show_other_side(self) -> None:
-        """Switches to the other of two chats side by side; splits if there is only one."""
-        other = next((shown for shown in self._workspace.shown if shown is not self._workspace.current), None)
-        if other:
-            self._workspace.set_current(other)
-        else:
-            self._workspace.split()
-
-    def toggle_split(self) -> None:
-        if len(self._workspace.shown) > 1:
-            self._workspace.end_split()
-        else:
-            self._workspace.split()
-
-    def close_current(self) -> None:
-        if tab := self._current_tab:
-            self._close_unless_pinned(tab)
-
-    def close_others(self, tab: Tab) -> None:
-        self._close_all(other for other in self._tabs if other is not tab)
-
-    def close_right_of(self, tab: Tab) -> None:
-        self._close_all(self._tabs[self._tabs.index(tab) + 1 :])
-
-    def close_others_of_current(self) -> None:
-        if tab := self._current_tab:
-            self.close_others(tab)
-
-    def close_right_of_current(self) -> None:
-        if tab := self._current_tab:
-            self.close_right_of(tab)
-
-    def pin_current(self) -> None:
-        """Or unpins it."""
-        if tab := self._current_tab:
-            self._toggle_pin(tab)
-
-    def rename_current(self) -> None:
-        if tab := self._current_tab:
-            self._rename(tab)
-
-    def fork_current(self) -> None:
-        if tab := self._current_tab:
-            self._workspace.fork(tab.session)
-
     def fork_chat(self, chat_id: str) -> None:
         if session := self._workspace.session_of(chat_id):
             self._workspace.fork(session)
-
-    def open_chat_settings(self) -> None:
-        if self.current:
-            self.current.composer.settings.open_settings()
 
     def changeEvent(self, event: QEvent) -> None:
         """Marks are painted in the colours of their time."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            with self._all_at_once():
+            with self.all_at_once():
                 for tab in self._tabs:
                     self._show_mark(tab)
 
@@ -233,12 +171,9 @@ class ChatTabs(QWidget):
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
         self._titles_timer.timeout.connect(self._emit_titles)
-        self.strip.new_requested.connect(self._on_new_requested)
+        self.strip.new_requested.connect(self._workspace.new_chat)
         self.strip.current_changed.connect(self.show_index)
         self.strip.moved.connect(self._on_moved)
-        self.strip.bar.close_requested.connect(self._on_close_requested)
-        self.strip.bar.menu_requested.connect(self._on_menu_requested)
-        self.strip.bar.rename_requested.connect(self._on_rename_requested)
         self.strip.bar.pulled.connect(self._on_pulled)
         self.strip.bar.dropped.connect(self._on_dropped)
         self.strip.bar.let_go.connect(self._put_in_order)
@@ -281,8 +216,8 @@ class ChatTabs(QWidget):
         had_focus = has_focus(self.pages)
         views = [self._view_of(tab) for tab in shown]
         self.pages.show_pages(views, current)
-        for view in views:  # in another place Qt gives an editor the font back that it had in the one before
-            view.composer.set_reading_font(reading_font(self._zoom))
+        for view in views:
+            view.set_reading_font()
         if had_focus and not has_focus(views[current]):  # a page that changes sides loses it
             views[current].setFocus()
         self.strip.set_current(self._tabs.index(shown[current]))
@@ -305,7 +240,7 @@ class ChatTabs(QWidget):
     @Slot(object, int)
     def _on_pinned(self, session: ChatSession, index: int) -> None:
         tab = self._by_chat_id[session.chat.id]
-        self._take_place(tab, index)
+        self.take_place(tab, index)
         self._show_mark(tab)
 
     @Slot(object)
@@ -314,7 +249,7 @@ class ChatTabs(QWidget):
         self._titles_timer.start()
         self._emit_num_busy()
         self.marks_changed.emit()
-        if tab is self._current_tab:
+        if tab is self.current_tab:
             self.current_state_changed.emit()
 
     @Slot(object)
@@ -322,18 +257,6 @@ class ChatTabs(QWidget):
         tab.is_unread = tab.session not in self._workspace.shown
         self._show_mark(tab)
         self.marks_changed.emit()
-
-    @Slot()
-    def _on_new_requested(self) -> None:
-        self._workspace.new_chat()
-
-    @Slot(int)
-    def _on_close_requested(self, index: int) -> None:
-        self._close_unless_pinned(self._tabs[index])
-
-    @Slot(int)
-    def _on_rename_requested(self, index: int) -> None:
-        self._rename(self._tabs[index])
 
     @Slot(object, int)
     def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
@@ -345,27 +268,6 @@ class ChatTabs(QWidget):
         tab = next((tab for tab in self._tabs if tab.view is page), None)
         if tab and tab.session in self._workspace.shown:
             self._workspace.set_current(tab.session)
-
-    @Slot(int, QPoint)
-    def _on_menu_requested(self, index: int, place: QPoint) -> None:
-        tab = self._tabs[index]
-        session = tab.session
-        menu = TabMenu(
-            self,
-            is_pinned=self._workspace.is_pinned(session),
-            has_others=any(self._can_close(other) for other in self._tabs if other is not tab),
-            has_right=any(self._can_close(other) for other in self._tabs[index + 1 :]),
-        )
-        menu.rename_requested.connect(lambda: self._rename(tab))
-        menu.pin_requested.connect(lambda: self._toggle_pin(tab))
-        menu.beside_requested.connect(lambda: self._workspace.show_beside(session))
-        menu.fork_requested.connect(lambda: self._workspace.fork(session))
-        menu.settings_requested.connect(lambda: self._open_settings_of(session))
-        menu.close_requested.connect(lambda: self._workspace.close(session))
-        menu.close_others_requested.connect(lambda: self.close_others(tab))
-        menu.close_right_requested.connect(lambda: self.close_right_of(tab))
-        self._workspace.closed.connect(menu.close)
-        menu.popup(place)
 
     @Slot(int, int)
     def _on_moved(self, old: int, new: int) -> None:
@@ -388,12 +290,7 @@ class ChatTabs(QWidget):
         """As the workspace has them."""
         self.pages.hint_drop(None)
         for index, session in enumerate(self._workspace.sessions):
-            self._take_place(self._by_chat_id[session.chat.id], index)
-
-    @property
-    def _current_tab(self) -> Tab | None:
-        session = self._workspace.current
-        return self._by_chat_id.get(session.chat.id) if session else None
+            self.take_place(self._by_chat_id[session.chat.id], index)
 
     def _view_of(self, tab: Tab) -> ChatView:
         if tab.view is None:
@@ -415,14 +312,13 @@ class ChatTabs(QWidget):
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
-        view.tokens_requested.connect(self.tokens_requested)
-        view.undo_offered.connect(self.undo_offered)
+        view.empty.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)
         return view
 
     def _take_first_page(self, tab: Tab) -> FirstPage | None:
         """The first page, for the first current chat only."""
-        page = self._first_page if tab is self._current_tab else None
+        page = self._first_page if tab is self.current_tab else None
         if page:
             self._first_page = None
             self.pages.take(page)
@@ -437,29 +333,8 @@ class ChatTabs(QWidget):
             tab.view.give_up()
             tab.view = None
 
-    def _open_settings_of(self, session: ChatSession) -> None:
-        self._workspace.set_current(session)
-        self.open_chat_settings()
-
-    def _rename(self, tab: Tab) -> None:
-        self._workspace.set_current(tab.session)
-        edit = self.strip.bar.edit_title(self._tabs.index(tab))
-        edit.committed.connect(tab.session.rename)
-        edit.left_by_key.connect(self._focus_current)
-
-    @Slot()
-    def _focus_current(self) -> None:
-        if self.current:
-            self.current.setFocus()
-
-    def _toggle_pin(self, tab: Tab) -> None:
-        self._workspace.set_pinned(tab.session, not self._workspace.is_pinned(tab.session))
-
-    def _can_close(self, tab: Tab) -> bool:
-        return not self._workspace.is_pinned(tab.session)
-
     @contextmanager
-    def _all_at_once(self) -> Iterator[None]:
+    def all_at_once(self) -> Iterator[None]:
         """Hidden meanwhile: a visible bar would lay out all tabs for each change."""
         self.strip.bar.hide()
         try:
@@ -467,25 +342,7 @@ class ChatTabs(QWidget):
         finally:
             self.strip.bar.show()
 
-    def _close_unless_pinned(self, tab: Tab) -> None:
-        if self._can_close(tab):
-            self._workspace.close(tab.session)
-        else:
-            self.said.emit(tr("Pinned tabs stay open. Unpin this one, or close it from its menu."))
-
-    def _close_all(self, tabs: Iterable[Tab]) -> None:
-        closing = [tab.session for tab in tabs if self._can_close(tab)]
-        num_kept = sum(not session.is_blank for session in closing)
-        with self._all_at_once():
-            for session in closing:
-                self._workspace.close(session)
-        if num_kept > 1:
-            self.closed_many.emit(num_kept)
-
-    def _move_to(self, tab: Tab, index: int) -> None:
-        self._take_place(tab, self._workspace.move(tab.session, index))
-
-    def _take_place(self, tab: Tab, index: int) -> None:
+    def take_place(self, tab: Tab, index: int) -> None:
         old = self._tabs.index(tab)
         if old != index:
             self._tabs.insert(index, self._tabs.pop(old))

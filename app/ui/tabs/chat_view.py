@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QStackedLayout, QWidget
 
 from app.bridge.chat_session import ChatSession
+from app.bridge.notebook_session import NotebookSession
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
 from app.look.layouts import Stretch, hbox, vbox
@@ -24,7 +25,8 @@ from app.look.tokens import current
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow, Role
 from app.ui.base.chat_title import shown_title
-from app.ui.base.dropped_model import dropped_files
+from app.ui.base.drop_overlay import DropOverlay
+from app.ui.base.dropped_model import drop_text, dropped_files
 from app.ui.base.notices import Banner
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, composer_width
 from app.ui.composer.composer import Composer
@@ -32,6 +34,7 @@ from app.ui.composer.message_draft import MessageDraft
 from app.ui.message.markdown_column import discard
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.model_line import ModelLine
+from app.ui.tabs.notebook_page import NotebookPage
 from app.ui.transcript.answer_text import answer_ended_text
 from app.ui.transcript.empty_chat import EmptyChat
 from app.ui.transcript.find_bar import FindBar
@@ -71,6 +74,8 @@ class ChatView(QWidget):
         self.model_line = ModelLine(self)
         self.composer = Composer(self, first_page.hand_over() if first_page else None)
         self.message_draft = MessageDraft(session, self.composer, self)
+        self.notebook = self._new_notebook(session)
+        self.overlay = DropOverlay(self)
         self._lay_out()
         self._bound_composer()
         self._connect()
@@ -78,6 +83,25 @@ class ChatView(QWidget):
         self.show_limits()
         if first_page:
             first_page.replay(self.composer)
+
+    def _new_notebook(self, session: ChatSession) -> NotebookPage | None:
+        """In the place of transcript and composer, if the chat is one."""
+        if not isinstance(session, NotebookSession):
+            return None
+        page = NotebookPage(session, self.composer.settings, self.composer.meter, self)
+        page.tokens_requested.connect(self._on_tokens_requested)
+        self.composer.hide()
+        return page
+
+    @property
+    def panes(self) -> tuple[QWidget, ...]:
+        """What the keyboard goes through, in reading order."""
+        return (self.notebook.editor,) if self.notebook else (self.transcript, self.composer.editor)
+
+    @property
+    def foot(self) -> QWidget:
+        """Above it, the chat's settings open."""
+        return self.notebook.bar if self.notebook else self.composer
 
     @property
     def title(self) -> str:
@@ -104,7 +128,7 @@ class ChatView(QWidget):
     def show_limits(self) -> None:
         """Shows the chat's limit and overflow choice."""
         chat, limit = self.session.chat, self.session.context_limit(self._n_ctx)
-        self.composer.settings.apply(chat.overflow, limit)
+        self.composer.settings.apply(chat.system_prompt, chat.overflow, limit)
         self._show_progress()
         self.message_draft.show_state()
 
@@ -120,6 +144,9 @@ class ChatView(QWidget):
 
     def show_words(self, turn: Turn, words: str) -> None:
         """Scrolls to a message and marks the searched words."""
+        if self.notebook:
+            self.notebook.show_words(words)
+            return
         self.transcript.show_turn(turn)
         self.find_bar.field.setText(words)
         self.finder.open()
@@ -128,16 +155,27 @@ class ChatView(QWidget):
         """Above all else that is shown of the chat."""
         self._column.insertWidget(0, banner)
 
+    def set_reading_font(self) -> None:
+        """Of the editors; in another place Qt gives an editor the font back that it had in the one before."""
+        font = reading_font(self._zoom)
+        self.composer.set_reading_font(font)
+        if self.notebook:
+            self.notebook.editor.setFont(font)
+
     def set_zoom(self, zoom: int) -> None:
         self._zoom = zoom
-        self.composer.set_reading_font(reading_font(zoom))
+        self.set_reading_font()
         self.transcript.set_zoom(zoom)
+        if self.notebook:
+            self.notebook.set_zoom(zoom)
         self._bound_composer()
 
     def _lay_out(self) -> None:
         self._pages = QStackedLayout()
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self.transcript)
+        if self.notebook:
+            self._pages.addWidget(self.notebook)
         self._foot = vbox(self.model_line, self.composer, spacing=0)
         self._column = vbox(
             self.find_bar,
@@ -152,7 +190,7 @@ class ChatView(QWidget):
             on=self,
             spacing=0,
         )
-        self.setFocusProxy(self.composer)
+        self.setFocusProxy(self.notebook or self.composer)
 
     def _connect(self) -> None:
         self.session.changed.connect(self._on_changed)
@@ -177,7 +215,7 @@ class ChatView(QWidget):
 
     def _show_state(self) -> None:
         is_empty = self.session.is_loaded and not self.session.chat.turns
-        self._pages.setCurrentWidget(self.empty if is_empty else self.transcript)
+        self._pages.setCurrentWidget(self.notebook or (self.empty if is_empty else self.transcript))
 
     def _bound_composer(self) -> None:
         """A little wider than the text column, where there is room."""
@@ -262,7 +300,7 @@ class ChatView(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Typing on the page goes to the composer."""
-        if is_typed(event) and not self.composer.editor.hasFocus():
+        if is_typed(event) and not self.notebook and not self.composer.editor.hasFocus():
             self.composer.setFocus()
             QApplication.sendEvent(self.composer.editor, event)
         else:
@@ -270,15 +308,15 @@ class ChatView(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files to attach; a model is for the window."""
-        if dropped_files(event.mimeData()):
+        if dropped_files(event.mimeData()) and not self.notebook:
             event.acceptProposedAction()
-            self.composer.set_drop_target(True)
+            self.overlay.tell(drop_text(event.mimeData()))
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:
-        self.composer.set_drop_target(False)
+        self.overlay.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self.composer.set_drop_target(False)
+        self.overlay.hide()
         if files := dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.message_draft.attach(files)

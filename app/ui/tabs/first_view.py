@@ -20,6 +20,7 @@ from app.ui.base.proportions import (
     COMPOSER_PADDING,
     COMPOSER_TOP,
     LIST_WIDTH,
+    PICKER_HEIGHT,
     STRIP_HEIGHT,
     TEXT_INSET,
     composer_rect,
@@ -135,12 +136,13 @@ class FirstView(QWidget):
         super().resizeEvent(event)
         width = self._list_width()
         left = width + LINE if width else 0
-        self.page.setGeometry(self._middle.adjusted(left, STRIP_HEIGHT, 0, 0))
+        self.page.setGeometry(self._middle.adjusted(left, STRIP_HEIGHT + PICKER_HEIGHT, 0, 0))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens, middle = current(), self._middle
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(tokens.surface))
+        painter.fillRect(self.page.geometry().adjusted(0, -PICKER_HEIGHT, 0, 0), QColor(tokens.window))
         painter.setPen(QColor(tokens.hairline))
         if width := self._list_width():
             painter.drawLine(

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.bridge.hang_watch import HangWatch
 from app.look.words import tr
-from app.ui.base.notices import Banner
+from app.ui.base.notices import Banner, Offer
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class PlainChats(QObject):
             view.transcript.set_plain(True)
             told = tr("Skein hung last time it showed this chat, so its answers are shown as plain text.")
             on_action = partial(self._format, view)
-            view.show_banner(Banner(told, tr("Show formatted"), on_action, view, is_error=False))
+            view.show_banner(Banner(told, (Offer(tr("Show formatted"), on_action),), view, is_error=False))
 
     def _format(self, view: ChatView) -> None:
         self._hangs.forgive(view.session.chat.id)

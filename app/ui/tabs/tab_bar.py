@@ -19,7 +19,7 @@ from app.ui.base.proportions import TAB_HEIGHT
 from app.ui.base.title_edit import TitleEdit
 
 MIN_TAB, MAX_TAB, PINNED_TAB = 128, 220, 60
-SQUEEZED_TAB = 160  # a longer title keeps this much of it where there are many; then the bar scrolls
+SQUEEZED_TAB = 88  # what a tab keeps where there are many; then the bar scrolls
 _AROUND_TITLE = 68  # mark, × and the spaces between, as the style sheet has them
 _CROSS = 14
 _PULLED_OUT = 24  # so far below the tabs the mouse carries one away
@@ -51,7 +51,7 @@ class TabBar(QTabBar):
         self.setDocumentMode(True)
         self.setDrawBase(False)
         self.setExpanding(False)
-        self.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setElideMode(Qt.TextElideMode.ElideRight)
         self.setUsesScrollButtons(True)
         self.setIconSize(TAB_MARK)
         self.setMouseTracking(True)

@@ -6,7 +6,7 @@ Owns no page. GUI thread.
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look import marks
@@ -26,6 +26,7 @@ from app.ui.tabs.tab_bar import TabBar
 class TabStrip(QWidget):
     new_requested = Signal()
     list_requested = Signal()
+    sidebar_requested = Signal()
     current_changed = Signal(int)
     moved = Signal(int, int)
 
@@ -33,13 +34,18 @@ class TabStrip(QWidget):
         super().__init__(parent)
         self._is_told = True
         self.bar = TabBar(self)
+        self.sidebar = IconButton("panel-left", tr("Show the list of chats (Ctrl+B)"), 28, self)
+        self.sidebar.setProperty("command", "view.sidebar")
+        self.sidebar.hide()
         self._new = IconButton("plus", tr("New chat (Ctrl+T)"), 28, self)
         self._new.setProperty("command", "chat.new")
-        self._list = IconButton("chevron-down", tr("All open chats"), 28, self)
-        hbox(self.bar, self._new, STRETCH, self._list, on=self, margins=(8, ABOVE_TABS, 8, 0), spacing=4)
+        self.list = IconButton("chevron-down", tr("All open chats"), 28, self)
+        parts = (self.sidebar, self.bar, self._new, STRETCH, self.list)
+        hbox(*parts, on=self, margins=(8, ABOVE_TABS, 8, 0), spacing=4)
         self.setFixedHeight(STRIP_HEIGHT)
         self._new.clicked.connect(self.new_requested)
-        self._list.clicked.connect(self.list_requested)
+        self.list.clicked.connect(self.list_requested)
+        self.sidebar.clicked.connect(self.sidebar_requested)
         self.bar.currentChanged.connect(self._on_current_changed)
         self.bar.tabMoved.connect(self._on_moved)
 
@@ -57,8 +63,10 @@ class TabStrip(QWidget):
 
     def apply(self, index: int, tab: Tab, is_pinned: bool, is_beside: bool) -> None:
         self.bar.set_face(index, tab.title, is_pinned, is_beside)
-        is_plain_pin = is_pinned and tab.mark is marks.IDLE and tab.colour is None
-        self.bar.set_icon(index, icon("pin") if is_plain_pin else tab_mark(tab.mark, tab.colour))
+        if tab.mark is marks.IDLE and tab.colour is None:
+            self.bar.set_icon(index, icon("pin") if is_pinned else QIcon())
+        else:
+            self.bar.set_icon(index, tab_mark(tab.mark, tab.colour))
         tip = as_tooltip(tab_tooltip(tab.title, tab.mark, tab.sequence, is_pinned))
         if self.bar.tabToolTip(index) != tip:
             self.bar.setTabToolTip(index, tip)

@@ -1,4 +1,4 @@
-"""Chat > Tabs: switch, move, pin and close tabs, and split the view. GUI thread."""
+"""Chat > Tabs: switch, move, pin and close tabs. GUI thread."""
 
 from functools import partial
 
@@ -7,27 +7,25 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.look.words import tr
 from app.ui.base.actions import command, make_action, submenu
 from app.ui.tabs.chat_tabs import ChatTabs
+from app.ui.tabs.tab_commands import TabCommands
 
 NUM_NUMBERED = 9
 
 
-def tabs_menu(tabs: ChatTabs, window: QWidget) -> QMenu:
-    new = partial(command, window)
+def tabs_menu(tabs: ChatTabs, commands: TabCommands, window: QWidget) -> QMenu:
+    new, of_current = partial(command, window), partial(partial, commands.on_current)
     return submenu(
         window,
         tr("&Tabs"),
-        new("tab.next", partial(tabs.show_next, 1)),
-        new("tab.previous", partial(tabs.show_next, -1)),
-        new("tab.move-right", partial(tabs.move_current, 1)),
-        new("tab.move-left", partial(tabs.move_current, -1)),
+        new("tab.next", of_current(partial(commands.show_next, 1))),
+        new("tab.previous", of_current(partial(commands.show_next, -1))),
+        new("tab.move-right", of_current(partial(commands.move, 1))),
+        new("tab.move-left", of_current(partial(commands.move, -1))),
         None,
-        new("tab.pin", tabs.pin_current),
-        new("tab.rename", tabs.rename_current),
-        new("tab.close-others", tabs.close_others_of_current),
-        new("tab.close-right", tabs.close_right_of_current),
-        None,
-        new("tab.split", tabs.toggle_split),
-        new("tab.other-side", tabs.show_other_side),
+        new("tab.pin", of_current(commands.toggle_pin)),
+        new("tab.rename", of_current(commands.rename)),
+        new("tab.close-others", of_current(commands.close_others)),
+        new("tab.close-right", of_current(commands.close_right_of)),
         None,
         *(
             make_action(

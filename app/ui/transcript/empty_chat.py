@@ -1,77 +1,162 @@
-"""The page of an empty chat: what to do, three messages to try, other models. GUI thread."""
+"""The page of an empty chat: who answers, what it can do, messages to try, other models. GUI thread."""
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFont, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QPushButton, QSizePolicy, QWidget
 
 from app.look.buttons import quiet_button
-from app.look.fonts import reading_font
+from app.look.fonts import reading_font, small_font
 from app.look.icons import app_icon
 from app.look.layouts import CENTRE, Part, Stretch, vbox
-from app.look.plain_text import PlainLabel
-from app.look.words import mark, tr, tr_n
+from app.look.plain_text import PlainLabel, as_tab_text, one_line
+from app.look.words import tr, tr_n
+from app.ui.transcript.greeting import Greeting, Primary
 
-# Always in English: the starter model, on which most people try them, knows no other language.
-SAMPLES = ("What is 34 + 21?", "What is a KV cache?", "Count from 7 to 30")
-HINT = mark("Write a message, or try one of these.")
-LOGO = 56
+LOGO = 48
 MARGINS = 32
+TITLE_POINTS = 7  # above the reading size
+MAX_WIDTH, CHIP_WIDTH = 560, 240
+CHIPS_SPACE = 8
 
 
 class EmptyChat(QWidget):
     sample_chosen = Signal(str)
+    model_requested = Signal()
+    notebook_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # The draft has priority: this page gives way to it, part by part.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
-        self._logo, hint = _logo(self), _hint(self)
-        self.buttons = tuple(self._sample(text) for text in SAMPLES)
+        self.greeting = Greeting("")
+        self._logo = _logo(self)
+        self.title = _label(self, _title_font())
+        self.facts = _label(self, small_font(), "muted")
+        self.words = _label(self, QFont(reading_font()))
+        self.words.setContentsMargins(0, 0, 0, 4)
+        self.primary = _primary(self)
+        self.primary.clicked.connect(self._on_primary_clicked)
+        self.caption = _label(self, small_font(), "muted")
+        self.chips = PromptChips(self)
+        self.chips.chosen.connect(self.sample_chosen)
         self.offers = ModelOffers(self)
-        samples = [(button, 0, CENTRE) for button in self.buttons]
         parts: tuple[Part, ...] = (
             Stretch(3),
             (self._logo, 0, CENTRE),
-            8,
-            hint,
-            8,
-            *samples,
-            8,
+            self.title,
+            self.facts,
+            self.words,
+            (self.primary, 0, CENTRE),
+            self.caption,
+            (self.chips, 0, CENTRE),
             self.offers,
             Stretch(4),
         )
-        vbox(*parts, on=self, margins=None)
+        self._column = vbox(*parts, on=self, spacing=8)
+        self.apply(self.greeting)
+
+    @property
+    def buttons(self) -> tuple[QPushButton, ...]:
+        return self.chips.buttons
 
     def hasHeightForWidth(self) -> bool:
         """Its wrapped words would claim a height."""
         return False
 
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, 0)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share_room()
 
-    def offer(self, *, can_download: bool, num_of_others: int) -> None:
-        """Offers other models than the open one."""
-        self.offers.apply(can_download=can_download, num_of_others=num_of_others)
+    def apply(self, greeting: Greeting) -> None:
+        if greeting != self.greeting:
+            self.greeting = greeting
+            self.title.setText(one_line(greeting.title))
+            self.facts.setText(greeting.facts)
+            self.words.setText(one_line(greeting.words))
+            self.primary.setText(greeting.label)
+            self.caption.setText(greeting.caption)
+            self.chips.apply(greeting.prompts)
         self._share_room()
 
-    def _share_room(self) -> None:
-        """The samples are worth most, then the offers, then the picture."""
-        row = self.buttons[0].sizeHint().height() + 8
-        num_rows = self.height() // row
-        num_offers = self.offers.fit(self.width() - MARGINS)
-        self.offers.setVisible(num_rows >= len(self.buttons) + num_offers + 2)
-        self._logo.setVisible(num_rows >= len(self.buttons) + num_offers + 4)
-        for number, button in enumerate(self.buttons, 2):
-            button.setVisible(num_rows >= number)
+    def offer(self, num_of_others: int) -> None:
+        """Offers the models of other programs, where one is wanted."""
+        self.offers.apply(num_of_others)
+        self._share_room()
 
-    def _sample(self, text: str) -> QPushButton:
-        button = QPushButton(text, self)
+    def _on_primary_clicked(self) -> None:
+        wants_model = self.greeting.primary is Primary.GET_MODEL
+        (self.model_requested if wants_model else self.notebook_requested).emit()
+
+    def _share_room(self) -> None:
+        """The name and what to try are worth most, the picture least."""
+        width = min(self.width() - MARGINS, MAX_WIDTH)
+        beside = (self.width() - width) // 2
+        self._column.setContentsMargins(beside, 8, beside, 8)
+        self.chips.fit(width)
+        self.offers.fit(width)
+        has_primary = self.greeting.primary is not Primary.NOTHING
+        wanted: list[tuple[QWidget, bool]] = [
+            (self.title, bool(self.greeting.title)),
+            (self.primary, has_primary),
+            (self.words, bool(self.greeting.words)),
+            (self.chips, bool(self.greeting.prompts)),
+            (self.facts, bool(self.greeting.facts)),
+            (self.caption, has_primary and bool(self.greeting.caption)),
+            (self.offers, self.greeting.primary is Primary.GET_MODEL),
+            (self._logo, True),
+        ]
+        room = self.height() - MARGINS
+        for part, is_wanted in wanted:
+            room -= _height_of(part, width) + self._column.spacing() if is_wanted else 0
+            part.setVisible(is_wanted and room >= 0)
+
+
+class PromptChips(QWidget):
+    """Messages to try, in two columns where there is room."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.buttons: tuple[QPushButton, ...] = ()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 8, 0, 0)
+        self._grid.setSpacing(CHIPS_SPACE)
+        self._num_columns = 0
+
+    def apply(self, prompts: Sequence[str]) -> None:
+        for button in self.buttons:
+            button.setParent(None)
+            button.deleteLater()
+        self.buttons = tuple(self._chip(text) for text in prompts)
+        self._num_columns = 0
+
+    def fit(self, width: int) -> None:
+        widest = max((button.sizeHint().width() for button in self.buttons), default=0)
+        num_columns = 2 if 2 * max(widest, CHIP_WIDTH) + CHIPS_SPACE <= width else 1
+        if num_columns == self._num_columns:
+            return
+        self._num_columns = num_columns
+        for index, button in enumerate(self.buttons):
+            self._grid.addWidget(button, index // num_columns, index % num_columns)
+
+    def _chip(self, text: str) -> QPushButton:
+        button = QPushButton(as_tab_text(text), self)
         button.setProperty("kind", "chip")
-        button.setMinimumWidth(260)
+        button.setMinimumWidth(CHIP_WIDTH)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.clicked.connect(lambda: self.sample_chosen.emit(text))
+        button.clicked.connect(lambda: self.chosen.emit(text))
         return button
+
+
+def _height_of(part: QWidget, width: int) -> int:
+    height = part.heightForWidth(width) if part.hasHeightForWidth() else -1
+    return height if height >= 0 else part.sizeHint().height()
 
 
 def _logo(parent: QWidget) -> PlainLabel:
@@ -80,12 +165,25 @@ def _logo(parent: QWidget) -> PlainLabel:
     return label
 
 
-def _hint(parent: QWidget) -> PlainLabel:
-    label = PlainLabel(tr(HINT), parent, wraps=True)
+def _label(parent: QWidget, font: QFont, tone: str = "") -> PlainLabel:
+    label = PlainLabel("", parent, tone, wraps=True)
     label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-    font = QFont(reading_font())
     label.setFont(font)
     return label
+
+
+def _title_font() -> QFont:
+    font = QFont(reading_font(TITLE_POINTS))
+    font.setWeight(QFont.Weight.DemiBold)
+    return font
+
+
+def _primary(parent: QWidget) -> QPushButton:
+    button = QPushButton(parent)
+    button.setProperty("kind", "first")
+    button.setMinimumHeight(34)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    return button
 
 
 SPACE = 4
@@ -95,15 +193,13 @@ class ModelOffers(QWidget):
     """Side by side where there is room, else below each other."""
 
     open_requested = Signal()
-    download_requested = Signal()
     library_requested = Signal()  # with the models of other programs
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.open_button = self._button(tr("Open a GGUF file…"), self.open_requested)
-        self.download_button = self._button(tr("Download a model that fits…"), self.download_requested)
         self.others_button = self._button("", self.library_requested)
-        self.buttons = (self.open_button, self.download_button, self.others_button)
+        self.buttons = (self.open_button, self.others_button)
         self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(SPACE)
@@ -112,12 +208,11 @@ class ModelOffers(QWidget):
             self._layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         self._layout.addStretch(1)
 
-    def apply(self, *, can_download: bool, num_of_others: int) -> None:
+    def apply(self, num_of_others: int) -> None:
         use_theirs = tr_n(
             "Use {n} model from other programs", "Use {n} models from other programs", num_of_others
         )
         self.open_button.show()
-        self.download_button.setVisible(can_download)
         self.others_button.setText(use_theirs)
         self.others_button.setVisible(num_of_others > 0)
 

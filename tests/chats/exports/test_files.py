@@ -80,6 +80,20 @@ def test_json_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [turn.text for turn in back.turns] == [turn.text for turn in chat.turns]
 
 
+def test_a_notebook_goes_out_as_its_text_and_comes_back_as_one(tmp_path: Path) -> None:
+    notebook = Chat(
+        title="Story",
+        is_notebook=True,
+        turns=[Turn(Role.USER, "Once <upon>"), Turn(Role.ASSISTANT, " a time"), Turn(Role.USER, " there")],
+    )
+    assert "Once <upon> a time there" in write(tmp_path / "a.md", Form.MARKDOWN, notebook)
+    assert "Once &lt;upon&gt; a time there" in write(tmp_path / "a.html", Form.HTML, notebook)
+    write(tmp_path / "a.json", Form.JSON, notebook)
+    again = read([tmp_path / "a.json"]).chats[0].chat
+    assert again.is_notebook
+    assert again.text == notebook.text
+
+
 def test_all_chats_in_one_file_come_back(tmp_path: Path) -> None:
     chats = [full_chat(), Chat(turns=[Turn(Role.USER, "b")])]
     write(tmp_path / "all.json", Form.JSON, *chats)

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
+from app.ui.base.notices import Notices, Offer, UndoToast, closed_text, engine_error_text, load_error_text
 from tests.fakes import model_info
 
 
@@ -47,7 +47,7 @@ def test_the_same_error_is_said_once(notices: Notices) -> None:
 
 def test_taking_the_action_of_a_banner_dismisses_it(notices: Notices) -> None:
     taken: list[bool] = []
-    notices.show_error("The engine stopped.", "Reload model", lambda: taken.append(True))
+    notices.show_error("The engine stopped.", Offer("Reload model", lambda: taken.append(True)))
     notices.banners()[0].findChildren(QPushButton)[0].click()
     assert taken == [True]
     assert notices.banners() == []

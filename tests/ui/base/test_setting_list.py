@@ -11,7 +11,8 @@ SETTINGS = [row for page in PAGES for row in page.rows if isinstance(row, Settin
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 # Settings that are set elsewhere.
 NOT_SHOWN = (
-    "model_path",  # chosen by opening a model
+    "model_path",
+    "recent_models",  # chosen by opening a model
     "api_key",  # made by the program; the API's own window shows it
     "shortcuts",  # has a page of its own
     "default_preset",  # chosen among the presets of a chat's settings

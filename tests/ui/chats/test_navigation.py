@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
@@ -128,7 +128,7 @@ async def test_a_message_of_another_version_is_shown(qloop, run) -> None:
         session = it.workspace.current
         session.edit_answer(session.chat.turns[1], "55, of course")
         session.edit_answer(session.chat.turns[1], "fifty-five")
-        await it.workspace.flush()
+        await it.workspace.autosave.flush()
         it.navigation._on_chosen("a", session.chat.versions_of(session.chat.turns[1])[1].id, "course")
         await it.until(lambda: session.chat.turns[1].text == "55, of course")
 
@@ -227,6 +227,9 @@ async def test_the_button_at_the_end_of_the_tabs_lists_them_all(qloop, run) -> N
         rows = it.navigation.popup.model.rows
         assert [row.plain_title for row in rows[1:2]] == ["Sums"]
         assert rows[0].text == "Open chats"
+        frame, popup, button = it.window.frame, it.navigation.popup, it.window.tabs.strip.list
+        edge = button.mapTo(frame, button.rect().bottomRight())
+        assert popup.geometry().topRight() == edge - QPoint(1, -1)
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,15 @@ class TestKeys:
         assert forked.args == ["a"]
         menu_of(side).close()
 
+    def test_a_row_selected_for_its_menu_alone_is_left_as_it_was(self, side: Sidebar, qtbot: QtBot) -> None:
+        place = side.list.visualRect(side.model.index_of((Kind.CHAT, "b"))).center()
+        reason = QContextMenuEvent.Reason.Mouse
+        event = QContextMenuEvent(reason, place, side.list.viewport().mapToGlobal(place))
+        QApplication.sendEvent(side.list.viewport(), event)
+        assert [row.chat_id for row in side.selected_rows()] == ["b"]
+        menu_of(side).close()
+        qtbot.waitUntil(lambda: not side.selected_rows())
+
 
 class TestFilter:
     def test_typing_filters_and_down_goes_to_the_first(self, side: Sidebar, qtbot: QtBot) -> None:

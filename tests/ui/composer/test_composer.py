@@ -343,7 +343,7 @@ def test_what_is_only_a_button_has_a_name(composer: Composer) -> None:
 
 
 def test_the_settings_keep_their_words_where_there_is_room_for_all(composer: Composer) -> None:
-    composer.settings.apply(Overflow.ROLLING_WINDOW, 4096)
+    composer.settings.apply("", Overflow.ROLLING_WINDOW, 4096)
     composer.meter.apply(ContextFigures(used=412, draft=9, limit=4096))
     for width, has_words in ((600, True), (300, False), (600, True)):
         composer.resize(width, 120)

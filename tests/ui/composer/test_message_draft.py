@@ -56,14 +56,15 @@ def test_files_dropped_on_the_chat_are_read_and_shown_meanwhile(view: ChatView, 
     held = QDragEnterEvent(place, action, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(view, held)
     assert held.isAccepted()
-    assert view.composer.editor.placeholderText() == "Drop to attach"
+    assert view.overlay.isVisible()
+    assert view.overlay.text == "Attach 2 files"
     dropped = QDropEvent(
         QPointF(place), action, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     )
     QApplication.sendEvent(view, dropped)
     assert session.files.asked_for == [Path("/folder/a.txt"), Path("/folder/b.pdf")]
     assert view.composer.chips.pending_names == ("a.txt", "b.pdf")
-    assert view.composer.editor.placeholderText() == "Message…"
+    assert not view.overlay.isVisible()
 
 
 def test_a_file_that_takes_too_long_need_not_be_waited_for(view: ChatView, session: FakeSession) -> None:
@@ -297,4 +298,4 @@ def test_files_may_be_dropped_on_what_was_said_too(
     held.ignore()  # as Qt hands it out
     QApplication.sendEvent(pane.viewport(), held)
     assert held.isAccepted()
-    assert view.composer.editor.placeholderText() == "Drop to attach"
+    assert view.overlay.text == "Attach a.txt"

@@ -1,27 +1,33 @@
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.protocol.report import PauseState
-from app.ui.engine.status_bar import StatusBar, cells_text, model_text, queue_text, speed_text
+from app.services.model_state import ModelState
+from app.ui.engine.status_bar import StatusBar, cells_text, detail_texts, model_text, queue_text, speed_text
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
+
+BIG = Path("/m/big.gguf")
+STARTER = ModelState(model_info(name="starter", n_ctx=4096))
 
 
 @pytest.fixture
 def bar(qtbot: QtBot) -> Iterator[StatusBar]:
     bar = StatusBar()
     qtbot.addWidget(bar)
-    bar.set_model(model_info(n_ctx=4096))
+    bar.show_state(STARTER)
     bar.show()
     yield bar
 
 
-@pytest.mark.parametrize("part", ["model", "cells", "queue", "speed"])
+@pytest.mark.parametrize("part", ["model", "api"])
 def test_each_part_opens_what_tells_more_by_mouse_and_by_key(bar: StatusBar, qtbot: QtBot, part: str) -> None:
+    bar.set_api("API off")
     button, clicked = getattr(bar, part), getattr(bar, f"{part}_clicked")
     with qtbot.waitSignal(clicked):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -31,21 +37,42 @@ def test_each_part_opens_what_tells_more_by_mouse_and_by_key(bar: StatusBar, qtb
     assert button.toolTip()
 
 
-def test_parts_never_shrink(bar: StatusBar) -> None:
-    bar.apply(report(1, decoding(0, "sums", 4000)))
-    wide = bar.cells.minimumWidth()
-    bar.apply(report(2, decoding(0, "sums", 4)))
-    assert bar.cells.minimumWidth() == wide
+def test_what_is_not_in_the_bar_is_in_its_tooltip(bar: StatusBar) -> None:
+    bar.apply(report(1, decoding(0, "sums", 823)))
+    assert bar.model.text() == "starter · answering 1 · 41 tok/s"
+    assert bar.model.toolTip().split("<br>") == [
+        "823 / 4,096 cells, 196 shared, 3,273 free",
+        "1 running, 1 waiting",
+        "Show the inspector",
+    ]
 
 
 def test_a_name_is_no_mnemonic_and_no_markup(bar: StatusBar) -> None:
-    bar.set_model(model_info(name="Salt & <b>Pepper</b>"))
-    assert bar.model.text() == "Salt && <b>Pepper</b>"
+    bar.show_state(ModelState(model_info(name="Salt & <b>Pepper</b>")))
+    assert bar.model.text() == "Salt && <b>Pepper</b> · idle"
 
 
 def test_the_model_is_named_or_said_to_be_missing() -> None:
-    assert model_text(model_info(name="starter")) == "starter"
-    assert model_text(None) == "No model"
+    assert model_text(STARTER, None) == "starter · idle"
+    assert model_text(ModelState(), None) == "No model"
+    assert model_text(ModelState(failed=BIG), None) == "No model"
+
+
+def test_a_load_is_told_beside_the_model_that_still_answers() -> None:
+    assert model_text(ModelState(loading=BIG, fraction=0.43), None) == "loading big 43%"
+    assert model_text(replace(STARTER, loading=BIG, fraction=0.43), None) == "starter · loading big 43%"
+
+
+def test_a_sleeping_model_says_when_it_comes_back() -> None:
+    asleep = replace(STARTER, is_asleep=True)
+    assert model_text(asleep, None) == "starter · asleep"
+    assert detail_texts(asleep, None) == ("Its memory is freed; the next message loads it again.",)
+
+
+def test_work_is_told_in_words_for_people() -> None:
+    two = report(1, decoding(0, "sums"), decoding(1, "notes"))
+    assert model_text(STARTER, two) == "starter · answering 2 · 82 tok/s"
+    assert model_text(STARTER, replace(two, pause=PauseState(""))) == "starter · paused"
 
 
 def test_cells_are_told_as_used_total_shared_and_free() -> None:

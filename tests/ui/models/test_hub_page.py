@@ -310,16 +310,16 @@ def test_who_looks_elsewhere_is_told(window: MainWindow, downloads: FakeDownload
     assert any("Free some space." in text for text in texts)
     assert any("has been downloaded" in text for text in texts)
     window.model_commands.show_hub()
-    assert window.hub_commands.page
-    assert window.hub_commands.page.isVisible()
+    hub = window.model_commands.window.hub
+    assert hub.isVisible()
     only_its_own = Qt.FindChildOption.FindDirectChildrenOnly
     other_page, _ = window.model_commands.window.findChildren(QShortcut, options=only_its_own)
     assert other_page.key() == QKeySequence("Ctrl+Tab")
     other_page.activated.emit()
-    assert not window.hub_commands.page.isVisible()
+    assert not hub.isVisible()
     other_page.activated.emit()
-    assert window.hub_commands.page.isVisible()
+    assert hub.isVisible()
     downloads.finished.emit(download(State.DONE, path=Path("/models/other.gguf")))
     assert len(window.notices.banners()) == 2
-    window.hub_commands.page.open_requested.emit(Path("/models/tiny.gguf"))
+    hub.open_requested.emit(Path("/models/tiny.gguf"))
     assert not window.model_commands.window.isVisible()

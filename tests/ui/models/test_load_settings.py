@@ -3,6 +3,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtWidgets import QWidget
@@ -61,7 +62,8 @@ def shown(
     parent = QWidget()
     qtbot.addWidget(parent)
     loading = ModelLoading(engine, preferences, parent)  # type: ignore[arg-type]
-    settings = LoadSettings(preferences, loading, engine, parent, library)  # type: ignore[arg-type]
+    services = SimpleNamespace(preferences=preferences, engine=engine, model_library=library)
+    settings = LoadSettings(services, loading, parent)  # type: ignore[arg-type]
 
     def show(path: Path) -> LoadSettingsDialog:
         settings.show_for(path)

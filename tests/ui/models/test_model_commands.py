@@ -1,15 +1,13 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication
 
-from app.models.model_file import Source
 from app.ui.main_window import MainWindow
-from tests.ui.fakes import FakeEngine, FakeWorkspace
+from tests.ui.fakes import FakeEngine
+from tests.ui.models.hub_fakes import FakeDownloads, FakeModelHub
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
 from tests.ui.test_accessibility import nameless
-
-THEIRS = model_file("Theirs", source=Source.JAN)
 
 
 @pytest.fixture
@@ -19,7 +17,8 @@ def library(qapp: QApplication) -> FakeModelLibrary:
 
 @pytest.fixture
 def services(library: FakeModelLibrary) -> dict[str, object]:
-    return {"model_library": library, "model_fits": FakeModelFits()}
+    models = {"model_library": library, "model_fits": FakeModelFits()}
+    return {"hub": FakeModelHub(), "downloads": FakeDownloads(), **models}
 
 
 def test_a_model_is_opened_from_the_window_of_models(
@@ -36,40 +35,12 @@ def test_a_model_is_opened_from_the_window_of_models(
     assert not models.isVisible()
 
 
-def test_an_empty_chat_offers_what_there_is(
-    window: MainWindow, library: FakeModelLibrary, workspace: FakeWorkspace
-) -> None:
-    assert window.tabs.current
-    offers = window.tabs.current.empty.offers
-    assert [button.isHidden() for button in offers.buttons] == [False, False, True]
-
-    library.become(THEIRS, THEIRS)
-    assert offers.others_button.text() == "Use 2 models from other programs"
-    workspace.new_chat()
-    assert not window.tabs.current.empty.offers.others_button.isHidden()
-    offers.others_button.click()
-    assert window.model_commands.window.isVisible()
-    window.model_commands.window.close()
-
-    offers.open_button.click()
-    (dialog,) = window.frame.findChildren(QFileDialog)
-    dialog.close()
-
-
-def test_more_models_can_be_got_where_there_is_a_page_for_it(
-    window: MainWindow, library: FakeModelLibrary
-) -> None:
-    pages: list[QWidget] = []
-
-    def make(parent: QWidget) -> QWidget:
-        pages.append(QWidget(parent))
-        return pages[-1]
-
-    window.model_commands.offer_hub(make)
-    assert pages == []
-    assert window.tabs.current
-    window.tabs.current.empty.offers.download_button.click()
-    assert pages[0].isVisible()
+def test_more_models_can_be_got(window: MainWindow) -> None:
+    assert window.model_commands._window is None, "it is made when it is first asked for"
+    assert not window.model_commands.shows_hub
+    window.model_commands.get_more.trigger()
+    assert window.model_commands.window.hub.isVisible()
+    assert window.model_commands.shows_hub
     window.model_commands.show_library()
-    assert not pages[0].isVisible()
+    assert not window.model_commands.window.hub.isVisible()
     window.model_commands.window.close()

@@ -21,7 +21,7 @@ STORY = Preset("Story & <b>tale</b>", ChatOptions("Tell stories.", {"temperature
 
 
 def opened(window: MainWindow) -> ChatSettings:
-    window.tabs.open_chat_settings()
+    window.tab_commands.on_current(window.tab_commands.open_settings)
     return window.chat_options.panel
 
 
@@ -51,7 +51,8 @@ def test_what_is_chosen_is_the_chats_from_now_on(window: MainWindow, workspace: 
     )
     assert panel.prompt_tokens.text() == "2 tokens"
     assert panel.limit.text().endswith(" Now 1,024 tokens.")
-    assert window.tabs.views[0].composer.settings.text().strip() == "Rolling window"
+    button = window.tabs.views[0].composer.settings
+    assert (button.text().strip(), "Rolling window" in button.accessibleName()) == ("Be short.", True)
 
 
 def test_each_tab_has_its_own(window: MainWindow, workspace: FakeWorkspace) -> None:

@@ -29,7 +29,7 @@ def button(qtbot: QtBot) -> Iterator[ChatSettingsButton]:
     column = QVBoxLayout(frame)
     column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
     frame.resize(500, 400)
-    button.apply(Overflow.STOP, 8192)
+    button.apply("", Overflow.STOP, 8192)
     frame.show()
     yield button
 
@@ -53,11 +53,14 @@ def panel(qtbot: QtBot) -> Iterator[ChatSettings]:
     yield panel
 
 
-def test_the_button_says_what_becomes_of_a_full_chat(button: ChatSettingsButton) -> None:
-    assert button.text().strip() == "Stop when full"
-    button.apply(Overflow.ROLLING_WINDOW, 8192)
-    assert button.text().strip() == "Rolling window"
-    assert button.accessibleName() == "Chat settings:  Rolling window".replace("  ", " ")
+def test_the_button_shows_the_system_prompt_and_tells_what_becomes_of_a_full_chat(
+    button: ChatSettingsButton,
+) -> None:
+    assert button.text().strip() == "Chat settings"
+    assert button.accessibleName() == "Chat settings: Stop when full"
+    button.apply("Be short.", Overflow.ROLLING_WINDOW, 8192)
+    assert button.text().strip() == "Be short."
+    assert button.accessibleName() == "Chat settings: Be short., Rolling window"
 
 
 def test_where_there_is_no_room_the_words_go_first(button: ChatSettingsButton) -> None:

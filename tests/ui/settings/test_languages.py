@@ -2,6 +2,7 @@ import pytest
 from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.ui.base.notices import Offer
 from app.ui.main_window import MainWindow
 from app.ui.settings.languages import Languages
 
@@ -57,7 +58,7 @@ def test_it_starts_again_only_when_that_is_wanted(
 
 
 def test_errors_and_the_offer_stand_beside_each_other(window: MainWindow, languages: Languages) -> None:
-    window.notices.show_error("The disk is full.", "Reload model", lambda: None)
+    window.notices.show_error("The disk is full.", Offer("Reload model", lambda: None))
     choose(languages.menu, "简体中文")
     assert len(window.notices.banners()) == 2
     window.notices.dismiss_offers()  # a model is loaded again

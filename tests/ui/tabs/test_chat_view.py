@@ -9,7 +9,7 @@ from app.chats.chat import Turn
 from app.look.fonts import choose_column
 from app.protocol.request import Overflow, Role
 from app.ui.tabs.chat_view import ChatView
-from app.ui.transcript.empty_chat import SAMPLES
+from app.ui.transcript.greeting import Greeting
 from app.ui.transcript.turn_actions import TurnAction
 from tests.inspector.reports import decoding
 from tests.ui.fakes import FakeSession
@@ -29,9 +29,10 @@ def view(qtbot: QtBot, session: FakeSession) -> ChatView:
     return view
 
 
-def test_an_empty_chat_says_what_to_do_and_offers_three_samples(view: ChatView, session: FakeSession) -> None:
+def test_an_empty_chat_offers_messages_to_try(view: ChatView, session: FakeSession) -> None:
+    view.empty.apply(Greeting("starter", prompts=("What is 34 + 21?", "Count from 7 to 30")))
     assert view.empty.isVisible()
-    assert [button.text() for button in view.empty.buttons] == list(SAMPLES)
+    assert [button.text() for button in view.empty.buttons] == ["What is 34 + 21?", "Count from 7 to 30"]
     view.empty.buttons[0].click()
     assert session.sent == ["What is 34 + 21?"]
     assert not view.empty.isVisible()
@@ -148,7 +149,8 @@ def test_the_meter_shows_the_chats_own_cap(view: ChatView, session: FakeSession)
 def test_the_button_beside_the_meter_follows_the_chat(view: ChatView, session: FakeSession) -> None:
     view.set_slot(None, 4096)
     session.set_limits(Overflow.ROLLING_WINDOW, 512)
-    assert view.composer.settings.text().strip() == "Rolling window"
+    assert view.composer.settings.text().strip() == "Chat settings"
+    assert view.composer.settings.accessibleName() == "Chat settings: Rolling window"
     assert view.composer.settings.limit == 512
 
 
@@ -157,7 +159,17 @@ def test_a_chat_opened_with_limits_shows_them(qtbot: QtBot) -> None:
     session.chat.overflow = Overflow.TRUNCATE_MIDDLE
     view = ChatView(session)  # type: ignore[arg-type]
     qtbot.addWidget(view)
-    assert view.composer.settings.text().strip() == "Truncate the middle"
+    assert view.composer.settings.accessibleName() == "Chat settings: Truncate the middle"
+
+
+def test_the_settings_button_shows_the_beginning_of_the_system_prompt(qtbot: QtBot) -> None:
+    session = FakeSession()
+    session.chat.system_prompt = "Answer like a pirate.\n" + "Say arr. " * 50
+    view = ChatView(session)  # type: ignore[arg-type]
+    qtbot.addWidget(view)
+    shown = view.composer.settings.text().strip()
+    assert shown.startswith("Answer like a pirate. Say")
+    assert shown.endswith("…")
 
 
 def test_a_full_chat_goes_on_with_a_rolling_window(

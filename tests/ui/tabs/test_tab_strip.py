@@ -5,8 +5,9 @@ from pytestqt.qtbot import QtBot
 from app.chats.chat import Chat, TurnState
 from app.look import marks
 from app.protocol.report import SlotSnapshot, SlotState
+from app.ui.base.proportions import LIST_WIDTH
 from app.ui.tabs.tab import Tab
-from app.ui.tabs.tab_bar import MAX_TAB, MIN_TAB
+from app.ui.tabs.tab_bar import MAX_TAB, MIN_TAB, SQUEEZED_TAB
 from app.ui.tabs.tab_strip import TabStrip, tab_tooltip
 from tests.ui.fakes import FakeSession
 
@@ -82,7 +83,7 @@ def test_a_click_on_a_tab_is_told(strip: TabStrip, qtbot: QtBot) -> None:
 
 
 def test_long_titles_elide_and_short_ones_have_room_for_eight_letters(strip: TabStrip) -> None:
-    assert strip.bar.elideMode() is Qt.TextElideMode.ElideMiddle
+    assert strip.bar.elideMode() is Qt.TextElideMode.ElideRight
     strip.apply(0, tab_of(strip, "word " * 40), False, False)
     assert strip.bar.tabSizeHint(0).width() == MAX_TAB
     strip.apply(1, tab_of(strip, "R"), False, False)
@@ -118,3 +119,24 @@ def test_the_one_beside_is_underlined(strip: TabStrip) -> None:
     before = strip.bar.grab().toImage()
     strip.apply(1, tab, False, True)
     assert strip.bar.grab().toImage() != before
+
+
+def test_ten_tabs_fit_beside_the_list_of_chats_at_1280(qtbot: QtBot) -> None:
+    strip = TabStrip()
+    qtbot.addWidget(strip)
+    strip.resize(1280 - LIST_WIDTH, strip.sizeHint().height())
+    for number in range(10):
+        strip.insert(number, f"A chat with a title of many words {number}")
+    strip.show()
+    last = strip.bar.tabRect(9)
+    assert strip.bar.rect().contains(last)
+    assert last.width() >= SQUEEZED_TAB
+
+
+def test_a_mark_takes_room_only_while_it_is_there(strip: TabStrip) -> None:
+    tab = tab_of(strip)
+    strip.apply(0, tab, False, False)
+    assert strip.bar.tabIcon(0).isNull()
+    tab.session.send("Count")
+    strip.apply(0, tab, False, False)
+    assert not strip.bar.tabIcon(0).isNull()

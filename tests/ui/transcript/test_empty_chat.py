@@ -1,28 +1,91 @@
+from itertools import pairwise
+
+import pytest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.transcript.empty_chat import ModelOffers
+from app.services.model_state import ModelState
+from app.system import paths
+from app.ui.transcript.empty_chat import EmptyChat, ModelOffers
+from app.ui.transcript.greeting import greeting
+from tests.fakes import model_info
+
+STARTER = ModelState(model_info(name="Skein starter", path=paths.starter_model()))
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> EmptyChat:
+    page = EmptyChat()
+    qtbot.addWidget(page)
+    page.resize(800, 600)
+    page.apply(greeting(STARTER, 8 * 2**30))
+    page.offer(num_of_others=0)
+    page.show()
+    return page
 
 
 def shown(offers: ModelOffers) -> list[str]:
     return [button.text() for button in offers.buttons if not button.isHidden()]
 
 
+def test_who_answers_stands_there_large(page: EmptyChat) -> None:
+    assert page.title.text() == "Skein starter"
+    assert page.title.font().pointSizeF() > 1.5 * page.font().pointSizeF()
+    assert page.primary.text() == "Get a real model"
+    assert shown(page.offers) == ["Open a GGUF file…"]
+
+
+def test_the_primary_button_does_what_it_says(page: EmptyChat, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(page.model_requested):
+        page.primary.click()
+    page.apply(greeting(ModelState(model_info(has_template=False))))
+    assert page.primary.text() == "Open a notebook"
+    with qtbot.waitSignal(page.notebook_requested):
+        page.primary.click()
+
+
+def test_another_model_brings_other_words_and_prompts(page: EmptyChat) -> None:
+    page.apply(greeting(ModelState(model_info(name="big"))))
+    page.offer(num_of_others=3)
+    assert page.title.text() == "big"
+    assert page.primary.isHidden()
+    assert page.offers.isHidden()
+    assert len(page.buttons) == 4
+    assert "bread" in page.buttons[-1].text()
+
+
+@pytest.mark.parametrize("width", [300, 480, 900])
+@pytest.mark.parametrize("height", [120, 200, 300, 420, 700])
+def test_parts_give_way_rather_than_overlap(page: EmptyChat, qtbot: QtBot, width: int, height: int) -> None:
+    page.resize(width, height)
+    page.layout().activate()  # type: ignore[union-attr]
+    parts: list[QWidget] = [
+        page._logo, page.title, page.facts, page.words, page.primary, page.caption, page.chips, page.offers,
+    ]  # fmt: skip
+    visible = [part for part in parts if part.isVisible()]
+    assert page.title in visible
+    assert page.primary in visible
+    for above, below in pairwise(visible):
+        assert above.geometry().bottom() < below.geometry().top()
+    assert all(page.rect().contains(part.geometry()) for part in visible)
+
+
 def test_only_what_is_there_is_offered(qtbot: QtBot) -> None:
     offers = ModelOffers()
     qtbot.addWidget(offers)
     assert shown(offers) == []
-    offers.apply(can_download=False, num_of_others=0)
+    offers.apply(0)
     assert shown(offers) == ["Open a GGUF file…"]
-    offers.apply(can_download=True, num_of_others=1)
-    assert shown(offers)[1:] == ["Download a model that fits…", "Use 1 model from other programs"]
-    offers.apply(can_download=True, num_of_others=12)
-    assert shown(offers)[2] == "Use 12 models from other programs"
+    offers.apply(1)
+    assert shown(offers)[1:] == ["Use 1 model from other programs"]
+    offers.apply(12)
+    assert shown(offers)[1] == "Use 12 models from other programs"
 
 
 def test_they_stand_below_each_other_where_it_is_narrow(qtbot: QtBot) -> None:
     offers = ModelOffers()
     qtbot.addWidget(offers)
-    offers.apply(can_download=False, num_of_others=2)
+    offers.apply(2)
     assert offers.fit(1000) == 1
     assert offers.fit(200) == 2
     assert offers.minimumSizeHint().width() == 0

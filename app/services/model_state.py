@@ -1,0 +1,55 @@
+"""Whether a model answers, is being loaded or sleeps, as one value for all who show it. GUI thread."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.protocol.model import ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    model: ModelInfo | None = None  # the one that answers, also while it is asleep
+    is_asleep: bool = False
+    loading: Path | None = None
+    fraction: float = 0.0  # of what is being loaded
+    failed: Path | None = None  # what could not be loaded, while there is no other
+
+
+class ModelWatch(QObject):
+    changed = Signal(object)  # ModelState
+
+    def __init__(self, engine: ActiveEngine, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self.state = ModelState(engine.model, engine.is_asleep)
+        engine.loading.connect(self._on_loading)
+        engine.load_progressed.connect(self._on_progressed)
+        engine.load_failed.connect(self._on_load_failed)
+        for ended in (engine.loaded, engine.load_cancelled, engine.slept, engine.engine_failed):
+            ended.connect(self._on_changed)
+
+    @Slot(object)
+    def _on_loading(self, path: Path) -> None:
+        self._show(ModelState(self._engine.model, self._engine.is_asleep, path))
+
+    @Slot(float)
+    def _on_progressed(self, fraction: float) -> None:
+        if self.state.loading:
+            self._show(replace(self.state, fraction=fraction))
+
+    @Slot(object, object)
+    def _on_load_failed(self, path: Path, _message: object) -> None:
+        model = self._engine.model
+        self._show(ModelState(model, self._engine.is_asleep, failed=None if model else path))
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._show(ModelState(self._engine.model, self._engine.is_asleep))
+
+    def _show(self, state: ModelState) -> None:
+        if state != self.state:
+            self.state = state
+            self.changed.emit(state)

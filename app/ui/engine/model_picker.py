@@ -1,0 +1,183 @@
+"""Who answers: the button above the chat with the model's name and state, and its menu. GUI thread."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QRect, QSize, Qt, Slot
+from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+
+from app.look.figures import data_size, percent
+from app.look.icons import icon
+from app.look.layouts import STRETCH, hbox
+from app.look.plain_text import as_tab_text, as_tooltip, one_line, short_path
+from app.look.popups import Menu
+from app.look.tokens import current
+from app.look.words import tr
+from app.services.model_library import ModelLibrary
+from app.services.model_state import ModelState, ModelWatch
+from app.services.preferences import Preferences
+from app.system import paths
+from app.ui.base.actions import command, fill
+from app.ui.base.proportions import PICKER_HEIGHT
+from app.ui.engine.model_loading import ModelLoading
+from app.ui.engine.status_bar import loading_text
+
+PADDING, GAP, CHEVRON, HEIGHT = 10, 8, 14, 30
+MIN_WIDTH = 80
+MAX_RECENT = 7  # in the menu; the library has all of them
+MAX_NAME_WIDTH = 320
+ELIDE = Qt.TextElideMode.ElideMiddle
+
+
+class PickerButton(QPushButton):
+    """The name, its state in muted words, and a chevron. The name is elided where there is little room."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.name = self.state = ""
+        self.setProperty("kind", "quiet")
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(HEIGHT)
+
+    def apply(self, name: str, state: str) -> None:
+        if (name, state) != (self.name, self.state):
+            self.name, self.state = one_line(name), state
+            words = f"{self.name}, {state}" if state else self.name
+            self.setAccessibleName(tr("Model: {name}", name=words))
+            self.setToolTip(as_tooltip(tr("{name}\nSwitch, load settings, eject", name=words)))
+            self.updateGeometry()
+            self.update()
+
+    @property
+    def _name_font(self) -> QFont:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        return font
+
+    def sizeHint(self) -> QSize:
+        name = QFontMetrics(self._name_font).horizontalAdvance(self.name)
+        state = self.fontMetrics().horizontalAdvance(self.state) + GAP if self.state else 0
+        return QSize(2 * PADDING + name + state + GAP + CHEVRON + 1, HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(MIN_WIDTH, HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)  # the ground alone: it has no text of its own
+        tokens = current()
+        painter = QPainter(self)
+        room = self.rect().adjusted(PADDING, 0, -PADDING - CHEVRON - GAP, 0)
+        state_width = self.fontMetrics().horizontalAdvance(self.state) + GAP if self.state else 0
+        metrics = QFontMetrics(self._name_font)
+        name = metrics.elidedText(self.name, ELIDE, max(40, room.width() - state_width))
+        painter.setFont(self._name_font)
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
+        left = room.left() + metrics.horizontalAdvance(name)
+        if self.state:
+            painter.setFont(self.font())
+            painter.setPen(QColor(tokens.muted))
+            rest = QRect(left + GAP, 0, room.right() + 1 - left - GAP, self.height())
+            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, self.state)
+            left += state_width
+        chevron = QRect(left + GAP, (self.height() - CHEVRON) // 2 + 1, CHEVRON, CHEVRON)
+        icon("chevron-down", tokens.muted).paint(painter, chevron)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrow down opens it, too, as of any drop-down."""
+        if event.key() == Qt.Key.Key_Down:
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class ModelPicker(QWidget):
+    """One line at the top of the chats. Its menu is made anew each time it opens."""
+
+    def __init__(
+        self,
+        watch: ModelWatch,
+        library: ModelLibrary,
+        preferences: Preferences,
+        models: ModelLoading,
+        commands: Callable[[], Sequence[QAction | None]],
+        parent: QWidget,
+    ) -> None:
+        """The commands stand below the models; None is a separator."""
+        super().__init__(parent)
+        self._watch = watch
+        self._library = library
+        self._preferences = preferences
+        self._models = models
+        self._commands = commands
+        self.button = PickerButton(self)
+        self.button.clicked.connect(self.open_up)
+        self.menu = Menu(self)
+        self.switch = command(parent, "model.switch", self.open_up)
+        hbox((self.button, 1), STRETCH, on=self, margins=(8, 0, 8, 0))
+        self.setFixedHeight(PICKER_HEIGHT)
+        watch.changed.connect(self._show_state)
+        self._show_state(watch.state)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), QColor(current().window))
+
+    def open_up(self) -> None:
+        """With the model that answers highlighted, so that the arrow keys begin there."""
+        self.menu.clear()
+        for action in self._model_actions():
+            self.menu.addAction(action)
+        self.menu.addSeparator()
+        fill(self.menu, *self._commands())
+        chosen = next((action for action in self.menu.actions() if action.isChecked()), None)
+        self.menu.setActiveAction(chosen or self.menu.actions()[0])
+        self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
+
+    def _model_actions(self) -> list[QAction]:
+        model = self._watch.state.model
+        starter = paths.starter_model()
+        recent = [path for path in self._preferences.settings.recent_models if path != starter]
+        if model and model.path not in (starter, *recent):
+            recent.insert(0, model.path)
+        return [self._model_action(path) for path in (*recent[:MAX_RECENT], starter)]
+
+    def _model_action(self, path: Path) -> QAction:
+        model, file = self._watch.state.model, self._library.model_at(path)
+        answers = bool(model and model.path == path)
+        name = model.name if model and answers else file.name if file else _name_of(path)
+        short = as_tab_text(QFontMetrics(self.font()).elidedText(name, ELIDE, MAX_NAME_WIDTH))
+        action = QAction(f"{short}\t{data_size(file.size_bytes)}" if file else short, self.menu)
+        action.setCheckable(True)
+        action.setChecked(answers)
+        action.setToolTip(as_tooltip(short_path(path)))
+        action.triggered.connect(partial(self._on_chosen, path))
+        return action
+
+    def _on_chosen(self, path: Path) -> None:
+        state = self._watch.state
+        if state.loading or state.is_asleep or not (state.model and state.model.path == path):
+            self._models.load(path)
+
+    @Slot(object)
+    def _show_state(self, state: ModelState) -> None:
+        self.button.apply(*state_texts(state))
+
+
+def state_texts(state: ModelState) -> tuple[str, str]:
+    """The name of the model, and its state unless it is simply there."""
+    if state.loading and (state.model is None or state.model.path == state.loading):
+        name = state.model.name if state.model else _name_of(state.loading)
+        return name, tr("loading {percent}", percent=percent(state.fraction, 1.0))
+    if state.model:
+        return state.model.name, loading_text(state) if state.loading else asleep_text(state)
+    return (_name_of(state.failed), tr("not loaded")) if state.failed else (tr("No model"), "")
+
+
+def asleep_text(state: ModelState) -> str:
+    return tr("asleep") if state.is_asleep else ""
+
+
+def _name_of(path: Path) -> str:
+    return tr("Skein starter") if path == paths.starter_model() else path.stem

@@ -1,0 +1,70 @@
+import pytest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from app.models.model_file import Source
+from app.ui.main_window import MainWindow
+from app.ui.transcript.empty_chat import EmptyChat
+from tests.fakes import model_info
+from tests.ui.fakes import FakeEngine, FakeWorkspace
+from tests.ui.models.hub_fakes import FakeDownloads, FakeModelHub
+from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
+
+THEIRS = model_file("Theirs", source=Source.JAN)
+
+
+@pytest.fixture
+def engine(qapp: QApplication) -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def library(qapp: QApplication) -> FakeModelLibrary:
+    return FakeModelLibrary(model_file("Mine"))
+
+
+@pytest.fixture
+def services(library: FakeModelLibrary) -> dict[str, object]:
+    models = {"model_library": library, "model_fits": FakeModelFits()}
+    return {"hub": FakeModelHub(), "downloads": FakeDownloads(), **models}
+
+
+def page(window: MainWindow) -> EmptyChat:
+    assert window.tabs.current
+    return window.tabs.current.empty
+
+
+def test_every_empty_chat_says_who_answers(
+    window: MainWindow, engine: FakeEngine, workspace: FakeWorkspace
+) -> None:
+    assert page(window).title.text() == "No model"
+    engine.finish_load(model_info(name="big"))
+    assert page(window).title.text() == "big"
+    workspace.new_chat()
+    assert page(window).title.text() == "big"
+    page(window).buttons[0].click()
+    assert workspace.sessions[1].sent == [page(window).greeting.prompts[0]]
+
+
+def test_without_a_model_it_offers_what_there_is(
+    window: MainWindow, library: FakeModelLibrary, workspace: FakeWorkspace
+) -> None:
+    offers = page(window).offers
+    assert [button.isHidden() for button in offers.buttons] == [False, True]
+    library.become(THEIRS, THEIRS)
+    assert offers.others_button.text() == "Use 2 models from other programs"
+    workspace.new_chat()
+    assert not page(window).offers.others_button.isHidden()
+    offers.others_button.click()
+    assert window.model_commands.window.isVisible()
+    window.model_commands.window.close()
+
+    offers.open_button.click()
+    (dialog,) = window.frame.findChildren(QFileDialog)
+    dialog.close()
+
+
+def test_a_real_model_is_one_click_away(window: MainWindow) -> None:
+    assert page(window).primary.isVisible()
+    page(window).primary.click()
+    assert window.model_commands.shows_hub
+    window.model_commands.window.close()
