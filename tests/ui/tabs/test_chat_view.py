@@ -8,6 +8,7 @@ from shiboken6 import isValid
 from app.chats.chat import Turn
 from app.look.fonts import choose_column
 from app.protocol.request import Overflow, Role
+from app.ui.message.safe_browser import SafeBrowser
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.greeting import Greeting
 from app.ui.transcript.turn_actions import TurnAction
@@ -230,3 +231,23 @@ def test_one_that_is_given_up_asks_nothing_of_a_session_that_is_gone(
     assert not view.isVisible()
     assert not view.message_draft._count_timer.isActive()
     qtbot.waitUntil(lambda: not isValid(view))
+
+
+def test_arabic_stands_at_the_right_in_the_question_and_in_the_answer(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    arabic = "مرحبا، كيف حالك اليوم؟\nهذا سطر ثان"
+
+    def shown() -> list[SafeBrowser]:
+        return [each for each in view.transcript.findChildren(SafeBrowser) if each.isVisible()]
+
+    session.send(arabic)
+    session.say(arabic)
+    session.finish()
+    qtbot.waitUntil(lambda: len(shown()) == 2)
+    for text in shown():
+        block = text.document().begin()
+        while block.isValid():
+            line = block.layout().lineAt(0)
+            assert line.naturalTextRect().right() == pytest.approx(text.document().textWidth(), abs=2)
+            block = block.next()
