@@ -3129,8 +3129,8 @@ rate</source>
     <message numerus="yes">
         <source>{n} requests running</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 个请求正在运行</numerusform>
         </translation>
     </message>
     <message>
@@ -9266,7 +9266,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Lines that are comfortable to read.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>便于阅读的行宽。</translation>
     </message>
     <message>
         <source>Wide</source>
@@ -9276,7 +9276,7 @@ Switch, load settings, eject</source>
     <message>
         <source>For code and tables.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>适合代码和表格。</translation>
     </message>
     <message>
         <source>Full width</source>
@@ -9286,7 +9286,7 @@ Switch, load settings, eject</source>
     <message>
         <source>As wide as the window.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>与窗口同宽。</translation>
     </message>
     <message>
         <source>New note&amp;book</source>
