@@ -67,7 +67,7 @@ from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.window_presenter import WindowPresenter
 
 if TYPE_CHECKING:
-    from app.ui.base.setting_list import Facts
+    from app.ui.base.setting_kinds import Facts
     from app.ui.models.load_settings import LoadSettings
     from app.ui.settings.settings_window import SettingsWindow
 
@@ -250,7 +250,8 @@ class MainWindow(QObject):
         """Made when it is first asked for."""
         from app.ui.settings.settings_window import SettingsWindow
 
-        return SettingsWindow(self.preferences, self.models, self.shortcuts, self._facts, self.frame)
+        hub = self._services.hub
+        return SettingsWindow(self.preferences, self.models, self.shortcuts, self._facts, hub, self.frame)
 
     def show_settings(self, page: str = "") -> None:
         if page:
@@ -276,7 +277,7 @@ class MainWindow(QObject):
         self.settings_window.show_setting(name)
 
     def _facts(self) -> Facts:
-        from app.ui.base.setting_list import Facts
+        from app.ui.base.setting_kinds import Facts
 
         settings, model = self.preferences.settings, self._services.engine.model
         return Facts(settings, model, num_physical_cores(), self._services.cells.why_not)
