@@ -210,7 +210,8 @@ class ChatView(QWidget):
 
     def _show_progress(self) -> None:
         can_keep_going = self.session.chat.overflow is Overflow.STOP
-        progress = Progress(self.session.is_busy, self.slot, self.is_paused, can_keep_going)
+        session = self.session
+        progress = Progress(session.is_busy, self.slot, self.is_paused, can_keep_going, session.enter_sends)
         self.transcript.set_progress(progress)
 
     def _show_state(self) -> None:

@@ -287,7 +287,10 @@ class Transcript(QAbstractScrollArea):
 
     def _apply(self, view: TurnView, row: int) -> None:
         turn, is_last = self._page.rows[row], row == len(self._page.rows) - 1
-        place = Place.of(turn, self._chat, is_last=is_last, is_busy=self._progress.is_busy)
+        state = self._progress
+        place = Place.of(
+            turn, self._chat, is_last=is_last, is_busy=state.is_busy, enter_saves=state.enter_sends
+        )
         view.apply(place, self._progress if is_last else NO_PROGRESS)
 
     # Placing
